@@ -1,0 +1,1 @@
+"""The console: the application, its screens and the command line."""

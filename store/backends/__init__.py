@@ -1,0 +1,1 @@
+"""Where a team lives: one package per way of storing it."""

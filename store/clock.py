@@ -1,0 +1,42 @@
+"""Time as the store writes and reads it: aware UTC, ISO 8601 with `Z` (requirement 256)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+Clock = Callable[[], datetime]
+"""Gives the current aware UTC time; tests inject their own."""
+
+
+def utc_now() -> datetime:
+    """The current time, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def to_text(moment: datetime, *, milliseconds: bool = True) -> str:
+    """Write `moment` as `YYYY-MM-DDTHH:MM:SS[.mmm]Z`."""
+    spec = "milliseconds" if milliseconds else "seconds"
+    return moment.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
+
+
+@lru_cache(maxsize=16384)
+def from_text(text: str) -> datetime | None:
+    """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def seconds_since(text: str, now: datetime) -> float | None:
+    """Seconds from the timestamp `text` to `now`, never negative; None when `text` is not a timestamp."""
+    moment = from_text(text)
+    return None if moment is None else max(0.0, (now - moment).total_seconds())
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Milliseconds since 1970, as request ids carry them (decision D8)."""
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

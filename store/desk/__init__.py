@@ -1,0 +1,1 @@
+"""The only writer: every action of agents and humans, each one transaction."""

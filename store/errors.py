@@ -1,0 +1,74 @@
+"""The one error a user ever sees: a code, what happened, and the next step."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class Code(StrEnum):
+    """Error codes of the command line contract (`DESIGN.md` section 5; the first six are the seeds')."""
+
+    INVALID_TYPE = "INVALID_TYPE"
+    MISSING_RECIPIENT = "MISSING_RECIPIENT"
+    INVALID_REQUEST_ID = "INVALID_REQUEST_ID"
+    APPROVE_MISSING = "APPROVE_MISSING"
+    AGENT_NOT_FOUND = "AGENT_NOT_FOUND"
+    DELIVERY_TIMEOUT = "delivery_timeout"
+    MISSING_CONTENT = "MISSING_CONTENT"
+    MISSING_SUMMARY = "MISSING_SUMMARY"
+    MISSING_REASON = "MISSING_REASON"
+    FORBIDDEN_FIELD = "FORBIDDEN_FIELD"
+    INVALID_FIELD = "INVALID_FIELD"
+    INVALID_NAME = "INVALID_NAME"
+    DUPLICATE_ID = "DUPLICATE_ID"
+    ALREADY_ANSWERED = "ALREADY_ANSWERED"
+    NOT_PERMITTED = "NOT_PERMITTED"
+    CONTENT_TOO_LARGE = "CONTENT_TOO_LARGE"
+    READ_ONLY = "READ_ONLY"
+    STORE_LOCKED = "STORE_LOCKED"
+    STORE_UNREADABLE = "STORE_UNREADABLE"
+    STORE_FAILED = "STORE_FAILED"
+    TEAM_NOT_FOUND = "TEAM_NOT_FOUND"
+    USAGE = "USAGE"
+
+
+_EXIT_CODES = {
+    Code.USAGE: 2,
+    Code.STORE_LOCKED: 3,
+    Code.STORE_UNREADABLE: 4,
+    Code.READ_ONLY: 5,
+}
+
+
+class TeamError(Exception):
+    """A refusal or failure that names its place and the next step.
+
+    Attributes:
+        code: One of `Code`.
+        message: What happened, with the place (file, line, field, id).
+        hint: What to do next; may be empty.
+        facts: Further JSON values for the error object (who answered, when, which holder).
+    """
+
+    def __init__(self, code: Code, message: str, hint: str = "", **facts: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.facts = facts
+
+    @property
+    def exit_code(self) -> int:
+        """The process exit status: 1 refused, 2 usage, 3 locked, 4 unreadable, 5 read-only."""
+        return _EXIT_CODES.get(self.code, 1)
+
+    def as_json(self) -> dict[str, Any]:
+        """The error object of the command line contract."""
+        return {
+            "success": False,
+            "error": str(self.code),
+            "message": self.message,
+            "hint": self.hint,
+            **self.facts,
+        }

@@ -1,0 +1,1 @@
+"""The kinds of message, one module per protocol family."""

@@ -1,0 +1,286 @@
+"""The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from store.clock import Clock
+from store.config import TeamConfig
+from store.message import Message
+
+
+class Condition(StrEnum):
+    """What a snapshot can say about the store; each looks different on the screen (decision D16)."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    """The queue is there and holds no message, or was never made."""
+    UNREADABLE = "unreadable"
+    """The queue is there and cannot be understood or opened; `problems` says where."""
+    VANISHED = "vanished"
+    """The queue is gone although archives or the audit show that it existed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong that a human should know: a departure, a damaged place, a stale lock.
+
+    Attributes:
+        code: Stable upper-case word, such as `DAMAGED_ENTRY`.
+        severity: `error`, `warning` or `notice`.
+        place: File and line, message id, agent or request id.
+        message: What is wrong, in one sentence.
+        hint: The next step; may be empty.
+    """
+
+    code: str
+    severity: str
+    place: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """Who holds the write lock now, as far as the lock file tells.
+
+    Attributes:
+        alive: True or False when the owner is on this host and could be checked, else None.
+    """
+
+    pid: int | None
+    host: str
+    since: str
+    action: str
+    alive: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do; the console greys the rest and gives the reason.
+
+    Attributes:
+        name: `yaml`, `sql`, `claude` or `memory`.
+        write: Whether the desk may write at all.
+        leases: Whether `receive --lease` works.
+        router: Whether `deliver` works.
+        attachments: Whether large contents can be stored beside the queue.
+        reasons: For each False above, why, as a sentence.
+    """
+
+    name: str
+    write: bool = True
+    leases: bool = True
+    router: bool = True
+    attachments: bool = True
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The team at one moment, read without a lock. Unchanged messages are the same objects as before.
+
+    Attributes:
+        revision: Changes whenever anything in the queue or the configuration did.
+        taken_at: When the store was read.
+        changed_at: When the store last changed, as far as it tells; None when there is nothing.
+        messages: Everything live, in stored order (archived messages come from `Team.history`).
+        problems: Damaged entries, healings, configuration warnings.
+        condition: What kind of state this is; `messages` is () when the store could not be read.
+        holder: Who holds the write lock at this moment, None when nobody.
+    """
+
+    revision: str
+    taken_at: datetime
+    changed_at: datetime | None
+    config: TeamConfig
+    messages: tuple[Message, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    condition: Condition = Condition.EMPTY
+    holder: LockHolder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of history, newest first; `cursor` continues it, None at the end."""
+
+    messages: tuple[Message, ...]
+    cursor: str | None
+    problems: tuple[Problem, ...] = ()
+
+
+class WatchState(StrEnum):
+    """How changes are noticed at the moment."""
+
+    LIVE = "live"
+    POLLING = "polling"
+    STALLED = "stalled"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchHint:
+    """Look again: something may have changed, or the way of watching did (`reason` says why)."""
+
+    state: WatchState
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One write action on record.
+
+    Attributes:
+        seq: Position in the chain, from 1.
+        at: Timestamp text.
+        actor: Who acted.
+        action: The desk's verb, such as `send` or `approve`.
+        facts: Ids, old and new states, results.
+        intact: Whether the hash chain holds up to and including this line.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: Mapping[str, Any]
+    intact: bool = True
+
+
+class Transaction(Protocol):
+    """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
+
+    Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
+    an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
+    """
+
+    now: datetime
+    config: TeamConfig
+    notices: list[Problem]
+    """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
+
+    def everything(self) -> Sequence[Message]:
+        """All live messages in stored order."""
+
+    def get(self, message_id: str) -> Message | None:
+        """The live message with this id."""
+
+    def known(self, message_id: str) -> Message | None:
+        """The live or archived message with this id; tells a repeated send from a new one."""
+
+    def select(
+        self,
+        *,
+        recipient: str | None = None,
+        statuses: Iterable[str] = (),
+        types: Iterable[str] = (),
+        limit: int | None = None,
+    ) -> list[Message]:
+        """Live messages that fit every given condition, in stored order; claimed for this transaction in SQL."""
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
+
+    def add(self, message: Message) -> None:
+        """Append a message.
+
+        Raises:
+            TeamError: `DUPLICATE_ID` when the id is already live or archived.
+        """
+
+    def replace(self, old: Message, new: Message) -> None:
+        """Put `new` where `old` is. `old` must be what this transaction read (same id, unchanged since).
+
+        Raises:
+            LookupError: `old` is not live in the state of this transaction.
+        """
+
+    def archive(self, agent: str, message: Message) -> None:
+        """Append `message` to the history of `agent`; a no-op when its id is already there (idempotent)."""
+
+    def is_archived(self, message_id: str) -> bool:
+        """Whether a provable archive copy with this id exists, this transaction's own included."""
+
+    def remove(self, message: Message) -> None:
+        """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
+
+    def attach(self, data: bytes) -> str:
+        """Store a large content beside the queue and return its reference, `attachments/<name>`."""
+
+    def push(self, agent: str, message: Message) -> None:
+        """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
+
+    def record(self, action: str, **facts: Any) -> None:
+        """Describe this transaction for the audit trail; required before a commit that writes."""
+
+
+class Team(ABC):
+    """A team that can be read without a lock and written in exclusive, atomic transactions."""
+
+    location: str
+    """The location as the user may give it again with `-t`."""
+    root: Path | None
+    """The folder or file on disk, None when there is none."""
+    read_only: bool
+    """Opened so that nothing is ever locked, created or written."""
+    clock: Clock
+    capabilities: Capabilities
+
+    @abstractmethod
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """Read the present state without a lock and without writing anything.
+
+        Never raises for a damaged, missing or unreadable store: that is the snapshot's `condition` and
+        `problems`. `progress(done, total)` is called now and then during a long first read; it returns
+        False to stop, which raises `InterruptedError`.
+        """
+
+    @abstractmethod
+    def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
+        """Enter exclusive access, waiting at most `wait` seconds.
+
+        Raises:
+            TeamError: `READ_ONLY`, `STORE_LOCKED` (with the holder) or `STORE_UNREADABLE` on entering;
+                `STORE_FAILED` when writing failed, with the store as it was before.
+        """
+
+    @abstractmethod
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        """Archived messages newest first, of one agent or of all (each id once)."""
+
+    @abstractmethod
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        """The last `limit` audit lines, newest first."""
+
+    @abstractmethod
+    def attachment(self, reference: str) -> bytes:
+        """The bytes behind a reference made by `attach`.
+
+        Raises:
+            TeamError: `INVALID_FIELD` for a reference that leaves the store or does not exist.
+        """
+
+    @abstractmethod
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """Yield a hint at once, whenever something may have changed, and when the way of watching changes.
+
+        Works for a store that does not exist yet, survives its removal, and never raises for what the
+        file system does: it degrades to polling and says so.
+        """
+
+    @abstractmethod
+    def config(self) -> TeamConfig:
+        """The team's settings as they are now.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` naming file, line and key.
+        """
+
+    def close(self) -> None:
+        """Release what the backend holds open."""

@@ -1,0 +1,1 @@
+"""Pure functions from messages to what a human looks at."""
