@@ -1,0 +1,58 @@
+"""What a kind of message is: its name, family, direction, default priority, and what it opens or answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from store.message import Priority
+
+
+class Family(StrEnum):
+    """The four sources a kind can come from."""
+
+    SENDMESSAGE = "SendMessage"
+    MESSENGER = "Messenger"
+    SPRINT = "Sprint"
+    ROUTER = "Router"
+
+
+class RequestKind(StrEnum):
+    """What a request asks for; the `kind` of the requests ledger."""
+
+    PLAN = "plan"
+    SHUTDOWN = "shutdown"
+    CREATE = "create"
+    DESTROY = "destroy"
+    ESCALATION = "escalation"
+    CLARIFICATION = "clarification"
+    DEBUG = "debug"
+    BROWSER = "browser"
+    RESEARCH = "research"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of message.
+
+    Attributes:
+        name: The word in `type`, or before the colon for sprint messages.
+        family: Source it comes from.
+        meaning: One plain sentence for help and the README table.
+        direction: Who writes it to whom, as the source says (`Slave -> Master`).
+        door: The command line verb that sends it.
+        priority: Default priority (decision D5).
+        opens: The request it opens, if any.
+        answers: The request it answers, if any.
+        source: Seed and line or section.
+    """
+
+    name: str
+    family: Family
+    meaning: str
+    direction: str
+    door: str
+    priority: Priority = Priority.MEDIUM
+    opens: RequestKind | None = None
+    answers: RequestKind | None = None
+    source: str = ""

@@ -1,0 +1,304 @@
+"""The plain rows a human looks at: what views produce and widgets, console and command line show.
+
+Rows carry moments, not ages, so that a clock tick needs no new view: ask `waiting(now)` when drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from store.message import Message
+from store.protocol.kinds import RequestKind
+
+if TYPE_CHECKING:
+    from store.team import Problem, Snapshot
+
+
+class AgentState(StrEnum):
+    """What an agent is doing, as far as the messages tell."""
+
+    ACTIVE = "active"
+    IDLE = "idle"
+    PLANNING = "planning"
+    WAITING = "waiting for you"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    UNKNOWN = "unknown"
+
+
+class RequestState(StrEnum):
+    """Where a request stands."""
+
+    OPEN = "open"
+    OVERDUE = "overdue"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    ANSWERED = "answered"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+
+
+class Flag(StrEnum):
+    """What is odd about a request."""
+
+    OVERDUE = "overdue"
+    CONTRADICTORY = "contradictory"
+    UNAUTHORISED = "unauthorised"
+    SUPERSEDED = "superseded"
+    ANSWERED_TWICE = "answered twice"
+    STILL_ALIVE = "approved but still alive"
+
+
+@dataclass(frozen=True, slots=True)
+class RosterRow:
+    """One agent, configured or met in traffic.
+
+    Attributes:
+        stranger: Seen in traffic, on no roster.
+        unread: Messages pending for it.
+        oldest_unread: Creation time of the oldest of them.
+        last_seen: When it last wrote anything.
+        reason: Why it is in this state, in a few words.
+    """
+
+    name: str
+    role: str
+    state: AgentState
+    plan_mode_required: bool = False
+    stranger: bool = False
+    unread: int = 0
+    total: int = 0
+    oldest_unread: datetime | None = None
+    last_seen: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """One request with its answers, as the ledger knows it.
+
+    Attributes:
+        request_id: The id an answer must quote (debug, browser, research: the source's own id).
+        key: Unique row key (`kind:request_id`), safe for selection by id.
+        asker, addressee: Agent names.
+        question: The message that opened it.
+        answers: Every message that claims to answer it, oldest first; the one that stands is `verdict`.
+        verdict: The first valid answer (decision D14), None while open.
+        seen_at: When the addressee read the question.
+        state: At the time of the view; `overdue` is also a state.
+        due_at: When it becomes overdue.
+        supersedes, superseded_by: Request ids of the earlier and later plan of the same author.
+        ended: For a stop: whether the agent fell silent after agreeing.
+    """
+
+    request_id: str
+    key: str
+    kind: RequestKind
+    asker: str
+    addressee: str
+    title: str
+    question: Message
+    state: RequestState
+    asked_at: datetime | None
+    due_at: datetime | None = None
+    seen_at: datetime | None = None
+    answers: tuple[Message, ...] = ()
+    verdict: Message | None = None
+    answered_at: datetime | None = None
+    answered_by: str | None = None
+    reason: str = ""
+    flags: tuple[Flag, ...] = ()
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    ended: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is still wanted."""
+        return self.state in (RequestState.OPEN, RequestState.OVERDUE)
+
+    @property
+    def latency_seconds(self) -> float | None:
+        """From question to standing answer."""
+        if self.asked_at is None or self.answered_at is None:
+            return None
+        return max(0.0, (self.answered_at - self.asked_at).total_seconds())
+
+    def waiting_seconds(self, now: datetime) -> float:
+        """How long it has been (or was) open."""
+        end = self.answered_at or now
+        return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
+
+
+class Need(StrEnum):
+    """Why something is on the human's list; the word shown as its tag."""
+
+    PLAN = "PLAN"
+    ESCALATE = "ESCALATE"
+    CREATE = "CREATE"
+    DESTROY = "DESTROY"
+    REFUSED = "REFUSED"
+    SHUTDOWN = "SHUTDOWN"
+    CLARIFY = "CLARIFY"
+    FAILED = "FAILED"
+    DAMAGED = "DAMAGED"
+    OVERDUE = "OVERDUE"
+    MESSAGE = "MESSAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """One thing that waits for the human.
+
+    Attributes:
+        key: Stable row key.
+        who: The agent it comes from or is about.
+        title: What it is, one line.
+        blocks: Agents or stories that cannot go on without it.
+        why: The rank explained, in words.
+        score: Larger is more urgent; rows come sorted by it, ties by age.
+        since: Since when it waits.
+        request: The request to answer, when there is one.
+        message: The message to read, when there is one.
+        answerable: Whether approve and reject apply.
+    """
+
+    key: str
+    need: Need
+    who: str
+    title: str
+    why: str
+    score: int
+    since: datetime | None
+    blocks: tuple[str, ...] = ()
+    request: RequestRow | None = None
+    message: Message | None = None
+    answerable: bool = False
+
+
+class DeliveryState(StrEnum):
+    """Where a message is on its way out."""
+
+    PENDING = "pending"
+    DUE = "due"
+    RETRY = "retry"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    RECALLED = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """One message of the failure desk and the router's queue.
+
+    Attributes:
+        attempts, max_attempts: Tries made and allowed (1 + retries).
+        next_attempt_at: When the router tries again.
+        expires_at: When it counts as expired (7 days, decision D12).
+    """
+
+    key: str
+    message: Message
+    recipient: str
+    state: DeliveryState
+    attempts: int = 0
+    max_attempts: int = 4
+    next_attempt_at: datetime | None = None
+    expires_at: datetime | None = None
+    error: str = ""
+
+
+class StoryState(StrEnum):
+    """Where a story of a batch stands."""
+
+    OPEN = "open"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One story; `blocked_by` lists those of `depends_on` that are not done."""
+
+    key: str
+    state: StoryState
+    agent: str = ""
+    depends_on: tuple[str, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One batch of a sprint session with its stories in plan order."""
+
+    key: str
+    session_id: str
+    batch_id: str
+    slave: str
+    stories: tuple[Story, ...]
+    complete: bool = False
+    report: str = ""
+    message: Message | None = None
+
+    def count(self, state: StoryState) -> int:
+        """How many stories are in `state`."""
+        return sum(story.state is state for story in self.stories)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the eleven steps of a temporary agent's life (seed 002, creation sequence); `at` None: not seen."""
+
+    number: int
+    title: str
+    at: datetime | None
+    message: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """The eleven steps of one temporary agent and what departs from their order."""
+
+    key: str
+    agent: str
+    slave: str
+    steps: tuple[Step, ...]
+    missing: tuple[int, ...] = ()
+    out_of_order: tuple[int, ...] = ()
+    doubled: tuple[int, ...] = ()
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything the screens and verbs show, from one snapshot, for one identity.
+
+    Attributes:
+        revision: Of the snapshot it was made from.
+        now: The moment states were judged at.
+        me: The identity whose needs `attention` lists.
+        inboxes: Agent -> its live messages, most urgent unread first, then the read ones newest first.
+        requests: Open first (oldest first), then answered (newest first).
+        counts: Live messages by status.
+        findings: Protocol departures and store problems, errors first.
+    """
+
+    revision: str
+    now: datetime
+    me: str
+    snapshot: Snapshot
+    roster: tuple[RosterRow, ...] = ()
+    inboxes: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    requests: tuple[RequestRow, ...] = ()
+    attention: tuple[AttentionItem, ...] = ()
+    deliveries: tuple[DeliveryRow, ...] = ()
+    batches: tuple[Batch, ...] = ()
+    lifecycles: tuple[Lifecycle, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[Problem, ...] = ()
