@@ -284,3 +284,4 @@ class Team(ABC):
 
     def close(self) -> None:
         """Release what the backend holds open."""
+        return None
