@@ -1,0 +1,157 @@
+"""A team that lives in this process: the contract without a disk, for tests and trials."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from store.backends.buffered import BufferedTransaction, Changes
+from store.clock import Clock, to_text, utc_now
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.message import Message
+from store.team import (
+    AuditLine,
+    Capabilities,
+    Condition,
+    LockHolder,
+    Page,
+    Snapshot,
+    Team,
+    Transaction,
+    WatchHint,
+    WatchState,
+)
+
+
+@dataclass
+class _State:
+    messages: tuple[Message, ...] = ()
+    archives: dict[str, list[Message]] = field(default_factory=dict)
+    audit: list[AuditLine] = field(default_factory=list)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    inboxes: dict[str, list[Message]] = field(default_factory=dict)
+    revision: int = 0
+
+
+class _Transaction(BufferedTransaction):
+    def __init__(self, team: MemoryTeam) -> None:
+        super().__init__(now=team.clock(), config=team.config())
+        self._state = team._state
+
+    def stored(self) -> Sequence[Message]:
+        return self._state.messages
+
+    def stored_message(self, message_id: str) -> Message | None:
+        return next((one for one in self._state.messages if one.message_id == message_id), None)
+
+    def archived_message(self, message_id: str) -> Message | None:
+        return next((one for one in self._archived() if one.message_id == message_id), None)
+
+    def archived_thread(self, request_id: str) -> Iterable[Message]:
+        return [one for one in self._archived() if request_id in (one.request_id, one.message_id)]
+
+    def archived_for(self, agent: str, message_id: str) -> bool:
+        return any(one.message_id == message_id for one in self._state.archives.get(agent, ()))
+
+    def _archived(self) -> Iterator[Message]:
+        for messages in self._state.archives.values():
+            yield from messages
+
+
+class MemoryTeam(Team):
+    """A team in memory with the same promises as one on disk, durability excepted."""
+
+    root = None
+
+    def __init__(
+        self,
+        *,
+        config: TeamConfig | None = None,
+        messages: Iterable[Message] = (),
+        clock: Clock = utc_now,
+        read_only: bool = False,
+        name: str = "trial",
+    ) -> None:
+        self.location = f"memory:{name}"
+        self.clock = clock
+        self.read_only = read_only
+        self.capabilities = Capabilities(name="memory")
+        self._config = config or TeamConfig()
+        self._state = _State(messages=tuple(messages))
+        self._lock = threading.Lock()
+        self._holder: LockHolder | None = None
+        self._changed = threading.Event()
+
+    def config(self) -> TeamConfig:
+        return self._config
+
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        state, now = self._state, self.clock()
+        return Snapshot(
+            revision=str(state.revision),
+            taken_at=now,
+            changed_at=now if state.messages else None,
+            config=self._config,
+            messages=state.messages,
+            condition=Condition.OK if state.messages else Condition.EMPTY,
+            holder=self._holder,
+        )
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        if self.read_only:
+            raise TeamError(Code.READ_ONLY, f"{self.location} is open read-only", "Open it without --read-only.")
+        if not self._lock.acquire(timeout=wait):
+            raise TeamError(Code.STORE_LOCKED, f"{self.location} is locked", "Try again.")
+        try:
+            self._holder = LockHolder(None, "", to_text(self.clock()), action, True)
+            transaction = _Transaction(self)
+            yield transaction
+            changes = transaction.finish()
+            if changes is not None:
+                self._commit(changes, actor)
+        finally:
+            self._holder = None
+            self._lock.release()
+
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        names = [agent] if agent else list(self._state.archives)
+        unique = {one.message_id: one for name in names for one in self._state.archives.get(name, ())}
+        newest = sorted(unique.values(), key=lambda one: one.created, reverse=True)
+        start = int(cursor or 0)
+        end = start + limit
+        return Page(tuple(newest[start:end]), str(end) if end < len(newest) else None)
+
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        return self._state.audit[::-1][:limit]
+
+    def attachment(self, reference: str) -> bytes:
+        try:
+            return self._state.attachments[reference]
+        except KeyError:
+            raise TeamError(Code.INVALID_FIELD, f"no attachment {reference!r}") from None
+
+    async def watch(self) -> AsyncIterator[WatchHint]:
+        yield WatchHint(WatchState.LIVE)
+        seen = self._state.revision
+        while True:
+            await asyncio.sleep(0.02)
+            if self._state.revision != seen:
+                seen = self._state.revision
+                yield WatchHint(WatchState.LIVE)
+
+    def _commit(self, changes: Changes, actor: str) -> None:
+        state = self._state
+        for agent, message in changes.archived:
+            state.archives.setdefault(agent, []).append(message)
+        for agent, message in changes.pushed:
+            state.inboxes.setdefault(agent, []).append(message)
+        state.attachments.update(changes.attachments)
+        for action, facts in changes.records:
+            state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
+        state.messages = changes.apply(state.messages)
+        state.revision += 1
