@@ -1,0 +1,264 @@
+"""A message on its way to being written: checked, addressed, sized, signed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from store.clock import epoch_ms, to_text
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.message import Message, Priority, from_record, new_message_id, new_record
+from store.names import ALL, USER, check_name, nearest
+from store.permissions import check_permission
+from store.protocol.fields import check_outgoing
+from store.protocol.registry import default_priority
+from store.protocol.secrets import secret_warnings
+from store.protocol.signing import sign
+from store.protocol.summary import summary_warnings
+from store.team import Transaction
+
+_MAX_DEPTH = 32
+_PREVIEW_CHARACTERS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is to be sent, before it is known to whom exactly.
+
+    Attributes:
+        to: Recipients as given; `("all",)` for everybody but the sender.
+        message_id: Id given by the caller, which makes a repeated send a no-op; None to make one.
+        warnings: Collected while checking (decision D9).
+    """
+
+    type: str
+    sender: str
+    to: tuple[str, ...]
+    payload: Mapping[str, Any]
+    priority: str | None = None
+    message_id: str | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    def check(self, config: TeamConfig) -> None:
+        """Everything that can be refused without looking at the queue.
+
+        Raises:
+            TeamError: The first structural error, with its own code.
+        """
+        check_name(self.sender, field="sender")
+        for name in self.to:
+            if name != ALL:
+                check_name(name, field="recipient")
+        check_priority(self.priority)
+        check_payload(self.payload)
+        self.warnings += check_outgoing(type=self.type, to=self.to, payload=self.payload, priority=self.priority)
+        self._check_size(config)
+        summary, content = self.payload.get("summary"), self.payload.get("content")
+        if isinstance(summary, str):
+            self.warnings += summary_warnings(summary, language=config.language)
+        for text in (summary, content):
+            if isinstance(text, str):
+                self.warnings += secret_warnings(text)
+
+    def _check_size(self, config: TeamConfig) -> None:
+        size = len(json.dumps(self.payload, ensure_ascii=False).encode())
+        if size > config.content_max_bytes:
+            raise TeamError(
+                Code.CONTENT_TOO_LARGE,
+                f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
+                "Put the content into a file and send its path.",
+            )
+        if size > config.content_soft_bytes:
+            self.warnings.append(f"large message: {size:,} bytes; consider a file and its path")
+
+
+def check_priority(priority: str | None) -> None:
+    """Refuse a priority word outside the four.
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    if priority is not None and priority not in tuple(Priority):
+        words = ", ".join(Priority)
+        raise TeamError(Code.INVALID_FIELD, f"priority: {priority!r} is none of {words}", "Use one of them.")
+
+
+def check_payload(payload: Mapping[str, Any]) -> None:
+    """Refuse what could not be read back: values that are not JSON, deep nesting, lone surrogates.
+
+    Raises:
+        TeamError: `INVALID_FIELD` naming the place.
+    """
+    _check_value(payload, "payload", 0)
+
+
+def _check_value(value: Any, place: str, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise TeamError(Code.INVALID_FIELD, f"{place}: nesting deeper than {_MAX_DEPTH}", "Flatten it.")
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            _check_text(key, f"{place} key")
+            _check_value(one, f"{place}.{key}", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for number, one in enumerate(value):
+            _check_value(one, f"{place}[{number}]", depth + 1)
+    elif isinstance(value, str):
+        _check_text(value, place)
+    elif isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {value} is not a JSON number", "Send it as text.")
+    elif value is not None and not isinstance(value, (bool, int, float)):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {type(value).__name__} is not a JSON value", "Send it as text.")
+
+
+def _check_text(value: Any, place: str) -> None:
+    if not isinstance(value, str):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {value!r} is not a text", "Use text keys.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise TeamError(
+            Code.INVALID_FIELD, f"{place}: a lone surrogate at character {error.start} is not text", "Remove it."
+        ) from error
+
+
+def resolve(tx: Transaction, *, sender: str, to: Sequence[str], warnings: list[str]) -> list[str]:
+    """The recipients one by one: `all` becomes every live member but the sender (decision D1).
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT`, or `AGENT_NOT_FOUND` with the nearest name.
+    """
+    if ALL in to:
+        names = [name for name in current_members(tx) if name not in (sender, USER)]
+        if not names:
+            raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
+        return names
+    names = list(dict.fromkeys(to))
+    check_known(tx, [*names, sender], warnings)
+    return names
+
+
+def current_members(tx: Transaction) -> list[str]:
+    """Names of the members now: settings, roster messages, creations and destructions."""
+    from store.views.members import members
+
+    return list(members(tx.config, tx.everything()))
+
+
+def check_known(tx: Transaction, names: Iterable[str], warnings: list[str]) -> None:
+    """Refuse names that are on no roster. A team that declares none has nothing to check against.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    unknown = [name for name in names if name not in tx.config.agents and name not in (USER, tx.config.lead)]
+    if not unknown:
+        return
+    if not tx.config.declared:
+        return
+    known = current_members(tx)
+    for name in unknown:
+        if name not in known:
+            meant = nearest(name, known)
+            hint = f"Did you mean {meant!r}? " if meant else ""
+            raise TeamError(
+                Code.AGENT_NOT_FOUND,
+                f"no agent {name!r} in team {tx.config.name}",
+                f"{hint}Members: {', '.join(known)}.",
+            )
+
+
+def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: Any) -> tuple[list[Message], bool]:
+    """Add one record per recipient; returns them and whether they were all there already.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for something else.
+    """
+    group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
+    payload = shrink(tx, draft.payload)
+    written: list[Message] = []
+    repeated = 0
+    for name in recipients:
+        check_permission(tx.config, sender=draft.sender, recipient=name, type=draft.type)
+        wanted_id = draft.message_id if group is None else draft.message_id and f"{draft.message_id}.{name}"
+        earlier = tx.known(wanted_id) if wanted_id else None
+        if earlier is not None:
+            written.append(_same(earlier, draft, name, payload))
+            repeated += 1
+            continue
+        message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
+        tx.add(message)
+        written.append(message)
+    return written, repeated == len(written)
+
+
+def _same(earlier: Message, draft: Draft, recipient: str, payload: Mapping[str, Any]) -> Message:
+    same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (recipient,))
+    if same and dict(earlier.payload) == dict(payload):
+        return earlier
+    raise TeamError(
+        Code.DUPLICATE_ID,
+        f"message id {earlier.message_id} already stands for another message "
+        f"({earlier.type} from {earlier.sender} to {', '.join(earlier.recipients)})",
+        "Use another id, or leave it out to have one made.",
+    )
+
+
+def _message(
+    tx: Transaction,
+    draft: Draft,
+    recipient: str,
+    payload: Mapping[str, Any],
+    *,
+    message_id: str | None,
+    **envelope: Any,
+) -> Message:
+    while message_id is None:
+        fresh = new_message_id(tx.now)
+        message_id = None if tx.known(fresh) else fresh
+    return sealed(
+        new_record(
+            message_id=message_id,
+            type=draft.type,
+            sender=draft.sender,
+            to=recipient,
+            created=to_text(tx.now),
+            priority=draft.priority or default_priority(draft.type, tx.config),
+            payload=payload,
+            **envelope,
+        ),
+        tx.config.key,
+    )
+
+
+def sealed(message: Message, key: bytes) -> Message:
+    """The message with its signature when the team has a key (requirement 110)."""
+    return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
+
+
+def shrink(tx: Transaction, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Move a large content beside the queue and leave its beginning and its reference (requirement 108)."""
+    content = payload.get("content")
+    if not isinstance(content, str) or len(content) <= tx.config.attachment_bytes // 4:
+        return payload
+    data = content.encode()
+    if len(data) <= tx.config.attachment_bytes:
+        return payload
+    reference = tx.attach(data)
+    digest = hashlib.sha256(data).hexdigest()
+    return {
+        **payload,
+        "content": content[:_PREVIEW_CHARACTERS] + "…",
+        "attachment": {"path": reference, "bytes": len(data), "sha256": digest},
+    }
+
+
+def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
+    """A request id in the form of decision D8 that no other request has: `prefix-{epoch_ms}@name[@name]`."""
+    moment = epoch_ms(tx.now)
+    while tx.thread(request_id := "@".join([f"{prefix}-{moment}", *names])):
+        moment += 1
+    return request_id

@@ -1,0 +1,105 @@
+"""Sending: to one, to several, to everybody; and the preview a sender sees first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.desk.draft import Draft, resolve, write
+from store.desk.seat import Receipt, Seat
+from store.errors import Code, TeamError
+from store.names import ALL, USER, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Who a message would reach.
+
+    Attributes:
+        recipients: One delivery each.
+        not_listening: Those of them that are stopped or about to stop.
+        strangers: Names given that are on no roster; sending to them is refused.
+        warnings: What the sender should know first.
+    """
+
+    recipients: tuple[str, ...]
+    not_listening: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def send(
+    seat: Seat,
+    *,
+    to: Sequence[str] | str,
+    type: str = "message",
+    content: str | None = None,
+    summary: str | None = None,
+    priority: str | None = None,
+    payload: Mapping[str, Any] | None = None,
+    message_id: str | None = None,
+    in_reply_to: str | None = None,
+) -> Receipt:
+    """Write one message per recipient (`to="all"`: every member but the sender), all in one transaction.
+
+    Repeating a `message_id` with the same content writes nothing and says so (case 60).
+
+    Raises:
+        TeamError: A structural error, an unknown recipient, a missing permission, or the store's own.
+    """
+    body = dict(payload or {})
+    given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
+    body.update({key: value for key, value in given.items() if value is not None})
+    names = (to,) if isinstance(to, str) else tuple(to)
+    draft = Draft(type, seat.actor, names, body, priority, message_id)
+    return submit(seat, draft, action="send")
+
+
+def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None = None) -> Receipt:
+    """Write one message for every member but the sender (requirements 55-58)."""
+    body = {"summary": summary, "content": content}
+    return submit(seat, Draft("broadcast", seat.actor, (ALL,), body, None, message_id), action="broadcast")
+
+
+def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
+    """Check `draft` and write it in one transaction of its own."""
+    draft.check(seat.team.config())
+    with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
+        recipients = resolve(tx, sender=draft.sender, to=draft.to, warnings=draft.warnings)
+        messages, repeated = write(tx, draft, recipients)
+        draft.warnings.extend(_silence(tx.config.agents, recipients, draft))
+        if not repeated:
+            tx.record(action, ids=[one.message_id for one in messages], to=recipients, type=draft.type)
+    return Receipt(action, tuple(messages), tuple(draft.warnings), repeated=repeated, notices=tuple(tx.notices))
+
+
+def _silence(agents: Mapping[str, Any], recipients: Sequence[str], draft: Draft) -> list[str]:
+    return [f"{name} writes to itself" for name in recipients if name == draft.sender]
+
+
+def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:
+    """Who would be reached, without a lock and without writing.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached.
+    """
+    from store.views.members import members, silent
+
+    snapshot = seat.team.snapshot()
+    known = members(snapshot.config, snapshot.messages)
+    names = (to,) if isinstance(to, str) else tuple(to)
+    if ALL in names:
+        names = tuple(name for name in known if name not in (seat.actor, USER))
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")
+    quiet = silent(snapshot.config, snapshot.messages)
+    allowed = {*known, USER, snapshot.config.lead}
+    strangers = tuple(name for name in names if name not in allowed) if snapshot.config.declared else ()
+    warnings = [f"{name} is on no roster{_meant(name, known)}" for name in strangers]
+    return Preview(tuple(names), tuple(name for name in names if name in quiet), strangers, tuple(warnings))
+
+
+def _meant(name: str, known: Mapping[str, str]) -> str:
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""
