@@ -1,0 +1,59 @@
+# Everything a developer does here. `make help` lists it. Needs Python 3.11 or later with pip and venv.
+
+VENV ?= .venv
+PYTHON ?= $(shell for one in python3.13 python3.12 python3.11 python3; do \
+	command -v $$one >/dev/null 2>&1 && $$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$one && break; done)
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format screenshots bench clean
+.DELETE_ON_ERROR:
+
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  ARGS=... is handed on, for example: make test ARGS='-k receive -x'"
+
+run: $(VENV)/.installed ## set up, then open the console on a simulated team
+	$(BIN)/team-console demo $(ARGS)
+
+test: $(VENV)/.tested ## set up, then run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.checked ## set up, then lint and check types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.checked ## put imports and layout in order
+	$(BIN)/ruff check --select I --fix .
+	$(BIN)/ruff format .
+
+screenshots: $(VENV)/.installed ## draw the pictures in screenshots/ anew
+	$(BIN)/python -m console.screenshots $(ARGS)
+
+bench: $(VENV)/.tested ## measure speed against peers and print the table
+	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+clean: ## remove the environment and everything tools left behind
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "team-console needs Python 3.11 or later; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[postgresql]' --group test
+	@touch $@
+
+$(VENV)/.checked: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --group check
+	@touch $@

@@ -1,0 +1,107 @@
+"""Reads the arguments: global flags before or after the verb, the verb's own options after it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from console.cli.registry import BY_NAME, VERBS, Verb
+from store.errors import Code, TeamError
+
+PROGRAM = "team-console"
+_TAKES_VALUE = ("-t", "--team", "--as")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are the user's one error object."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments.
+
+        Raises:
+            TeamError: `USAGE`, always.
+        """
+        raise TeamError(Code.USAGE, message, f"{self.prog} --help lists what it takes.")
+
+
+def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The verb (None when there is none) and the arguments without it."""
+    position = 0
+    while position < len(argv) and argv[position] != "--":
+        word = argv[position]
+        if word in _TAKES_VALUE:
+            position += 2
+        elif word.startswith("-") and word != "-":
+            position += 1
+        else:
+            return word, [*argv[:position], *argv[position + 1 :]]
+    return None, list(argv)
+
+
+def find_verb(name: str) -> Verb:
+    """The verb called `name`.
+
+    Raises:
+        TeamError: `USAGE`, with the nearest verb as a hint.
+    """
+    from store.names import nearest
+
+    if name in BY_NAME:
+        return BY_NAME[name]
+    meant = nearest(name, [verb.name for verb in VERBS if verb.group])
+    hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
+    if "/" in name or "." in name:
+        hint = f"To open the team there: {PROGRAM} -t {name}"
+    raise TeamError(Code.USAGE, f"there is no verb {name!r}", hint)
+
+
+def parser_for(verb: Verb | None) -> Parser:
+    """A parser that knows the global flags and, with a verb, its own options."""
+    parser = Parser(
+        prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
+        description=verb.help[0].upper() + verb.help[1:] + "." if verb else None,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if verb is not None:
+        verb.add_arguments(parser)
+    add_global_flags(parser)
+    return parser
+
+
+def add_global_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags every verb takes (`DESIGN.md` section 5)."""
+    group = parser.add_argument_group("everywhere")
+    team = group.add_argument("-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
+    complete_with(team, "files")
+    actor = group.add_argument(
+        "--as", dest="actor", metavar="NAME", help="who acts (or TEAM_CONSOLE_AS; else the team's lead)"
+    )
+    complete_with(actor, "agents")
+    group.add_argument("--json", dest="as_json", action="store_true", help="print one JSON object")
+    group.add_argument("--read-only", action="store_true", help="lock, create and write nothing")
+    group.add_argument("--version", action="store_true", help="print the version and leave")
+
+
+def complete_with(action: argparse.Action, source: str) -> argparse.Action:
+    """Say what completes this argument: `agents`, `requests`, `messages`, `kinds` or `files`."""
+    action.complete_from = source  # type: ignore[attr-defined]
+    return action
+
+
+def overview() -> str:
+    """The text of `team-console --help`."""
+    lines = [
+        f"usage: {PROGRAM} [-t LOCATION] [--as NAME] [--json] [--read-only] [VERB ...]",
+        "",
+        "The human's seat in a team of AI agents. Without a verb it opens the console.",
+    ]
+    for group in dict.fromkeys(verb.group for verb in VERBS if verb.group):
+        lines += ["", f"{group}:"]
+        lines += [f"  {verb.name:<13}{verb.help}" for verb in VERBS if verb.group == group]
+    everywhere = parser_for(None)._actions
+    rows = [
+        (", ".join(one.option_strings) + (f" {one.metavar}" if one.metavar else ""), one.help) for one in everywhere
+    ]
+    return "\n".join([*lines, "", "Everywhere:", *(f"  {flags:<25}{text}" for flags, text in rows)])

@@ -1,0 +1,51 @@
+"""Opens the console: on the team given or found, else on one picked from a list."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from console.cli.call import Call
+from console.cli.output import is_terminal
+from store.errors import Code, TeamError
+
+
+def run(call: Call) -> int:
+    """Run the console until it is left.
+
+    Raises:
+        TeamError: `USAGE` without a terminal, `TEAM_NOT_FOUND` when there is nothing to open.
+    """
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        raise TeamError(
+            Code.USAGE,
+            "the console needs a terminal",
+            "In a script use a verb, such as team-console status; team-console --help lists them.",
+        )
+    try:
+        call.team.config()
+    except TeamError as error:
+        if error.code is not Code.TEAM_NOT_FOUND or call.options.team:
+            raise
+        call.options.team = pick(error)
+        if call.options.team is None:
+            return 0
+    from console.app import run_console
+
+    return run_console(call.team, me=call.actor, read_only=call.options.read_only)
+
+
+def pick(nothing_found: TeamError) -> str | None:
+    """Let the human choose among the teams below the current folder; None when nothing was chosen.
+
+    Raises:
+        TeamError: `nothing_found`, when there is none.
+    """
+    from store.locations import find_teams
+
+    locations = find_teams(Path.cwd())
+    if not locations:
+        raise nothing_found
+    from console.app import pick_team
+
+    return pick_team(locations)

@@ -1,0 +1,115 @@
+"""One call of a verb: its options, the team it is about, who acts, and where the result goes."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from store.errors import Code, TeamError
+
+if TYPE_CHECKING:
+    from console.cli.output import Output
+    from store.desk.seat import Receipt, Seat
+    from store.team import Snapshot, Team
+    from store.views.rows import View
+
+LOCK_WAIT = 10.0
+"""Seconds a verb waits for the lock (decision D7)."""
+
+
+class Call:
+    """What a verb's `run` gets. The team is opened when first asked for."""
+
+    def __init__(self, options: Namespace, out: Output) -> None:
+        self.options = options
+        self.out = out
+        self._team: Team | None = None
+
+    @property
+    def team(self) -> Team:
+        """The team of `-t`, of the environment, or of the project around the current folder.
+
+        Raises:
+            TeamError: `TEAM_NOT_FOUND`.
+        """
+        if self._team is None:
+            from store.locations import open_team
+
+            self._team = open_team(self.options.team, read_only=self.options.read_only)
+        return self._team
+
+    @property
+    def given_actor(self) -> str | None:
+        """The name given with `--as` or `TEAM_CONSOLE_AS`, None when neither is.
+
+        Raises:
+            TeamError: `INVALID_NAME`.
+        """
+        from store.names import check_name
+
+        given = self.options.actor or os.environ.get("TEAM_CONSOLE_AS")
+        return check_name(given, field="--as") if given else None
+
+    @property
+    def actor(self) -> str:
+        """Who acts: the given name, else the team's lead."""
+        return self.given_actor or self.team.config().lead
+
+    @property
+    def seat(self) -> Seat:
+        """The actor's seat at the team, for the desk."""
+        from store.desk.seat import Seat
+
+        return Seat(self.team, self.actor, LOCK_WAIT)
+
+    def snapshot(self) -> Snapshot:
+        """The team as it is now.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.
+        """
+        from store.team import Condition
+
+        snapshot = self.team.snapshot()
+        if snapshot.condition not in (Condition.OK, Condition.EMPTY):
+            raise unreadable(snapshot, self.team.location)
+        return snapshot
+
+    def view(self) -> View:
+        """Everything views know about the team now, for the actor.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`.
+        """
+        from console.cli.looking import view_of_team
+
+        return view_of_team(self.team, self.snapshot(), me=self.actor)
+
+    def finish(self, receipt: Receipt, lines: list[str]) -> int:
+        """Print what a write action did: its JSON object, or `lines` and its warnings."""
+        if self.out.as_json:
+            self.out.json(receipt.as_json())
+            return 0
+        for line in lines:
+            self.out.say(line)
+        self.out.warn([*receipt.warnings, *(notice.message for notice in receipt.notices)])
+        return 0
+
+    def close(self) -> None:
+        """Release the team."""
+        if self._team is not None:
+            self._team.close()
+
+
+def unreadable(snapshot: Snapshot, location: str) -> TeamError:
+    """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
+    first = next((one for one in snapshot.problems if one.severity == "error"), None)
+    message = f"{first.place}: {first.message}" if first else f"{location}: the queue is {snapshot.condition}"
+    hint = first.hint if first else "team-console status says more."
+    return TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(snapshot.condition))
+
+
+def split_names(values: list[str] | None) -> list[str]:
+    """Names given as `A,B` or by repeating the option, in order, without empty ones."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]

@@ -1,0 +1,92 @@
+"""What changed between two looks at a team, one plain line or one JSON object each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from store.clock import to_text
+from store.message import Message
+from store.safe import safe_line
+from store.team import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change.
+
+    Attributes:
+        at: When it was noticed, ISO 8601 UTC.
+        change: `new`, `status`, `gone`, `condition` or `problem`.
+        text: What happened, for people; may hold stored text.
+        facts: The same as JSON values.
+    """
+
+    at: str
+    change: str
+    text: str
+    facts: dict[str, Any]
+
+    def line(self) -> str:
+        """One safe line."""
+        return safe_line(f"[{self.at[:19].replace('T', ' ')}] {self.text}")
+
+    def as_json(self) -> dict[str, Any]:
+        """One JSON object."""
+        return {"at": self.at, "change": self.change, **self.facts}
+
+
+def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    """Every difference, condition first, then messages in stored order, then what is gone."""
+    at = to_text(after.taken_at)
+    if before.condition != after.condition:
+        text = f"condition {before.condition} -> {after.condition}"
+        yield Change(at, "condition", text, {"was": str(before.condition), "condition": str(after.condition)})
+    for problem in after.problems:
+        if problem not in before.problems:
+            facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
+            text = f"problem {problem.code} at {problem.place}: {problem.message}"
+            yield Change(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
+    if after.messages is not before.messages:
+        yield from _messages(at, before, after)
+
+
+def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    old = {one.message_id: one for one in before.messages}
+    for message in after.messages:
+        was = old.pop(message.message_id, None)
+        if was is None:
+            facts = {"status": message.status, "priority": message.priority, "summary": message.summary}
+            yield Change(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
+        elif was is not message:
+            yield from _progress(at, was, message)
+    readable = after.condition in ("ok", "empty")
+    for message in old.values() if readable else ():
+        yield Change(at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status})
+
+
+def _progress(at: str, was: Message, message: Message) -> Iterator[Change]:
+    readers = [name for name in message.read_by if name not in was.read_by]
+    if was.status != message.status:
+        facts = {**_facts(message), "was": was.status, "status": message.status}
+        yield Change(at, "status", f"{was.status} -> {message.status} {_about(message)}", facts)
+    elif readers:
+        facts = {**_facts(message), "status": message.status, "read_by": readers}
+        yield Change(at, "status", f"read by {', '.join(readers)} {_about(message)}", facts)
+    elif was.record != message.record:
+        yield Change(at, "status", f"changed {_about(message)}", {**_facts(message), "status": message.status})
+
+
+def _about(message: Message) -> str:
+    who = f"{message.sender} -> {', '.join(message.recipients)}"
+    return f'{message.message_id} {who} {message.type}: "{message.summary}"'
+
+
+def _facts(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "message_type": message.type,
+    }

@@ -1,0 +1,36 @@
+"""Makes the view that looking verbs print, with as much of the archive as their question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from store.message import Message
+    from store.team import Snapshot, Team
+    from store.views.rows import View
+
+ARCHIVED = 2_000
+"""How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""
+
+
+def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED) -> View:
+    """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
+    is enough for what waits.
+    """
+    from store.views.board import view_of
+
+    history = list(islice(archive(team), archived)) if archived else ()
+    return view_of(snapshot, me=me, now=team.clock(), history=history)
+
+
+def archive(team: Team, *, agent: str | None = None) -> Iterator[Message]:
+    """Archived messages, newest first, page by page."""
+    cursor = None
+    while True:
+        page = team.history(agent=agent, cursor=cursor)
+        yield from page.messages
+        cursor = page.cursor
+        if cursor is None:
+            return

@@ -1,0 +1,101 @@
+"""Runs one command line: finds the verb, does it, and turns every ending into an exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from console.cli.output import Output, OutputLost
+from store.errors import Code, TeamError
+
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+def run(argv: Sequence[str]) -> int:
+    """Do what `argv` asks. Never raises; no traceback reaches the user unless `TEAM_CONSOLE_DEBUG` asks for it."""
+    out = Output(as_json="--json" in argv)
+    try:
+        try:
+            status = _dispatch(argv, out)
+            out.flush()
+            return status
+        except TeamError as error:
+            out.failure(error)
+            out.flush()
+            return error.exit_code
+        except (OutputLost, BrokenPipeError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            return _unexpected(error, out)
+    except BrokenPipeError:
+        out.abandon()
+        return _BROKEN_PIPE
+    except OutputLost as error:
+        out.abandon()
+        out.note(f"{error}; what was asked for is done, only its result could not be printed")
+        return 1
+    except KeyboardInterrupt:
+        out.abandon()
+        return _INTERRUPTED
+
+
+def _dispatch(argv: Sequence[str], out: Output) -> int:
+    from console.cli.arguments import find_verb, overview, parser_for, split
+    from console.cli.call import Call
+
+    _refuse_broken_text(argv)
+    name, rest = split(argv)
+    if name == "help":
+        name, rest = split([*rest, "--help"])
+    if name is None and ("-h" in rest or "--help" in rest):
+        out.say(overview())
+        return 0
+    verb = find_verb(name) if name is not None else None
+    try:
+        options = parser_for(verb).parse_args(rest)
+    except SystemExit as ending:  # argparse ends the process itself after printing --help
+        return ending.code if isinstance(ending.code, int) else 0
+    if options.version:
+        out.say(f"team-console {_version()}")
+        return 0
+    call = Call(options, out)
+    try:
+        if verb is None:
+            from console.cli.bare import run as open_console
+
+            return open_console(call)
+        return verb.run(call)
+    finally:
+        call.close()
+
+
+def _refuse_broken_text(argv: Sequence[str]) -> None:
+    """Bytes that are not text would end up in a message as lone surrogates no other reader accepts."""
+    for word in argv:
+        if not word.isascii() and any("\ud800" <= one <= "\udfff" for one in word):
+            raise TeamError(
+                Code.USAGE,
+                f"argument {word!r} is not text in the encoding of this terminal",
+                "Give it as UTF-8, or hand the content in on standard input with '-'.",
+            )
+
+
+def _unexpected(error: Exception, out: Output) -> int:
+    import os
+
+    if os.environ.get("TEAM_CONSOLE_DEBUG"):
+        import traceback
+
+        traceback.print_exc(file=sys.stderr)
+    out.broken(f"{type(error).__name__}: {error}")
+    return 1
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("team-console")
+    except PackageNotFoundError:
+        return "(not installed: run from its source folder)"

@@ -1,0 +1,135 @@
+"""Everything the command line prints: safe text for people, lossless JSON for programs, errors for both."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import Any, TextIO
+
+from store.errors import TeamError
+from store.safe import safe_line, safe_text
+
+_STEERING = re.compile(
+    "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+class OutputLost(Exception):
+    """Standard output took no more (a full disk, a closed terminal)."""
+
+
+class Output:
+    """The two streams of one command line.
+
+    Attributes:
+        as_json: Whether results and errors are JSON objects on standard output.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+    def say(self, text: str = "") -> None:
+        """Print lines for people. `text` may hold our own styles; stored text goes through `safe_*` before."""
+        self._write(sys.stdout, text + "\n")
+
+    def json(self, value: Any) -> None:
+        """Print one JSON value: indented on a terminal, one line into a pipe."""
+        self._write(sys.stdout, to_json(value, indent=2 if is_terminal(sys.stdout) else None) + "\n")
+
+    def note(self, text: str) -> None:
+        """Say something beside the result: a warning, progress. On standard error."""
+        self._write(sys.stderr, safe_text(text) + "\n")
+
+    def warn(self, warnings: list[str] | tuple[str, ...]) -> None:
+        """Print warnings of a write action, one line each."""
+        for warning in warnings:
+            self.note(f"warning: {safe_line(warning)}")
+
+    def failure(self, error: TeamError) -> None:
+        """Print the one error object: JSON on standard output, or two lines of text on standard error."""
+        if self.as_json:
+            self.json(error.as_json())
+            return
+        self.note(f"team-console: {safe_line(error.message)} ({error.code})")
+        if error.hint:
+            self.note(f"  {safe_line(error.hint)}")
+
+    def broken(self, what: str) -> None:
+        """Report a defect of ours in one line, without a traceback."""
+        hint = "This is a defect in team-console; please report it. TEAM_CONSOLE_DEBUG=1 shows where it happened."
+        if self.as_json:
+            self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
+        else:
+            self.note(f"team-console: unexpected {safe_line(what)}\n  {hint}")
+        self.flush()
+
+    def flush(self) -> None:
+        """Make sure the result is out.
+
+        Raises:
+            BrokenPipeError: The reader went away.
+            OutputLost: The output could not be written.
+        """
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputLost(f"standard output: {error.strerror}") from error
+
+    def abandon(self) -> None:
+        """Give up standard output, so that leaving does not try to flush it once more and complain."""
+        try:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.close(null)
+        except OSError:
+            return
+
+    def paint(self, text: str, *styles: str, stream: TextIO | None = None) -> str:
+        """`text` in our styles when the stream is a terminal that wants colour, else as it is."""
+        if not text or not wants_colour(stream or sys.stdout):
+            return text
+        return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
+
+    def _write(self, stream: TextIO | None, text: str) -> None:
+        if stream is None:
+            return
+        try:
+            stream.write(text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if stream is sys.stdout:
+                raise OutputLost(f"standard output: {error.strerror}") from error
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON that reads well and cannot steer a terminal: UTF-8 stays, controls, bidi and invisible characters are
+    escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
+    """
+    text = json.dumps(value, ensure_ascii=not _speaks_utf8(), indent=indent, default=str)
+    return text if text.isascii() else _STEERING.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is looking at this stream."""
+    return stream is not None and stream.isatty()
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """A terminal, not dumb, and no `NO_COLOR`."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _speaks_utf8() -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("-", "") == "utf8"

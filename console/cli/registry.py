@@ -1,0 +1,72 @@
+"""Which verbs there are, what each is for, and which module does it: the only place a new verb is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from console.cli.call import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb of the command line.
+
+    Attributes:
+        name: The word the user types.
+        group: Heading in the help; empty for a verb that help and completions leave out.
+        help: What it does, in one line.
+        module: Module under `console.cli.verbs`; imported only when the verb is used.
+    """
+
+    name: str
+    group: str
+    help: str
+    module: str
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the verb's own options and arguments."""
+        import_module(f"console.cli.verbs.{self.module}").add_arguments(parser)
+
+    @property
+    def run(self) -> Callable[[Call], int]:
+        """Does the verb; returns the exit status."""
+        run: Callable[[Call], int] = import_module(f"console.cli.verbs.{self.module}").run
+        return run
+
+
+_TEAM = "Start a team"
+_TALK = "Talk"
+_DECIDE = "Decide"
+_LOOK = "Look"
+_TOOLS = "Tools"
+
+VERBS: tuple[Verb, ...] = (
+    Verb("demo", _TEAM, "watch a simulated team at work, in a temporary folder", "demo"),
+    Verb("init", _TEAM, "make a new team in a folder", "init"),
+    Verb("send", _TALK, "send a message, one delivery per recipient", "send"),
+    Verb("broadcast", _TALK, "send one message to every member; says how many deliveries first", "broadcast"),
+    Verb("receive", _TALK, "take an agent's pending messages: shown, archived and marked read", "receive"),
+    Verb("ack", _TALK, "acknowledge delivered or claimed messages as read", "ack"),
+    Verb("plan", _DECIDE, "hand in a plan for approval; prints the request id", "plan"),
+    Verb("approve", _DECIDE, "answer an open request with yes", "approve"),
+    Verb("reject", _DECIDE, "answer an open request with no, and say why", "reject"),
+    Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "shutdown"),
+    Verb("requests", _LOOK, "list the requests: who asked whom, how long ago, what was answered", "requests"),
+    Verb("roster", _LOOK, "list the agents: role, state, unread messages, last seen", "roster"),
+    Verb("status", _LOOK, "show the team on one screen: condition, what needs you, problems", "status"),
+    Verb("inbox", _LOOK, "list an agent's messages without touching them", "inbox"),
+    Verb("history", _LOOK, "print archived and live messages as log, JSON or CSV", "history"),
+    Verb("watch", _LOOK, "print one line per change, for pipes and logs", "watch"),
+    Verb("check", _LOOK, "list what departs from the protocols or is damaged", "check"),
+    Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
+    Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
+    Verb("_complete", "", "print words for a completion script", "complete"),
+)
+
+BY_NAME = {verb.name: verb for verb in VERBS}

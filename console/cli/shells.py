@@ -1,0 +1,221 @@
+"""Completion scripts for bash, zsh and fish, made from the argument parsers so that they cannot go stale."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from console.cli.arguments import PROGRAM, parser_for
+from console.cli.registry import VERBS
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One option or positional of a verb.
+
+    Attributes:
+        flags: `--to`, `-t`; empty for a positional.
+        value: Name of its value, empty for a switch.
+        choices: Words it accepts, when there is a fixed list.
+        source: What `_complete` lists for it, or `files`, or empty.
+    """
+
+    flags: tuple[str, ...]
+    help: str
+    value: str
+    choices: tuple[str, ...]
+    source: str
+
+
+def arguments_of(verb_name: str) -> list[Argument]:
+    """What the verb takes, global flags included."""
+    verb = next(verb for verb in VERBS if verb.name == verb_name)
+    return [_argument(action) for action in parser_for(verb)._actions]
+
+
+def _argument(action: argparse.Action) -> Argument:
+    takes_value = action.nargs != 0
+    choices = tuple(str(one) for one in action.choices) if action.choices else ()
+    source = getattr(action, "complete_from", "")
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest
+    return Argument(tuple(action.option_strings), action.help or "", metavar if takes_value else "", choices, source)
+
+
+def script(shell: str) -> str:
+    """The script for `bash`, `zsh` or `fish`."""
+    verbs = [(verb.name, verb.help) for verb in VERBS if verb.group]
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](verbs)
+
+
+def _bash(verbs: Sequence[tuple[str, str]]) -> str:
+    cases = []
+    for name, _ in verbs:
+        found = arguments_of(name)
+        flags = " ".join(flag for one in found for flag in one.flags)
+        words = [word for one in found if not one.flags for word in one.choices]
+        source = next((one.source for one in found if not one.flags and one.source), "")
+        if name == "init":
+            source = "files"
+        cases.append(f"    {name}) flags='{flags}' words='{' '.join(words)}' source='{source}' ;;")
+    values = {}
+    for name, _ in verbs:
+        for one in arguments_of(name):
+            for flag in one.flags if one.value else ():
+                answer = f"words='{' '.join(one.choices)}'" if one.choices else f"source='{one.source}'"
+                values[f"{name}:{flag}"] = f"    {name}:{flag}) {answer} ;;"
+    return _BASH.format(
+        verbs=" ".join(name for name, _ in verbs), cases="\n".join(cases), values="\n".join(values.values())
+    )
+
+
+_BASH = r"""# bash completion for team-console
+_team_console() {{
+  local line=${{COMP_LINE:0:COMP_POINT}} verb='' team='' previous='' current='' word
+  local flags='-t --team --as --json --read-only --version --help' words='{verbs}' source=''
+  local -a typed
+  read -r -a typed <<<"$line"
+  if [[ $line == *[[:space:]] ]]; then typed+=(''); fi
+  current=${{typed[${{#typed[@]}}-1]}}
+  local position=1 last=$((${{#typed[@]}} - 1))
+  while ((position < last)); do
+    word=${{typed[position]}}
+    case $word in
+      -t | --team) team=${{typed[position + 1]}}; ((position + 1 < last)) && ((position++)) ;;
+      --team=*) team=${{word#*=}} ;;
+      --as) if [[ -z $verb ]] && ((position + 1 < last)); then ((position++)); fi ;;
+      -*) ;;
+      *) [[ -n $verb ]] || verb=$word ;;
+    esac
+    ((position++))
+  done
+  ((last > 0)) && previous=${{typed[last - 1]}}
+  case $verb in
+{cases}
+  esac
+  local wants_value=yes
+  case $verb:$previous in
+    :-t | :--team) words='' source=files ;;
+    :--as) words='' source=agents ;;
+{values}
+    *) wants_value='' ;;
+  esac
+  [[ -z $wants_value && $current == -* ]] && {{ words=$flags; source=''; }}
+  if [[ $source == files ]]; then
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+  fi
+  if [[ -n $source ]]; then
+    words=$(team-console _complete "$source" ${{team:+--team "$team"}} 2>/dev/null)
+  fi
+  local head=''
+  if [[ $source == agents && $current == *,* ]]; then head=${{current%,*}},; fi
+  mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${{current#"$head"}}")
+  # readline replaces only what follows the last word break, so the part before it must not come twice
+  local breaks=${{COMP_WORDBREAKS//[[:space:]]/}} kept=$current
+  while [[ -n $kept && $breaks != *"${{kept: -1}}"* ]]; do kept=${{kept%?}}; done
+  COMPREPLY=("${{COMPREPLY[@]#"$kept"}}")
+}}
+complete -F _team_console team-console
+"""
+
+
+def _zsh(verbs: Sequence[tuple[str, str]]) -> str:
+    listed = "\n".join(f"    {_quote(name + ':' + text)}" for name, text in verbs)
+    cases = "\n".join(f"        {name})\n          _arguments {' '.join(_zsh_arguments(name))} ;;" for name, _ in verbs)
+    everywhere = " ".join(_zsh_arguments(None))
+    return _ZSH.format(listed=listed, cases=cases, everywhere=everywhere)
+
+
+def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
+    found = arguments_of(verb_name) if verb_name else [_argument(one) for one in parser_for(None)._actions]
+    for one in found:
+        help_text = one.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
+        action = f"({' '.join(one.choices)})" if one.choices else _ZSH_ACTIONS.get(one.source, "")
+        value = f":{one.value.replace(':', ' ')}:{action}" if one.value else ""
+        if not one.flags:
+            yield _quote(f"*{value or ':word:'}")
+        for flag in one.flags:
+            yield _quote(f"*{flag}[{help_text}]{value}")
+
+
+_ZSH_ACTIONS = {
+    "files": "_files",
+    **{one: f"_team_console_words {one}" for one in ("agents", "requests", "messages", "kinds")},
+}
+
+_ZSH = r"""#compdef team-console
+_team_console_words() {{
+  local -a found team
+  team=(${{opt_args[-t]:+--team=${{(Q)opt_args[-t]}}}} ${{opt_args[--team]:+--team=${{(Q)opt_args[--team]}}}})
+  found=(${{(f)"$(team-console _complete $1 $team 2>/dev/null)"}})
+  if [[ $1 == agents ]]; then _values -s , agent $found; else compadd -a found; fi
+}}
+_team_console() {{
+  local context state state_descr line
+  typeset -A opt_args
+  local -a verbs
+  verbs=(
+{listed}
+  )
+  _arguments -C {everywhere} '1: :->verb' '*:: :->rest'
+  case $state in
+    verb) _describe verb verbs ;;
+    rest)
+      case $words[1] in
+{cases}
+      esac ;;
+  esac
+}}
+if [[ $funcstack[1] == _team-console ]]; then _team_console "$@"; else compdef _team_console team-console; fi
+"""
+
+
+def _fish(verbs: Sequence[tuple[str, str]]) -> str:
+    names = " ".join(name for name, _ in verbs)
+    lines = [_FISH.format(names=names)]
+    for one in [_argument(action) for action in parser_for(None)._actions]:
+        lines.append(_fish_option("", one))
+    for name, text in verbs:
+        lines.append(f"complete -c {PROGRAM} -n __team_console_no_verb -f -a {name} -d {_quote(text)}")
+        condition = f" -n '__fish_seen_subcommand_from {name}'"
+        own = [
+            one for one in arguments_of(name) if not {"-h", "--team", "--as", "--json", "--read-only"} & {*one.flags}
+        ]
+        lines += [_fish_option(condition, one) for one in own if "--version" not in one.flags]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _fish_option(condition: str, one: Argument) -> str:
+    words = " ".join(one.choices) or (f"(__team_console_words {one.source})" if one.source not in ("", "files") else "")
+    answers = f" -a {_quote(words)}" if words else ""
+    if not one.flags:
+        return f"complete -c {PROGRAM}{condition} -f{answers}" if words else ""
+    flags = "".join(f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}" for flag in one.flags)
+    kind = (" -r" if one.source == "files" else " -x") if one.value else " -f"
+    return f"complete -c {PROGRAM}{condition}{flags}{kind}{answers} -d {_quote(one.help)}"
+
+
+_FISH = r"""# fish completion for team-console
+function __team_console_words
+    set -l words (commandline -opc)
+    set -l team
+    for number in (seq 2 (count $words))
+        switch $words[$number]
+            case -t --team
+                test $number -lt (count $words); and set team --team $words[(math $number + 1)]
+            case '--team=*'
+                set team $words[$number]
+        end
+    end
+    team-console _complete $argv[1] $team 2>/dev/null
+end
+function __team_console_no_verb
+    not __fish_seen_subcommand_from {names}
+end
+complete -c team-console -f"""
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

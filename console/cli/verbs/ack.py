@@ -1,0 +1,25 @@
+"""`ack`: delivered or claimed messages become read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from console.cli.verbs.send import delivery
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `DESIGN.md` section 5."""
+    ids = parser.add_argument("ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
+    complete_with(ids, "messages")
+    parser.add_argument("--token", help="the lease's token; refuses when the message was handed out again since")
+
+
+def run(call: Call) -> int:
+    """Acknowledge and print the receipt."""
+    from store.desk.inbox import acknowledge
+
+    receipt = acknowledge(call.seat, ids=call.options.ids, token=call.options.token)
+    word = "already read:" if receipt.repeated else "read:"
+    return call.finish(receipt, [f"{word} {delivery(one)}" for one in receipt.messages])

@@ -1,0 +1,77 @@
+"""`broadcast`: the same message to every member, after saying how many deliveries that makes."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.output import is_terminal
+from console.cli.stdin import content
+from console.cli.verbs.send import delivery
+from store.desk.mail import Preview
+from store.errors import Code, TeamError
+from store.safe import safe_line
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of `DESIGN.md` section 5."""
+    parser.description = (
+        "Send one message to every member but the sender. The number of deliveries is said first; at a terminal\n"
+        "you are asked before anything is written, in a script it is written at once. Use it for what everybody\n"
+        "must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."
+    )
+    parser.add_argument("--summary", required=True, help="5-10 words for the reader's list")
+    parser.add_argument("--content", required=True, metavar="C|-", help="the text; - reads standard input")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="only say who would get it")
+
+
+def run(call: Call) -> int:
+    """Preview, ask where there is somebody to ask, send."""
+    from store.desk.mail import broadcast, preview
+
+    options = call.options
+    text = content(options.content) or ""
+    shown = preview(call.seat, to="all")
+    if options.dry_run:
+        return _show_only(call, shown)
+    call.out.note(_sentence(shown))
+    asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
+    if asked and not options.yes and not confirmed():
+        raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
+    receipt = broadcast(call.seat, summary=options.summary, content=text)
+    return call.finish(receipt, [f"written: {delivery(one)}" for one in receipt.messages])
+
+
+def confirmed() -> bool:
+    """Ask on standard error; anything but y or yes is no."""
+    sys.stderr.write("Send it? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _sentence(shown: Preview) -> str:
+    number = len(shown.recipients)
+    text = f"{number} {'delivery' if number == 1 else 'deliveries'}: {', '.join(shown.recipients)}"
+    if shown.not_listening:
+        text += f"; not listening: {', '.join(shown.not_listening)}"
+    return safe_line(text)
+
+
+def _show_only(call: Call, shown: Preview) -> int:
+    if call.out.as_json:
+        call.out.json(
+            {
+                "success": True,
+                "action": "broadcast",
+                "dry_run": True,
+                "recipients": list(shown.recipients),
+                "not_listening": list(shown.not_listening),
+                "warnings": list(shown.warnings),
+            }
+        )
+    else:
+        call.out.say(_sentence(shown))
+        call.out.warn(shown.warnings)
+    return 0

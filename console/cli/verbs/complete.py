@@ -1,0 +1,52 @@
+"""`_complete`: one word per line for a completion script; silent about everything that goes wrong."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from store.errors import TeamError
+from store.names import ALL, is_name
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare what to list."""
+    parser.add_argument("what", choices=("agents", "requests", "messages", "kinds"))
+
+
+def run(call: Call) -> int:
+    """Print the words. A store that cannot be read completes nothing."""
+    try:
+        for word in _SOURCES[call.options.what](call):
+            if word.isprintable() and not any(one.isspace() for one in word):
+                call.out.say(word)
+    except TeamError:
+        return 0
+    return 0
+
+
+def _agents(call: Call) -> list[str]:
+    config = call.team.config()
+    names = [config.lead, *config.agents, ALL]
+    if not config.declared:
+        names += [one.sender for one in call.snapshot().messages]
+    return [name for name in dict.fromkeys(names) if is_name(name)]
+
+
+def _requests(call: Call) -> list[str]:
+    return [row.request_id for row in call.view().requests if row.is_open]
+
+
+def _messages(call: Call) -> list[str]:
+    waiting = ("delivered", "claimed")
+    actor = call.actor
+    return [one.message_id for one in call.snapshot().messages if one.status in waiting and one.is_addressed_to(actor)]
+
+
+def _kinds(call: Call) -> list[str]:
+    from store.protocol.registry import KINDS
+
+    return list(KINDS)
+
+
+_SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "kinds": _kinds}

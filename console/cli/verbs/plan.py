@@ -1,0 +1,27 @@
+"""`plan`: an agent hands in its plan; the request id comes back."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.stdin import content
+from store.safe import safe_line
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of `DESIGN.md` section 5."""
+    parser.description = (
+        "Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's\n"
+        "inbox as plan_approval_response. A later plan of the same author supersedes an open one."
+    )
+    parser.add_argument("--content", required=True, metavar="C|-", help="the plan; - reads standard input")
+    parser.add_argument("--summary", help="5-10 words; the plan's first line when left out")
+
+
+def run(call: Call) -> int:
+    """Submit, and print the request id alone so that a script can keep it."""
+    from store.desk.requests import submit_plan
+
+    receipt = submit_plan(call.seat, content=content(call.options.content) or "", summary=call.options.summary)
+    return call.finish(receipt, [safe_line(receipt.request_id or "")])

@@ -1,0 +1,26 @@
+"""`reject`: answers an open request with no, with the reason."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from console.cli.verdict import describe
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `DESIGN.md` section 5."""
+    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
+    complete_with(request, "requests")
+    parser.add_argument("--reason", default="", help="why not; the asker reads it")
+    parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
+
+
+def run(call: Call) -> int:
+    """Reject, and say what was decided on whose request."""
+    from store.desk.requests import reject
+
+    options = call.options
+    receipt = reject(call.seat, request_id=options.request, reason=options.reason, suggest=options.suggest)
+    return call.finish(receipt, describe("rejected", receipt))

@@ -1,0 +1,43 @@
+"""`watch`: one line per change, until interrupted."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.changes import changes
+from store.safe import safe_line
+from store.team import Snapshot
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare what bounds a watch in scripts."""
+    parser.description = "Print one line per change (one JSON object per line with --json). Nothing is written."
+    parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after this long")
+
+
+def run(call: Call) -> int:
+    """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end."""
+    from console.cli.waiting import until
+
+    team = call.team
+    last = team.snapshot()
+    call.out.note(safe_line(f"watching {team.location}: {last.condition}, {len(last.messages)} messages"))
+
+    def look() -> None:
+        nonlocal last
+        now = team.snapshot()
+        if now is not last:
+            _print(call, last, now)
+            last = now
+
+    until(team, look, timeout=call.options.seconds)
+    return 0
+
+
+def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
+    from console.cli.output import to_json
+
+    for change in changes(before, after):
+        call.out.say(to_json(change.as_json()) if call.out.as_json else change.line())
+    call.out.flush()

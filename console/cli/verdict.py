@@ -1,0 +1,25 @@
+"""Says in one line what an answer decided, on whose request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.safe import safe_line
+
+if TYPE_CHECKING:
+    from store.desk.seat import Receipt
+
+_THINGS = {"plan_approval_response": "the plan of", "shutdown_response": "the shutdown asked by"}
+
+
+def describe(word: str, receipt: Receipt) -> list[str]:
+    """`approved the plan of task-manager (plan_approval-...)`, then the records written."""
+    if not receipt.messages:
+        return [safe_line(f"{word} {receipt.request_id}")]
+    answer = receipt.messages[0]
+    thing = _THINGS.get(answer.type, "the request of")
+    head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
+    return [
+        safe_line(head),
+        *(safe_line(f"written: {one.message_id} -> {one.recipients[0]}") for one in receipt.messages),
+    ]
