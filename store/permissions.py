@@ -1,0 +1,59 @@
+"""Who may send what to whom, and who may answer a request (decisions D10 and D17, requirement 112)."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.names import USER
+from store.protocol.kinds import RequestKind
+
+LEAD_ONLY = frozenset(
+    {
+        "shutdown_request",
+        "plan_approval_response",
+        "AGENT_CREATED",
+        "AGENT_DESTROYED",
+        "AGENT_ROSTER_BROADCAST",
+        "CC_TRIGGER",
+    }
+)
+"""Kinds that only the lead (the sprint's Master) may send."""
+TO_LEAD_ONLY = frozenset({"plan_approval_request"})
+"""Kinds that go to the lead and to nobody else."""
+_DECIDED_BY_LEAD = frozenset({RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY})
+
+
+def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: str) -> None:
+    """Let the message pass, or refuse it; `type` is the kind's name, the carried one for sprint messages.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, naming the rule and where it stands.
+    """
+    agent = config.agent(sender)
+    if type in LEAD_ONLY and sender != config.lead:
+        _refuse(f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}.")
+    if type in TO_LEAD_ONLY and recipient != config.lead:
+        _refuse(f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}.")
+    if agent.may_send is not None and type not in agent.may_send:
+        allowed = ", ".join(sorted(agent.may_send)) or "nothing"
+        _refuse(f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}.")
+    if agent.may_message is not None and recipient not in agent.may_message:
+        allowed = ", ".join(sorted(agent.may_message)) or "nobody"
+        _refuse(f"{sender} may not write to {recipient}", f"Its may_message in the team settings allows: {allowed}.")
+
+
+def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:
+    """Whether a verdict by `actor` decides a request of `kind` that was put to `addressee`.
+
+    Plans, creations and destructions are the lead's; everything else is the addressee's. What was put to the human
+    (`user`) may be answered by the lead, whose seat the human has.
+    """
+    if kind in _DECIDED_BY_LEAD:
+        return actor == config.lead
+    return actor == addressee or (addressee == USER and actor == config.lead)
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise TeamError(Code.NOT_PERMITTED, message, hint)

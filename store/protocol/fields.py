@@ -1,0 +1,203 @@
+"""Which fields each kind needs and must not have: refused when we send, reported when we read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from store.clock import from_text
+from store.errors import Code, TeamError
+from store.message import Message
+from store.names import USER, nearest
+from store.protocol.kinds import Family, Kind
+from store.protocol.registry import CARRIERS, KINDS, PREFIX, SEND
+from store.team import Problem
+
+MATRIX: Mapping[str, Mapping[str, bool]] = {
+    "message": {"recipient": True, "request_id": False, "approve": False},
+    "broadcast": {"recipient": False, "request_id": False, "approve": False},
+    "shutdown_request": {"recipient": True, "request_id": False, "approve": False},
+    "shutdown_response": {"recipient": False, "request_id": True, "approve": True},
+    "plan_approval_response": {"recipient": True, "request_id": True, "approve": True},
+}
+"""Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
+
+_Check = Callable[[Any], bool]
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value)
+
+
+def _moment(value: Any) -> bool:
+    return isinstance(value, str) and from_text(value) is not None
+
+
+_WANTED: Mapping[_Check, str] = {
+    _text: "a text",
+    _list: "a list that is not empty",
+    _moment: "an ISO 8601 time such as 2026-02-24T10:30:00Z",
+}
+
+REQUIRED: Mapping[str, Mapping[str, _Check]] = {
+    "handoff": {"artifact_path": _text, "context_summary": _text, "next_actions": _list},
+    "review": {"artifact_path": _text, "review_type": _text},
+    "clarify": {"question": _text, "context": _text},
+    "escalate": {"issue": _text, "severity": _text, "recommendation": _text},
+    "notify": {"message": _text},
+    "collaborate": {"topic": _text, "deadline": _moment},
+}
+"""Payload fields the six messenger kinds need (`REQUIREMENTS.md` B.1)."""
+
+EXPECTED: Mapping[str, tuple[str, ...]] = {
+    "task_assignment": ("task_id", "spec_id", "priority"),
+    "dependency_unblocked": ("task_id", "unblocked_by"),
+}
+"""Payload fields router kinds carry in the source (requirement 205); a lack is a warning."""
+
+
+def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
+    """The recipients, or the human when an escalation names none (000-c)."""
+    return tuple(to) if to or type != "escalate" else (USER,)
+
+
+def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> list[str]:
+    """Refuse a message that would break its protocol; returns warnings.
+
+    `type` may be every kind whose door is `send`, and `broadcast`. Questions with an id made by the desk and their
+    answers have doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message.
+
+    Raises:
+        TeamError: `INVALID_TYPE`, `MISSING_RECIPIENT`, `MISSING_CONTENT`, `MISSING_SUMMARY`, `FORBIDDEN_FIELD` or
+            `INVALID_FIELD`, naming the field and the next step.
+    """
+    kind = _sendable(type)
+    if not default_recipients(type, to):
+        raise missing_recipient(type)
+    if kind.family is Family.SENDMESSAGE:
+        check_text_fields(type, payload)
+        for name in ("approve", "approved"):
+            if payload.get(name) is not None:
+                raise forbidden(type, name)
+        _check_carried(payload["content"])
+    elif kind.family is Family.SPRINT:
+        from store.protocol.sprint import check_body
+
+        check_body(type, payload)
+    for name, check in REQUIRED.get(type, {}).items():
+        if not check(payload.get(name)):
+            raise _unfit(type, name, payload.get(name), check)
+    return [
+        f"payload.{name} is missing; {type} usually carries {', '.join(EXPECTED[type])}"
+        for name in EXPECTED.get(type, ())
+        if payload.get(name) is None
+    ]
+
+
+def check_text_fields(type: str, fields: Mapping[str, Any]) -> None:
+    """A message or broadcast needs content and summary, both texts (requirements 52, 53, 55, 56).
+
+    Raises:
+        TeamError: `MISSING_CONTENT`, `MISSING_SUMMARY` or `INVALID_FIELD`.
+    """
+    for name, code in (("content", Code.MISSING_CONTENT), ("summary", Code.MISSING_SUMMARY)):
+        value = fields.get(name)
+        if value is not None and not isinstance(value, str):
+            raise TeamError(Code.INVALID_FIELD, f"{name}: {value!r:.80} is not a text", f"Send {name} as a text.")
+        if not value or not value.strip():
+            wanted = "the full text" if name == "content" else "5-10 words that say the core"
+            raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
+
+
+def missing_recipient(type: str) -> TeamError:
+    """The error for a message that names nobody."""
+    return TeamError(Code.MISSING_RECIPIENT, f"{type}: recipient is missing", "Add a recipient: the agent's name.")
+
+
+def forbidden(type: str, name: str) -> TeamError:
+    """The error for a field that seed 001 section 7.1 rules out."""
+    return TeamError(Code.FORBIDDEN_FIELD, f"{type}: {name} does not belong here", f"Remove {name}.")
+
+
+def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
+    """The error for an unknown type word, with the kind it was most likely meant to be."""
+    meant = nearest(type, allowed) if isinstance(type, str) else None
+    guess = f"Did you mean {meant}? " if meant else ""
+    hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
+    return TeamError(Code.INVALID_TYPE, f"type: {type!r:.80} is not a type of message", hint)
+
+
+def record_problems(message: Message) -> tuple[Problem, ...]:
+    """Departures of a stored record of the SendMessage, Messenger and Router kinds from their fields."""
+    kind, payload = message.type, message.payload
+    found = [
+        _departure(message, name, "is missing" if payload.get(name) is None else f"is not {_WANTED[check]}", "warning")
+        for name, check in REQUIRED.get(kind, {}).items()
+        if not check(payload.get(name))
+    ]
+    found += [
+        _departure(message, name, "is missing", "notice") for name in EXPECTED.get(kind, ()) if name not in payload
+    ]
+    if kind in CARRIERS:
+        found += [
+            _departure(message, name, "is missing", severity)
+            for name, severity in (("content", "warning"), ("summary", "notice"))
+            if not payload.get(name)
+        ]
+    elif kind in _VERDICTS:
+        found += _verdict_problems(message)
+    return tuple(found)
+
+
+_VERDICTS = ("shutdown_response", "plan_approval_response")
+
+
+def _verdict_problems(message: Message) -> list[Problem]:
+    from store.protocol.reading import reading
+
+    read, found = reading(message), []
+    if read.request_id is None:
+        found.append(_departure(message, "request_id", "is missing, so it answers nothing", "error"))
+    if read.approve is None:
+        found.append(_departure(message, "approve", "is neither true nor false, so it decides nothing", "error"))
+    if read.approve is False and not (
+        message.content or message.payload.get("reason") or message.payload.get("feedback")
+    ):
+        found.append(_departure(message, "content", "gives no reason for the refusal", "warning"))
+    return found
+
+
+def _departure(message: Message, name: str, what: str, severity: str) -> Problem:
+    hint = f"Ask {message.sender} to send it again with {name}."
+    return Problem(
+        "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
+    )
+
+
+def _sendable(type: str) -> Kind:
+    kind = KINDS.get(type)
+    if kind is not None and (SEND in kind.door.split(", ") or type == "broadcast"):
+        return kind
+    if kind is None:
+        raise invalid_type(type, [one.name for one in KINDS.values() if SEND in one.door.split(", ")])
+    hint = f"Use its own door: {kind.door}." if kind.door else "It is understood on reading only."
+    raise TeamError(Code.INVALID_TYPE, f"type: {type} cannot be sent as a plain kind", hint)
+
+
+def _check_carried(content: str) -> None:
+    match = PREFIX.match(content)
+    kind = KINDS.get(match.group(1)) if match else None
+    if kind is not None and kind.family is Family.SPRINT and kind.door:
+        from store.protocol.sprint import check_carried
+
+        check_carried(content)
+
+
+def _unfit(type: str, name: str, value: Any, check: _Check) -> TeamError:
+    what = "is missing" if value is None else f"must be {_WANTED[check]}, not {value!r:.80}"
+    hint = f"{type} needs {', '.join(REQUIRED[type])} in its payload."
+    return TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)

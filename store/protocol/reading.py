@@ -1,0 +1,190 @@
+"""What a stored message says: its kind, its body, the request it belongs to, and where it departs from its protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from store.message import Message
+from store.protocol.kinds import Family, Kind, RequestKind
+from store.protocol.registry import KINDS, PREFIX, sprint_name
+from store.team import Problem
+
+_NO_BODY: Mapping[str, Any] = MappingProxyType({})
+_QUOTED_BY_OWN_ID = {
+    "DEBUG_REQUEST": "debug_id",
+    "DEBUG_RESULT": "debug_id",
+    "BROWSER_REQUEST": "request_id",
+    "BROWSER_RESULT": "request_id",
+}
+_AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One message, understood.
+
+    Attributes:
+        kind: Its kind; None for an unknown name, and for a sprint message whose prefix, `msg_type` and JSON do not
+            fit together: what is ambiguous neither opens nor answers anything.
+        name: The kind's name as written (the prefix of a sprint message, else the type).
+        body: The JSON of a sprint message, the payload of any other; values are unchecked.
+        request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
+            an answer the quoted one, None when it quotes none.
+        departures: What is wrong with the frame (prefix, JSON); `problems` adds the fields.
+        message: The message read.
+    """
+
+    kind: Kind | None
+    name: str
+    body: Mapping[str, Any]
+    request_id: str | None
+    departures: tuple[Problem, ...]
+    message: Message
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Departures of this message from its protocol, with place and next step; direction is judged with roles."""
+        if self.kind is None:
+            return self.departures
+        if self.kind.family is Family.SPRINT:
+            return self.departures + _sprint_problems(self)
+        from store.protocol.fields import record_problems
+
+        return self.departures + record_problems(self.message)
+
+    @property
+    def opens(self) -> RequestKind | None:
+        """The request this message opens."""
+        return self.kind.opens if self.kind else None
+
+    @property
+    def answers(self) -> RequestKind | None:
+        """The request this message answers by its kind (a plain message may answer by `in_reply_to`)."""
+        return self.kind.answers if self.kind else None
+
+    @property
+    def approve(self) -> bool | None:
+        """The verdict this message carries, None when it carries none.
+
+        `approve` and `approved` count when they are booleans or the words true, yes, false, no; an AGENT_CREATED or
+        AGENT_DESTROYED agrees by being there.
+        """
+        if self.kind is not None and self.kind.name in _AGREED:
+            return True
+        for key in ("approve", "approved"):
+            value = self.message.payload.get(key)
+            if value is not None:
+                return value if isinstance(value, bool) else _WORDS.get(str(value).strip().lower())
+        return None
+
+
+def reading(message: Message) -> Reading:
+    """Read `message`; sprint messages are parsed once and remembered per message object."""
+    if message.type in KINDS and sprint_name(message) is None and KINDS[message.type].family is not Family.SPRINT:
+        return Reading(KINDS[message.type], message.type, message.payload, _own_id(message), (), message)
+    return _remembered(message)
+
+
+def text_of(value: object) -> str | None:
+    """An id as text, None when the value is no id (missing, empty, a list or a mapping)."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" else None
+
+
+def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
+    """Split `NAME: {json}`.
+
+    Raises:
+        ValueError: What stands there is not one JSON object with distinct keys; the text says where.
+    """
+    match = PREFIX.match(content)
+    if match is None:
+        raise ValueError("no name before a colon")
+    try:
+        body = json.loads(content[match.end() :], object_pairs_hook=_distinct, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(body, dict):
+        raise ValueError("not a JSON object")
+    return match.group(1), body
+
+
+@lru_cache(maxsize=8192)
+def _remembered(message: Message) -> Reading:
+    name = sprint_name(message)
+    if name is None:
+        return _typed(message)
+    place = f"{message.message_id} content"
+    try:
+        _, body = parse_carried(message.content)
+    except ValueError as error:
+        text = f"{name}: the JSON after the colon cannot be read: {error}"
+        hint = f"Send it again as '{name}: ' followed by one JSON object."
+        return Reading(None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),), message)
+    return _carried(message, name, body, place)
+
+
+def _typed(message: Message) -> Reading:
+    """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
+    kind = KINDS.get(message.type)
+    text = f"{message.type} does not travel as a plain message"
+    hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
+    odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
+    return Reading(kind, message.type, message.payload, _id_of(message, kind, message.payload), odd, message)
+
+
+def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> Reading:
+    stated = body.get("msg_type")
+    kind = KINDS.get(name)
+    if stated == name:
+        return Reading(kind, name, body, _id_of(message, kind, body), (), message)
+    hint = "Prefix and msg_type must be the same name; send it again."
+    if stated is None:
+        problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
+        return Reading(kind, name, body, _id_of(message, kind, body), (problem,), message)
+    text = f"the prefix says {name}, msg_type says {stated!r:.80}"
+    problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
+    return Reading(None, name, body, None, (problem,), message)
+
+
+def _own_id(message: Message) -> str | None:
+    kind = KINDS[message.type]
+    if kind.opens is not None or kind.answers is not None:
+        return _id_of(message, kind, message.payload)
+    payload = message.payload
+    return text_of(payload.get("request_id")) or text_of(payload.get("in_reply_to"))
+
+
+def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str | None:
+    own = _QUOTED_BY_OWN_ID.get(kind.name) if kind else None
+    keys = (own,) if own else ("request_id", "requestId") if kind and kind.family is Family.SENDMESSAGE else ()
+    quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
+    if kind is not None and kind.opens is not None:
+        return quoted or message.message_id
+    carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
+    return quoted or text_of(carried)
+
+
+@lru_cache(maxsize=8192)
+def _sprint_problems(read: Reading) -> tuple[Problem, ...]:
+    from store.protocol.sprint import body_problems
+
+    return body_problems(read.message, read.name, read.body)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r:.80} stands there twice")
+    return found
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
