@@ -12,6 +12,7 @@ from typing import Any
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 from store.message import Message
+from store.protocol.reading import reading
 from store.team import Problem
 
 
@@ -49,6 +50,11 @@ class Changes:
             if one.message_id not in self.removed
         )
         return (*kept, *self.added.values())
+
+
+def carries(message: Message, request_id: str) -> bool:
+    """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
+    return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id
 
 
 class BufferedTransaction(ABC):
@@ -132,7 +138,7 @@ class BufferedTransaction(ABC):
         return found
 
     def thread(self, request_id: str) -> list[Message]:
-        live = [one for one in self.everything() if request_id in (one.request_id, one.message_id)]
+        live = [one for one in self.everything() if carries(one, request_id)]
         ids = {one.message_id for one in live}
         unique = {one.message_id: one for one in self.archived_thread(request_id)}
         archived = [one for one in unique.values() if one.message_id not in ids]

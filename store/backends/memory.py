@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from store.backends.buffered import BufferedTransaction, Changes
+from store.backends.buffered import BufferedTransaction, Changes, carries
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
@@ -52,7 +52,7 @@ class _Transaction(BufferedTransaction):
         return next((one for one in self._archived() if one.message_id == message_id), None)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        return [one for one in self._archived() if request_id in (one.request_id, one.message_id)]
+        return [one for one in self._archived() if carries(one, request_id)]
 
     def archived_for(self, agent: str, message_id: str) -> bool:
         return any(one.message_id == message_id for one in self._state.archives.get(agent, ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from store.clock import epoch_ms, to_text
@@ -14,7 +14,7 @@ from store.errors import Code, TeamError
 from store.message import Message, Priority, from_record, new_message_id, new_record
 from store.names import ALL, USER, check_name, nearest
 from store.permissions import check_permission
-from store.protocol.fields import check_outgoing
+from store.protocol.reading import reading
 from store.protocol.registry import default_priority
 from store.protocol.secrets import secret_warnings
 from store.protocol.signing import sign
@@ -32,7 +32,6 @@ class Draft:
     Attributes:
         to: Recipients as given; `("all",)` for everybody but the sender.
         message_id: Id given by the caller, which makes a repeated send a no-op; None to make one.
-        warnings: Collected while checking (decision D9).
     """
 
     type: str
@@ -41,10 +40,9 @@ class Draft:
     payload: Mapping[str, Any]
     priority: str | None = None
     message_id: str | None = None
-    warnings: list[str] = field(default_factory=list)
 
-    def check(self, config: TeamConfig) -> None:
-        """Everything that can be refused without looking at the queue.
+    def check(self, config: TeamConfig) -> list[str]:
+        """Refuse what can be refused without looking at the queue; returns the warnings of decision D9.
 
         Raises:
             TeamError: The first structural error, with its own code.
@@ -55,25 +53,31 @@ class Draft:
                 check_name(name, field="recipient")
         check_priority(self.priority)
         check_payload(self.payload)
-        self.warnings += check_outgoing(type=self.type, to=self.to, payload=self.payload, priority=self.priority)
-        self._check_size(config)
+        warnings = check_size(self.payload, config)
         summary, content = self.payload.get("summary"), self.payload.get("content")
         if isinstance(summary, str):
-            self.warnings += summary_warnings(summary, language=config.language)
+            warnings += summary_warnings(summary, language=config.language)
         for text in (summary, content):
             if isinstance(text, str):
-                self.warnings += secret_warnings(text)
+                warnings += secret_warnings(text)
+        return warnings
 
-    def _check_size(self, config: TeamConfig) -> None:
-        size = len(json.dumps(self.payload, ensure_ascii=False).encode())
-        if size > config.content_max_bytes:
-            raise TeamError(
-                Code.CONTENT_TOO_LARGE,
-                f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
-                "Put the content into a file and send its path.",
-            )
-        if size > config.content_soft_bytes:
-            self.warnings.append(f"large message: {size:,} bytes; consider a file and its path")
+
+def check_size(payload: Mapping[str, Any], config: TeamConfig) -> list[str]:
+    """Refuse a payload above the limit, warn above the soft one (requirement 108).
+
+    Raises:
+        TeamError: `CONTENT_TOO_LARGE`.
+    """
+    size = len(json.dumps(payload, ensure_ascii=False).encode())
+    if size > config.content_max_bytes:
+        raise TeamError(
+            Code.CONTENT_TOO_LARGE,
+            f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
+            "Put the content into a file and send its path.",
+        )
+    large = size > config.content_soft_bytes
+    return [f"large message: {size:,} bytes; consider a file and its path"] if large else []
 
 
 def check_priority(priority: str | None) -> None:
@@ -125,7 +129,7 @@ def _check_text(value: Any, place: str) -> None:
         ) from error
 
 
-def resolve(tx: Transaction, *, sender: str, to: Sequence[str], warnings: list[str]) -> list[str]:
+def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
     """The recipients one by one: `all` becomes every live member but the sender (decision D1).
 
     Raises:
@@ -137,7 +141,7 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str], warnings: list[s
             raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
         return names
     names = list(dict.fromkeys(to))
-    check_known(tx, [*names, sender], warnings)
+    check_known(tx, [*names, sender])
     return names
 
 
@@ -148,16 +152,14 @@ def current_members(tx: Transaction) -> list[str]:
     return list(members(tx.config, tx.everything()))
 
 
-def check_known(tx: Transaction, names: Iterable[str], warnings: list[str]) -> None:
+def check_known(tx: Transaction, names: Iterable[str]) -> None:
     """Refuse names that are on no roster. A team that declares none has nothing to check against.
 
     Raises:
         TeamError: `AGENT_NOT_FOUND`.
     """
     unknown = [name for name in names if name not in tx.config.agents and name not in (USER, tx.config.lead)]
-    if not unknown:
-        return
-    if not tx.config.declared:
+    if not unknown or not tx.config.declared:
         return
     known = current_members(tx)
     for name in unknown:
@@ -182,7 +184,6 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
     written: list[Message] = []
     repeated = 0
     for name in recipients:
-        check_permission(tx.config, sender=draft.sender, recipient=name, type=draft.type)
         wanted_id = draft.message_id if group is None else draft.message_id and f"{draft.message_id}.{name}"
         earlier = tx.known(wanted_id) if wanted_id else None
         if earlier is not None:
@@ -190,6 +191,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
             repeated += 1
             continue
         message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
+        check_permission(tx.config, sender=draft.sender, recipient=name, type=reading(message).name)
         tx.add(message)
         written.append(message)
     return written, repeated == len(written)

@@ -10,6 +10,7 @@ from store.desk.draft import Draft, resolve, write
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.names import ALL, USER, nearest
+from store.protocol.fields import check_outgoing, default_recipients
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Preview:
 def send(
     seat: Seat,
     *,
-    to: Sequence[str] | str,
+    to: Sequence[str] | str = (),
     type: str = "message",
     content: str | None = None,
     summary: str | None = None,
@@ -43,7 +44,8 @@ def send(
 ) -> Receipt:
     """Write one message per recipient (`to="all"`: every member but the sender), all in one transaction.
 
-    Repeating a `message_id` with the same content writes nothing and says so (case 60).
+    An escalation without a recipient goes to the human. Repeating a `message_id` with the same content
+    writes nothing and says so (case 60).
 
     Raises:
         TeamError: A structural error, an unknown recipient, a missing permission, or the store's own.
@@ -51,7 +53,7 @@ def send(
     body = dict(payload or {})
     given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
     body.update({key: value for key, value in given.items() if value is not None})
-    names = (to,) if isinstance(to, str) else tuple(to)
+    names = default_recipients(type, (to,) if isinstance(to, str) else to)
     draft = Draft(type, seat.actor, names, body, priority, message_id)
     return submit(seat, draft, action="send")
 
@@ -64,18 +66,16 @@ def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None 
 
 def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
-    draft.check(seat.team.config())
+    warnings = check_outgoing(type=draft.type, to=draft.to, payload=draft.payload, priority=draft.priority)
+    warnings += draft.check(seat.team.config())
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
-        recipients = resolve(tx, sender=draft.sender, to=draft.to, warnings=draft.warnings)
+        recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
-        draft.warnings.extend(_silence(tx.config.agents, recipients, draft))
         if not repeated:
             tx.record(action, ids=[one.message_id for one in messages], to=recipients, type=draft.type)
-    return Receipt(action, tuple(messages), tuple(draft.warnings), repeated=repeated, notices=tuple(tx.notices))
-
-
-def _silence(agents: Mapping[str, Any], recipients: Sequence[str], draft: Draft) -> list[str]:
-    return [f"{name} writes to itself" for name in recipients if name == draft.sender]
+    if draft.sender in recipients:
+        warnings.append(f"{draft.sender} writes to itself")
+    return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
 
 
 def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:

@@ -14,7 +14,7 @@ from store.desk.seat import Receipt, Seat
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message
-from store.permissions import may_answer, may_ask
+from store.permissions import may_answer
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.team import Transaction
@@ -79,12 +79,6 @@ def request_shutdown(seat: Seat, *, agent: str, reason: str | None = None) -> Re
     Raises:
         TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for a send.
     """
-    if not may_ask(seat.team.config(), actor=seat.actor, kind=RequestKind.SHUTDOWN):
-        raise TeamError(
-            Code.NOT_PERMITTED,
-            f"{seat.actor} may not ask for shutdowns; only the lead, {seat.team.config().lead}, may",
-            "Ask the lead, or use --as with the lead's name.",
-        )
     payload = {"content": reason} if reason else {}
     return _ask(
         seat, action="shutdown", type="shutdown_request", to=agent, payload=payload, id_parts=("shutdown", agent)
@@ -118,10 +112,9 @@ def _ask(
     seat: Seat, *, action: str, type: str, to: str, payload: Mapping[str, Any], id_parts: Sequence[str]
 ) -> Receipt:
     config = seat.team.config()
-    warnings: list[str] = []
-    Draft(type, seat.actor, (to,), {**payload, "request_id": "new"}, warnings=warnings).check(config)
+    warnings = Draft(type, seat.actor, (to,), {**payload, "request_id": "new"}).check(config)
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
-        check_known(tx, [to, seat.actor], warnings)
+        check_known(tx, [to, seat.actor])
         request_id = new_request_id(tx, *id_parts)
         draft = Draft(type, seat.actor, (to,), {"request_id": request_id, **payload})
         messages, _ = write(tx, draft, [to])
@@ -141,7 +134,7 @@ def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None) -> 
         draft = Draft(
             *_answer_head(seat.actor, question, kind), payload=_answer_body(request_id, question, kind, verdict)
         )
-        draft.check(tx.config)
+        warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)
         close_question(tx, question, actor=seat.actor)
         settle(tx)
@@ -153,7 +146,7 @@ def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None) -> 
             question=question.message_id,
             ids=[one.message_id for one in messages],
         )
-    return Receipt(verdict.action, tuple(messages), tuple(draft.warnings), request_id, notices=tuple(tx.notices))
+    return Receipt(verdict.action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))
 
 
 def open_question(
@@ -203,11 +196,11 @@ def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Whether `message` claims to answer the request `request_id` of this kind."""
     seen = reading(message)
-    if seen.kind is None or seen.request_id != request_id:
+    if seen.kind is None or seen.request_id != request_id or seen.opens is not None:
         return False
-    if seen.kind.answers is not None:
-        return seen.kind.answers is kind
-    return seen.kind.opens is None and isinstance(message.payload.get("approve"), bool)
+    if seen.answers is not None:
+        return seen.answers is kind and (seen.approve is not None or kind not in _TITLES)
+    return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
 
 
 def _thread(tx: Transaction, request_id: str) -> list[Message]:
@@ -223,7 +216,7 @@ def _refuse_answered(
         if answers(one, kind, request_id) and may_answer(
             tx.config, actor=one.sender, kind=kind, addressee=question.recipients[0]
         ):
-            word = {True: "approved", False: "rejected"}.get(one.payload.get("approve"), "answered")  # type: ignore[call-overload]
+            word = {True: "approved", False: "rejected", None: "answered"}[reading(one).approve]
             raise TeamError(
                 Code.ALREADY_ANSWERED,
                 f"{request_id} was already {word} by {one.sender} at {one.created}",

@@ -1,0 +1,39 @@
+"""A team in memory with seats for its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk.seat import Seat
+from tests.store.contract import FakeClock
+
+SeatOf = Callable[[str], Seat]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def team(clock: FakeClock) -> MemoryTeam:
+    agents = [
+        Agent("ceo", role="master"),
+        Agent("task-manager", plan_mode_required=True),
+        Agent("file-manager"),
+        Agent("knowledge-manager", may_message=frozenset({"ceo"})),
+    ]
+    settings = TeamConfig(
+        name="sprint-42", lead="ceo", agents=MappingProxyType({one.name: one for one in agents}), declared=True
+    )
+    return MemoryTeam(config=settings, clock=clock)
+
+
+@pytest.fixture
+def seat(team: MemoryTeam) -> SeatOf:
+    return lambda name: Seat(team, name, wait=1.0)

@@ -1,0 +1,106 @@
+"""Sending, as the desk promises it."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.desk import mail
+from store.errors import Code, TeamError
+from tests.desk.conftest import SeatOf
+
+
+def test_a_message_is_written_as_pending_with_its_default_priority(team: MemoryTeam, seat: SeatOf) -> None:
+    receipt = mail.send(
+        seat("ceo"), to="file-manager", content="Please list the files", summary="List files please now today"
+    )
+    (stored,) = team.snapshot().messages
+    assert stored is receipt.messages[0]
+    assert (stored.status, stored.priority, stored.sender) == ("pending", "medium", "ceo")
+    assert receipt.as_json()["success"] is True
+    assert receipt.as_json()["message_id"] == stored.message_id
+
+
+def test_a_send_to_several_is_one_record_each_sharing_a_broadcast_id(team: MemoryTeam, seat: SeatOf) -> None:
+    receipt = mail.send(seat("ceo"), to=["file-manager", "task-manager"], content="hello there", summary="s")
+    assert [one.recipients for one in receipt.messages] == [("file-manager",), ("task-manager",)]
+    assert len({one.broadcast_id for one in receipt.messages}) == 1
+    assert len(receipt.as_json()["deliveries"]) == 2
+
+
+def test_a_broadcast_reaches_every_member_but_its_sender(team: MemoryTeam, seat: SeatOf) -> None:
+    receipt = mail.broadcast(seat("ceo"), summary="Project PROJ-001 starts right now", content="Get ready")
+    assert {one.recipients[0] for one in receipt.messages} == {"task-manager", "file-manager", "knowledge-manager"}
+    assert {one.type for one in receipt.messages} == {"broadcast"}
+
+
+def test_repeating_an_id_with_the_same_content_writes_nothing(team: MemoryTeam, seat: SeatOf) -> None:
+    for expected in (False, True):
+        receipt = mail.send(seat("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
+        assert receipt.repeated is expected
+    assert len(team.snapshot().messages) == 1
+
+
+def test_repeating_an_id_with_other_content_is_refused_and_names_the_first(team: MemoryTeam, seat: SeatOf) -> None:
+    mail.send(seat("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("ceo"), to="file-manager", content="other", summary="s", message_id="job-1")
+    assert caught.value.code is Code.DUPLICATE_ID
+    assert "file-manager" in caught.value.message
+
+
+def test_an_unknown_recipient_is_refused_with_the_nearest_name(team: MemoryTeam, seat: SeatOf) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("ceo"), to="file-manger", content="c", summary="s")
+    assert caught.value.code is Code.AGENT_NOT_FOUND
+    assert "file-manager" in caught.value.hint
+    assert team.snapshot().messages == ()
+
+
+def test_one_bad_recipient_of_several_means_nothing_is_sent(team: MemoryTeam, seat: SeatOf) -> None:
+    with pytest.raises(TeamError):
+        mail.send(seat("ceo"), to=["file-manager", "nobody-here"], content="c", summary="s")
+    assert team.snapshot().messages == ()
+
+
+@pytest.mark.parametrize("name", ["../../x", "/abs", "a/b", ".", "..", "", "a\x00b", "a\nb", "x" * 300, "-rf", "tail "])
+def test_a_name_that_could_become_a_path_is_refused(team: MemoryTeam, seat: SeatOf, name: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("ceo"), to=name, content="c", summary="s")
+    assert caught.value.code in (Code.INVALID_NAME, Code.MISSING_RECIPIENT)
+    assert team.snapshot().messages == ()
+
+
+def test_a_sender_without_permission_is_refused(team: MemoryTeam, seat: SeatOf) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("knowledge-manager"), to="file-manager", content="c", summary="s")
+    assert caught.value.code is Code.NOT_PERMITTED
+
+
+@pytest.mark.parametrize("bad", ["\ud83d", {"n": float("nan")}, {"k": object()}])
+def test_what_could_not_be_read_back_is_refused_with_its_place(team: MemoryTeam, seat: SeatOf, bad: object) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("ceo"), to="file-manager", content="c", summary="s", payload={"extra": bad})
+    assert caught.value.code is Code.INVALID_FIELD
+    assert "payload.extra" in caught.value.message
+
+
+def test_a_content_above_the_limit_is_refused(team: MemoryTeam, seat: SeatOf) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(seat("ceo"), to="file-manager", content="x" * 1_100_000, summary="s")
+    assert caught.value.code is Code.CONTENT_TOO_LARGE
+
+
+def test_a_large_content_moves_beside_the_queue_and_is_whole_there(team: MemoryTeam, seat: SeatOf) -> None:
+    text = "прив" * 30_000
+    mail.send(seat("ceo"), to="file-manager", content=text, summary="s")
+    payload = team.snapshot().messages[0].payload
+    assert len(payload["content"]) < 3000
+    assert team.attachment(payload["attachment"]["path"]).decode() == text
+
+
+def test_the_preview_counts_deliveries_and_names_strangers(team: MemoryTeam, seat: SeatOf) -> None:
+    assert len(mail.preview(seat("ceo"), to="all").recipients) == 3
+    preview = mail.preview(seat("ceo"), to=["file-manager", "fil-manager"])
+    assert preview.strangers == ("fil-manager",)
+    assert "file-manager" in preview.warnings[0]
