@@ -15,7 +15,7 @@ from store.message import Message, Priority, from_record, new_message_id, new_re
 from store.names import ALL, USER, check_name, nearest
 from store.permissions import check_permission
 from store.protocol.reading import reading
-from store.protocol.registry import default_priority
+from store.protocol.registry import carried_name, default_priority
 from store.protocol.secrets import secret_warnings
 from store.protocol.signing import sign
 from store.protocol.summary import summary_warnings
@@ -228,7 +228,7 @@ def _message(
             sender=draft.sender,
             to=recipient,
             created=to_text(tx.now),
-            priority=draft.priority or default_priority(draft.type, tx.config),
+            priority=draft.priority or default_priority(carried_name(draft.type, payload) or draft.type, tx.config),
             payload=payload,
             **envelope,
         ),

@@ -10,7 +10,7 @@ from store.desk.draft import Draft, resolve, write
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.names import ALL, USER, nearest
-from store.protocol.fields import check_outgoing, default_recipients
+from store.protocol.fields import as_written, check_outgoing, default_recipients
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def send(
     given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
     body.update({key: value for key, value in given.items() if value is not None})
     names = default_recipients(type, (to,) if isinstance(to, str) else to)
-    draft = Draft(type, seat.actor, names, body, priority, message_id)
+    written_type, written = as_written(type, body)
+    draft = Draft(written_type, seat.actor, names, written, priority, message_id)
     return submit(seat, draft, action="send")
 
 

@@ -22,6 +22,7 @@ MATRIX: Mapping[str, Mapping[str, bool]] = {
 }
 """Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
 
+_VERDICTS = ("shutdown_response", "plan_approval_response")
 _Check = Callable[[Any], bool]
 
 
@@ -65,29 +66,44 @@ def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
     return tuple(to) if to or type != "escalate" else (USER,)
 
 
-def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> list[str]:
-    """Refuse a message that would break its protocol; returns warnings.
+_SENDABLE = tuple(kind.name for kind in KINDS.values() if SEND in kind.door.split(", ") or kind.name == "broadcast")
 
-    `type` may be every kind whose door is `send`, and `broadcast`. Questions with an id made by the desk and their
-    answers have doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message.
+
+def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The type and payload to store: a sprint kind given by name travels as `NAME: {json}` in a plain message.
 
     Raises:
-        TeamError: `INVALID_TYPE`, `MISSING_RECIPIENT`, `MISSING_CONTENT`, `MISSING_SUMMARY`, `FORBIDDEN_FIELD` or
-            `INVALID_FIELD`, naming the field and the next step.
+        TeamError: `INVALID_TYPE` for a sprint kind with a door of its own, `INVALID_FIELD` for a wrong body.
+    """
+    kind = KINDS.get(type)
+    if kind is None or kind.family is not Family.SPRINT:
+        return type, payload
+    _sendable(type)
+    from store.protocol.sprint import compose
+
+    body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
+    return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
+
+
+def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> list[str]:
+    """Refuse a message of `send` that would break its protocol; returns warnings.
+
+    `type` is a kind whose door is `send`, or `broadcast`: questions with an id made by the desk, and verdicts, have
+    doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message too.
+
+    Raises:
+        TeamError: `INVALID_TYPE` (with the nearest kind or the right door), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
+            `MISSING_SUMMARY`, `FORBIDDEN_FIELD` or `INVALID_FIELD`, naming the field and the next step.
     """
     kind = _sendable(type)
     if not default_recipients(type, to):
         raise missing_recipient(type)
-    if kind.family is Family.SENDMESSAGE:
+    for name in ("approve", "approved"):
+        if kind.family is not Family.ROUTER and payload.get(name) is not None:
+            raise forbidden(type, name)
+    if type in CARRIERS:
         check_text_fields(type, payload)
-        for name in ("approve", "approved"):
-            if payload.get(name) is not None:
-                raise forbidden(type, name)
         _check_carried(payload["content"])
-    elif kind.family is Family.SPRINT:
-        from store.protocol.sprint import check_body
-
-        check_body(type, payload)
     for name, check in REQUIRED.get(type, {}).items():
         if not check(payload.get(name)):
             raise _unfit(type, name, payload.get(name), check)
@@ -96,6 +112,28 @@ def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], 
         for name in EXPECTED.get(type, ())
         if payload.get(name) is None
     ]
+
+
+def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
+    """A verdict quotes a request, says true or false, and gives its reason when it refuses (requirements 69-78, 93).
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `APPROVE_MISSING`, `INVALID_FIELD` or `MISSING_REASON`.
+    """
+    request_id, approve, content = (fields.get(name) for name in ("request_id", "approve", "content"))
+    if not isinstance(request_id, str) or not request_id.strip():
+        what = "is missing" if request_id is None else f"{request_id!r:.80} is not the id of a request"
+        hint = "Check the request_id: quote it exactly as the request gives it."
+        raise TeamError(Code.INVALID_REQUEST_ID, f"{type}: request_id {what}", hint)
+    if approve is None:
+        raise TeamError(Code.APPROVE_MISSING, f"{type}: approve is missing", "Add approve: true or false.")
+    if not isinstance(approve, bool):
+        raise TeamError(Code.INVALID_FIELD, f"approve: {approve!r:.80} is not a boolean", "Send true or false.")
+    if content is not None and not isinstance(content, str):
+        raise TeamError(Code.INVALID_FIELD, f"content: {content!r:.80} is not a text", "Send content as a text.")
+    if not approve and not (content and content.strip()):
+        hint = "Add content: why not, and what would be accepted instead."
+        raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
 
 
 def check_text_fields(type: str, fields: Mapping[str, Any]) -> None:
@@ -153,9 +191,6 @@ def record_problems(message: Message) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-_VERDICTS = ("shutdown_response", "plan_approval_response")
-
-
 def _verdict_problems(message: Message) -> list[Problem]:
     from store.protocol.reading import reading
 
@@ -180,12 +215,12 @@ def _departure(message: Message, name: str, what: str, severity: str) -> Problem
 
 def _sendable(type: str) -> Kind:
     kind = KINDS.get(type)
-    if kind is not None and (SEND in kind.door.split(", ") or type == "broadcast"):
-        return kind
     if kind is None:
-        raise invalid_type(type, [one.name for one in KINDS.values() if SEND in one.door.split(", ")])
-    hint = f"Use its own door: {kind.door}." if kind.door else "It is understood on reading only."
-    raise TeamError(Code.INVALID_TYPE, f"type: {type} cannot be sent as a plain kind", hint)
+        raise invalid_type(type, _SENDABLE)
+    if type not in _SENDABLE:
+        hint = f"Use its own door: {kind.door}." if kind.door else "It is understood on reading only."
+        raise TeamError(Code.INVALID_TYPE, f"type: {type} is not sent this way", hint)
+    return kind
 
 
 def _check_carried(content: str) -> None:

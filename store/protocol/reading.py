@@ -11,7 +11,7 @@ from typing import Any
 
 from store.message import Message
 from store.protocol.kinds import Family, Kind, RequestKind
-from store.protocol.registry import KINDS, PREFIX, sprint_name
+from store.protocol.registry import KINDS, PREFIX, carried_name
 from store.team import Problem
 
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
@@ -86,8 +86,9 @@ class Reading:
 
 def reading(message: Message) -> Reading:
     """Read `message`; sprint messages are parsed once and remembered per message object."""
-    if message.type in KINDS and sprint_name(message) is None and KINDS[message.type].family is not Family.SPRINT:
-        return Reading(KINDS[message.type], message.type, message.payload, _own_id(message), (), message)
+    kind, payload = KINDS.get(message.type), message.payload
+    if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
+        return Reading(kind, message.type, payload, _own_id(message, kind), (), message)
     return _remembered(message)
 
 
@@ -116,7 +117,7 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
 
 @lru_cache(maxsize=8192)
 def _remembered(message: Message) -> Reading:
-    name = sprint_name(message)
+    name = carried_name(message.type, message.payload)
     if name is None:
         return _typed(message)
     place = f"{message.message_id} content"
@@ -152,8 +153,7 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     return Reading(None, name, body, None, (problem,), message)
 
 
-def _own_id(message: Message) -> str | None:
-    kind = KINDS[message.type]
+def _own_id(message: Message, kind: Kind) -> str | None:
     if kind.opens is not None or kind.answers is not None:
         return _id_of(message, kind, message.payload)
     payload = message.payload

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from store.config import TeamConfig
 from store.message import Message, Priority
@@ -111,12 +112,15 @@ _ALL = (
         door="approve",
     ),
     _sprint("TASK_ASSIGNMENT", "Gives a temporary agent its story and contacts.", "Slave -> Temp", priority=_HIGH),
-    _sprint("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
+    _sprint(
+        *("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
+        opens=_ASK.DESTROY,
+    ),
     _sprint("BATCH_PLAN_READY", "The batches of a session and their dependencies.", "SM -> Master"),
     _sprint("COURSE_CORRECTION", "Reports a finished re-plan.", "SM -> Master"),
     _sprint(
         *("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM"),
-        door="sendmessage, console",
+        door="sendmessage",
         priority=_HIGH,
     ),
     _sprint("DEBUG_REQUEST", "Asks for the analysis of a failure.", "Any -> Debugger", opens=_ASK.DEBUG),
@@ -161,11 +165,11 @@ def kind_named(name: str) -> Kind | None:
     return KINDS.get(name)
 
 
-def sprint_name(message: Message) -> str | None:
+def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
     """The name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
-    if message.type not in CARRIERS:
+    if type not in CARRIERS:
         return None
-    content = message.payload.get("content")
+    content = payload.get("content")
     if not isinstance(content, str):
         return None
     match = PREFIX.match(content)
@@ -178,8 +182,7 @@ def sprint_name(message: Message) -> str | None:
 
 def kind_of(message: Message) -> Kind | None:
     """The kind of a message, seen through the prefix of a plain one; None when the name is unknown."""
-    name = sprint_name(message)
-    return KINDS.get(message.type if name is None else name)
+    return KINDS.get(carried_name(message.type, message.payload) or message.type)
 
 
 def default_priority(name: str, config: TeamConfig) -> str:
