@@ -1,0 +1,60 @@
+"""The bytes of a queue before anybody reads them as YAML: encoding, NUL bytes, conflict markers of git."""
+
+from __future__ import annotations
+
+import re
+
+from store.backends.yamlteam.codec.errors import CodecError, Kind
+
+BOM = b"\xef\xbb\xbf"
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+
+
+def check_bytes(data: bytes) -> None:
+    """Refuse bytes that are not UTF-8 text without NULs and conflict markers.
+
+    Raises:
+        CodecError: Naming the line.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise CodecError("the file is UTF-16, not UTF-8", 1, hint="Save it as UTF-8.", kind=Kind.SYNTAX)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise CodecError(
+            "NUL bytes, as a crash or a wrong encoding leaves them,",
+            _line(data, nul),
+            hint="Restore the file from its .prev copy, or save it as UTF-8.",
+            kind=Kind.SYNTAX,
+        )
+    _check_utf8(data)
+    if b"\n<<<<<<<" in data or b"\n>>>>>>>" in data or data.startswith((b"<<<<<<<", b">>>>>>>")):
+        _check_conflict(data)
+
+
+def _check_utf8(data: bytes) -> None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        start = data.rfind(b"\n", 0, error.start) + 1
+        raise CodecError(
+            f"byte 0x{data[error.start]:02x} is not UTF-8 (perhaps Latin-1)",
+            _line(data, error.start),
+            column=len(data[start : error.start].decode()) + 1,
+            hint="Save the file as UTF-8.",
+            kind=Kind.SYNTAX,
+        ) from None
+
+
+def _check_conflict(data: bytes) -> None:
+    found = _CONFLICT.search(data)
+    if found:
+        raise CodecError(
+            "a conflict marker of git",
+            _line(data, found.start()),
+            hint="Resolve the merge and remove the marker lines.",
+            kind=Kind.SYNTAX,
+        )
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1

@@ -1,0 +1,120 @@
+"""One list item of the queue: its exact bytes and, on demand, the message in them or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from store.backends.yamlteam.codec.checks import check_bytes
+from store.backends.yamlteam.codec.errors import CodecError, Kind
+from store.backends.yamlteam.codec.events import read_item
+from store.backends.yamlteam.codec.fast import read_fast
+from store.backends.yamlteam.codec.scalars import LIST_KEYS, MAP_KEYS, TEXT_KEYS
+from store.message import Message, from_record
+
+_ONE_AT_A_TIME = Lock()
+
+
+class Entry:
+    """One list item; immutable, so it may be shared by every parsed text it appears in.
+
+    Attributes:
+        raw: The exact bytes, from the line of its dash to before the next item.
+    """
+
+    __slots__ = ("_outcome", "raw")
+
+    def __init__(self, raw: bytes, outcome: Message | CodecError | None = None) -> None:
+        self.raw = raw
+        self._outcome = outcome
+
+    @property
+    def parsed(self) -> bool:
+        """Whether the text was looked at already, so that `message` and `error` cost nothing."""
+        return self._outcome is not None
+
+    @property
+    def outcome(self) -> Message | CodecError:
+        """The message, or why there is none; always the same object."""
+        return self._outcome or self._parse()
+
+    @property
+    def message(self) -> Message | None:
+        """The message, always the same object; None when the entry is damaged."""
+        outcome = self._outcome or self._parse()
+        return outcome if isinstance(outcome, Message) else None
+
+    @property
+    def error(self) -> CodecError | None:
+        """Why the entry is damaged, with lines counted from its own first line; None when it is not."""
+        outcome = self._outcome or self._parse()
+        return outcome if isinstance(outcome, CodecError) else None
+
+    def _parse(self) -> Message | CodecError:
+        try:
+            outcome: Message | CodecError = parse_entry(self.raw)
+        except CodecError as error:
+            outcome = error
+        with _ONE_AT_A_TIME:
+            if self._outcome is None:
+                self._outcome = outcome
+            return self._outcome
+
+
+def parse_entry(raw: bytes) -> Message:
+    """Understand the text of one list item, dash included, at whatever indentation it stands.
+
+    Raises:
+        CodecError: Naming the line, counted from the first line of `raw`.
+    """
+    return to_message(parse_record(raw), raw)
+
+
+def parse_record(raw: bytes) -> dict[str, Any]:
+    """The record in the text of one list item: the quick reader's, or else the patient one's.
+
+    Raises:
+        CodecError: The text is not one readable mapping.
+    """
+    try:
+        record = read_fast(raw)
+    except UnicodeDecodeError:
+        check_bytes(raw)
+        raise CodecError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
+    return read_item(raw) if record is None else record
+
+
+def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
+    """Understand a record read from `raw`.
+
+    Raises:
+        CodecError: Id, type, sender or recipient is missing, or an envelope value has the wrong shape.
+    """
+    for key, value in record.items():
+        if (value.__class__ is dict or value.__class__ is list) and key in TEXT_KEYS:
+            _check_shape(key, value, raw)
+    try:
+        return from_record(record)
+    except ValueError as error:
+        raise CodecError(f"not a message: {error}", 1, hint="Add what is missing, or remove the entry.") from None
+
+
+def _check_shape(key: str, value: Any, raw: bytes) -> None:
+    if key in MAP_KEYS and value.__class__ is dict:
+        flat = list(value.values())
+    elif key in LIST_KEYS and value.__class__ is list:
+        flat = value
+    else:
+        wanted = "a mapping" if key in MAP_KEYS else "text or a list" if key in LIST_KEYS else "text"
+        raise CodecError(f"{key} must be {wanted}", line_of_key(raw, key), hint="Correct the value.")
+    if any(one.__class__ is dict or one.__class__ is list for one in flat):
+        raise CodecError(f"{key} must hold plain text only", line_of_key(raw, key), hint="Correct the value.")
+
+
+def line_of_key(raw: bytes, key: str) -> int:
+    """The 1-based line of `raw` on which `key` first begins one; 1 when it does not."""
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.lstrip(b" -{'\"").startswith(key.encode()):
+            return number
+    return 1

@@ -1,0 +1,193 @@
+"""The quick reader: the block form we write ourselves, and most that people write; it gives up rather than guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from store.backends.yamlteam.codec.scalars import TEXT_KEYS, text_only, typed
+
+# Each match is one whole line, or a key with its literal block; a text counts as understood only when the
+# matches cover all of it, so whatever this pattern leaves out goes to the patient reader.
+_LINES = re.compile(
+    r"""(?m)^(
+      ([ ]{0,40})
+      (-[ ])?
+      (?:([A-Za-z_][A-Za-z0-9_.-]*|'[^'\n\t]{1,100}'|"[^"\\\n\t]{1,100}"):(?:[ ](?=[^ \n])|(?=\n)))?
+      (?:
+        (?:
+          ((?:[A-Za-z0-9_./\xc0-\ud7ff]|-(?=[A-Za-z0-9]))
+            [^\n\t:\#]*(?:(?::(?=[^ \n\t])|(?<![ \n\t])\#)[^\n\t:\#]*)*(?<![ ]))
+          |('[^'\n\t]*(?:''[^'\n\t]*)*'|"[^"\n\t\\]*(?:\\[^\n\t][^"\n\t\\]*)*"|\{\}|\[[A-Za-z0-9_, -]*\])
+          |(?<=:)
+        )\n
+        |\|(-?)\n
+          (?=\2(?(3)[ ]{4}|[ ]{2})[^ \n\t])
+          ((?:\2(?(3)[ ]{4}|[ ]{2})[^\n]*\n|\n)+)
+      )
+      |(?:\#[^\n]*)?\n
+    )""",
+    re.VERBOSE,
+)
+_EASY = bytes(range(0x20, 0x7F)) + b"\n"
+_HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
+_ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+_NAMED_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*").fullmatch
+
+
+class _GaveUp(Exception):
+    """The text is for the patient reader."""
+
+
+def read_fast(raw: bytes) -> dict[str, Any] | None:
+    """The record of one list item in plain block form; None when the text needs the patient reader."""
+    if b"\r" in raw:
+        raw = raw.replace(b"\r\n", b"\n")
+    text = raw.decode()
+    if raw.translate(None, _EASY) and _HARD(text):
+        return None
+    if text[:1] == " ":
+        text = _dedent(text)
+    rows = _LINES.findall(text)
+    if sum([len(row[0]) for row in rows]) != len(text):
+        return None
+    try:
+        return _build(rows)
+    except _GaveUp:
+        return None
+
+
+def _dedent(text: str) -> str:
+    """Move an indented item to column 0, if every line of it allows that."""
+    width = len(text) - len(text.lstrip(" "))
+    pad = " " * width
+    lines = text.split("\n")
+    if all(line.startswith(pad) or not line for line in lines):
+        return "\n".join([line[width:] for line in lines])
+    return text
+
+
+class _Builder:
+    """Collections that are open while the lines go by, each with the column its children stand at."""
+
+    __slots__ = ("levels", "root", "scalar", "waiting")
+
+    def __init__(self) -> None:
+        self.root: list[Any] = []
+        self.levels: list[tuple[int, Any]] = [(0, self.root)]
+        self.waiting: tuple[dict[str, Any], str, int] | None = None
+        self.scalar: Callable[[str], Any] = typed
+
+    def close_to(self, column: int, kind: type) -> Any:
+        """The open collection of `kind` at `column`; what stands deeper is finished."""
+        levels = self.levels
+        while levels and (levels[-1][0] > column or levels[-1][1].__class__ is not kind):
+            levels.pop()
+        if not levels or levels[-1][0] != column:
+            raise _GaveUp
+        return levels[-1][1]
+
+    def open(self, column: int, collection: Any) -> Any:
+        """Make `collection` the value of the key that waits for one, and the innermost open collection."""
+        assert self.waiting is not None
+        self.waiting[0][self.waiting[1]] = collection
+        self.waiting = None
+        self.levels.append((column, collection))
+        return collection
+
+    def sequence(self, column: int) -> Any:
+        """The list to which a dash at `column` adds."""
+        if self.waiting is not None and column >= self.waiting[2]:
+            return self.open(column, [])
+        self.waiting = None
+        return self.close_to(column, list)
+
+    def mapping(self, column: int) -> Any:
+        """The mapping to which a key at `column` adds."""
+        if self.waiting is not None and column > self.waiting[2]:
+            return self.open(column, {})
+        self.waiting = None
+        return self.close_to(column, dict)
+
+    def item(self, column: int) -> Any:
+        """A new mapping behind a dash at `column`, with its keys two columns further."""
+        mapping: dict[str, Any] = {}
+        self.sequence(column).append(mapping)
+        self.levels.append((column + 2, mapping))
+        return mapping
+
+
+def _build(rows: list[tuple[str, ...]]) -> dict[str, Any]:
+    """Put the lines together by their columns; any step that is not plain nesting gives up."""
+    build = _Builder()
+    for whole, spaces, dash, key, plain, other, chomp, literal in rows:
+        column = len(spaces)
+        if not key:
+            if dash and not literal:
+                build.sequence(column).append(_value(build.scalar, column, plain, other, chomp, literal))
+            elif whole != "\n" and whole[0] != "#":
+                raise _GaveUp
+            continue
+        if key[0] < "A":
+            key = key[1:-1]
+        if dash:
+            mapping = build.item(column)
+            column += 2
+        else:
+            mapping = build.mapping(column)
+        if key in mapping:
+            raise _GaveUp
+        if column == 2:
+            build.scalar = text_only if key in TEXT_KEYS else typed
+        if plain:
+            mapping[key] = build.scalar(plain)
+        elif other or literal:
+            mapping[key] = _value(build.scalar, column, plain, other, chomp, literal)
+        else:
+            mapping[key] = None
+            build.waiting = (mapping, key, column)
+    if len(build.root) != 1 or build.root[0].__class__ is not dict:
+        raise _GaveUp
+    return build.root[0]
+
+
+def _value(scalar: Callable[[str], Any], column: int, plain: str, other: str, chomp: str, literal: str) -> Any:
+    """The value of a scalar or of an empty or simple flow collection on its line."""
+    if literal:
+        return _literal(literal, " " * (column + 2), chomp)
+    if plain:
+        return scalar(plain)
+    mark, inside = other[0], other[1:-1]
+    if mark == "'":
+        return inside.replace("''", "'")
+    if mark == '"':
+        return _ESCAPES.sub(_unescape, inside) if "\\" in inside else inside
+    if mark == "{":
+        return {}
+    return [_flow_word(scalar, word) for word in inside.split(", ")] if inside else []
+
+
+def _literal(block: str, pad: str, chomp: str) -> str:
+    """The text of a literal block whose lines all begin with `pad` or are empty."""
+    text = ("\n" + block).replace("\n" + pad, "\n")[1:].rstrip("\n")
+    return text if chomp else text + "\n"
+
+
+def _flow_word(scalar: Callable[[str], Any], word: str) -> Any:
+    if _WORD(word) is None:
+        raise _GaveUp
+    return scalar(word)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
+    if len(code) > 1:
+        point = int(code[1:], 16)
+        if 0xD800 <= point <= 0xDFFF or point > 0x10FFFF:
+            raise _GaveUp
+        return chr(point)
+    if code not in _NAMED_ESCAPES:
+        raise _GaveUp
+    return _NAMED_ESCAPES[code]

@@ -1,0 +1,142 @@
+"""Cutting a queue into its head, its list items and its tail by columns alone, without reading any item."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from store.backends.yamlteam.codec.checks import BOM
+
+_BLANKS = rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*"
+_LIST = re.compile(rb"^messages:(?:[ \t]+(?P<value>\[[ \t]*\]|null|~))?[ \t]*(?:[ \t]#[^\n]*)?\r?$", re.MULTILINE)
+_GAP = re.compile(_BLANKS)
+_FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
+_PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
+_PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
+_OTHER_BREAK = re.compile(rb"(?:\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9])[ ]*(?:-|messages)")
+_DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)|%")
+_KEY = re.compile(rb" *(?:[^ \t\r\n#-][^\n]*?:(?:[ \t\r\n]|\Z)|\?[ \t\r\n])")
+_BARE_KEY = re.compile(rb" *[^ \t\r\n#][^\n]*?:[ \t]*(?:[&!][^\n]*)?(?:#[^\n]*)?\r?\n" + _BLANKS + rb" *-[ \t\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the file writes its list: the column of the dashes and the line end."""
+
+    indent: int = 0
+    eol: bytes = b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A queue cut into pieces that join to the same bytes.
+
+    Attributes:
+        head: Up to and including the line `messages:` and the comments before the first item.
+        starts: Where each item begins.
+        end: Where the last item ends and what follows the list begins.
+    """
+
+    head: bytes
+    starts: list[int]
+    end: int
+    style: Style
+
+
+def split(data: bytes) -> Frame | None:
+    """Cut a whole file; None when its frame is not the plain one (the caller then reads the whole file as YAML)."""
+    found = _LIST.search(data)
+    if found is None or has_other_breaks(data):
+        return None
+    opened = min(found.end() + 1, len(data))
+    eol = b"\r\n" if data[found.start() : opened].endswith(b"\r\n") else b"\n"
+    gap = _GAP.match(data, opened)
+    first = _FIRST.match(data, gap.end() if gap else opened)
+    if found["value"] is not None or first is None:
+        frame = Frame(data[:opened], [], opened, Style(0, eol))
+    else:
+        style = Style(len(first[1]), eol)
+        end = find_end(data, first.start(), style)
+        if end is None:
+            return None
+        frame = Frame(data[: first.start()], item_starts(data, first.start(), end, style), end, style)
+    return frame if _is_sound(data[: found.start()], data[frame.end :]) else None
+
+
+def item_starts(data: bytes, start: int, end: int, style: Style) -> list[int]:
+    """Where items begin in `data[start:end]`, the first of them at `start`."""
+    return [start] + [found.start() + 1 for found in _item(style.indent).finditer(data, start, end)]
+
+
+def find_end(data: bytes, start: int, style: Style) -> int | None:
+    """Where the list that begins at `start` ends; None when the columns alone do not tell.
+
+    Lines left of the items that cannot begin anything new belong to the item before (which they may damage).
+    """
+    stray = _stray(style.indent).search(data, start)
+    if stray is None:
+        return len(data)
+    last = _last_item(data, style)
+    while stray is not None:
+        line = stray.start() + 1
+        if _DOCUMENT.match(data, line):
+            return None
+        if line > last:
+            if _KEY.match(data, line):
+                return line
+        elif _BARE_KEY.match(data, line):
+            return None
+        stray = _stray(style.indent).search(data, line)
+    return len(data)
+
+
+def has_stray(data: bytes, start: int, end: int, style: Style) -> bool:
+    """Whether a line in `data[start:end]` stands left of the items without being one."""
+    return _stray(style.indent).search(data, start, end) is not None
+
+
+def is_plain_tail(tail: bytes) -> bool:
+    """Whether nothing but blank lines and comments follows the list."""
+    return _PLAIN_TAIL(tail) is not None
+
+
+@lru_cache(maxsize=64)
+def _item(indent: int) -> re.Pattern[bytes]:
+    return re.compile(rb"\n" + b" " * indent + rb"-(?=[ \t\r\n]|\Z)")
+
+
+@lru_cache(maxsize=64)
+def _stray(indent: int) -> re.Pattern[bytes]:
+    if not indent:
+        return re.compile(rb"\n(?!-[ \t\r\n]|-\Z)(?=[^ \t\r\n#])")
+    return re.compile(rb"\n(?! {%d}-(?:[ \t\r\n]|\Z)) {0,%d}(?=[^ \t\r\n#])" % (indent, indent))
+
+
+def _last_item(data: bytes, style: Style) -> int:
+    dash = b"\n" + b" " * style.indent + b"-"
+    position = len(data)
+    while (position := data.rfind(dash, 0, position)) >= 0:
+        if data[position + len(dash) : position + len(dash) + 1] in (b"", b" ", b"\t", b"\r", b"\n"):
+            return position
+    return position
+
+
+def has_other_breaks(data: bytes) -> bool:
+    """Whether a line break that only YAML counts as one may hide an item from a search for newlines."""
+    if not (b"\r" in data or b"\xc2\x85" in data or b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data):
+        return False
+    return _OTHER_BREAK.search(data) is not None
+
+
+def _is_sound(before: bytes, tail: bytes) -> bool:
+    """Whether what surrounds the list is a mapping of its own that leaves `messages` to us."""
+    if _PLAIN_HEAD(before) and is_plain_tail(tail):
+        return True
+    from store.backends.yamlteam.codec.errors import CodecError
+    from store.backends.yamlteam.codec.whole import read_whole
+
+    try:
+        return not read_whole(before + b"messages: []\n" + tail).items
+    except CodecError:
+        return False

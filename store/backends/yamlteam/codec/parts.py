@@ -1,0 +1,27 @@
+"""The pieces of a queue: they join to its bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from store.backends.yamlteam.codec.entry import Entry
+from store.backends.yamlteam.codec.frame import Style
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A queue cut into head, entries and tail.
+
+    Attributes:
+        whole: Whether the file had to be read as one YAML document to find the entries.
+        flow: Whether the list is not written with dashes (brackets, null, or an unusual frame without items).
+        settled: Whether every entry was understood and open ones were joined.
+    """
+
+    head: bytes
+    entries: tuple[Entry, ...]
+    tail: bytes
+    style: Style
+    whole: bool = False
+    flow: bool = False
+    settled: bool = False

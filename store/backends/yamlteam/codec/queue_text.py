@@ -1,0 +1,179 @@
+"""The queue as text made of entries: parsed once, re-read in steps, edited without touching what did not change."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace as with_changes
+from itertools import accumulate
+from types import MappingProxyType
+
+from store.backends.yamlteam.codec.entry import Entry
+from store.backends.yamlteam.codec.errors import CodecError
+from store.backends.yamlteam.codec.frame import Style
+from store.backends.yamlteam.codec.join import is_open, join_open
+from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.reading import read, reread
+from store.message import Message
+
+_NOTHING: Mapping[int, Message] = MappingProxyType({})
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
+_ESCAPED_ID = re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')
+
+
+class QueueText:
+    """A queue or an archive as read; immutable."""
+
+    __slots__ = ("_data", "_messages", "_parts", "_starts")
+
+    def __init__(self, data: bytes, parts: Parts) -> None:
+        """Use `parse`."""
+        self._data = data
+        self._parts = parts
+        self._starts: tuple[Parts, list[int]] | None = None
+        self._messages: tuple[Message, ...] | None = None
+
+    @classmethod
+    def empty(cls) -> QueueText:
+        """A queue without messages."""
+        return cls.parse(b"messages: []\n")
+
+    @classmethod
+    def parse(cls, data: bytes, previous: QueueText | None = None) -> QueueText:
+        """Read a whole file; entries are only cut out here and understood when somebody looks at them.
+
+        With `previous`, the text read before, only the stretch that changed is looked at, and the entries
+        of the rest are the same objects.
+
+        Raises:
+            CodecError: The file as a whole cannot be understood. An empty file is not an empty queue.
+        """
+        if previous is None:
+            return cls(data, read(data))
+        if data == previous._data:
+            return previous
+        return cls(data, reread(data, previous._data, previous._parts, previous.starts()))
+
+    @property
+    def head(self) -> bytes:
+        """Everything before the first entry."""
+        return self._parts.head
+
+    @property
+    def tail(self) -> bytes:
+        """Everything after the last entry."""
+        return self._parts.tail
+
+    @property
+    def whole(self) -> bool:
+        """Whether columns did not tell where entries are, so that the file was read as one YAML document."""
+        return self._parts.whole
+
+    @property
+    def style(self) -> Style:
+        """How the file writes its list."""
+        return self._parts.style
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries in order. Understands every one of them first, because an open quote may join some."""
+        self.settle()
+        return self._parts.entries
+
+    def settle(self, progress: Callable[[int, int], bool] | None = None) -> None:
+        """Understand every entry, so that nothing later costs time; `progress(done, total)` returns False to stop.
+
+        Raises:
+            InterruptedError: `progress` said so; what was understood so far is kept.
+        """
+        parts = self._parts
+        if parts.settled:
+            return
+        found_open = False
+        for number, entry in enumerate(parts.entries):
+            if progress is not None and number % 256 == 0 and not progress(number, len(parts.entries)):
+                raise InterruptedError("reading was stopped")
+            found_open = is_open(entry) or found_open
+        entries = join_open(parts.entries) if found_open else parts.entries
+        self._parts = with_changes(parts, entries=entries, settled=True)
+
+    def data(self) -> bytes:
+        """The bytes of the file; what was parsed comes out byte for byte."""
+        return self._data
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of all entries that are not damaged, in stored order."""
+        if self._messages is None:
+            found = [entry.outcome for entry in self.entries]
+            self._messages = tuple([one for one in found if isinstance(one, Message)])
+        return self._messages
+
+    def damaged(self) -> list[tuple[int, CodecError]]:
+        """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file)."""
+        found, lines, position = [], 0, 0
+        for entry, start in zip(self.entries, self.starts(), strict=True):
+            if entry.error is not None:
+                lines += self._data.count(b"\n", position, start)
+                position = start
+                found.append((lines + 1, entry.error.below(lines)))
+        return found
+
+    def starts(self) -> list[int]:
+        """Where each entry, as they are cut at the moment, begins in `data()`."""
+        parts = self._parts
+        if self._starts is None or self._starts[0].entries is not parts.entries:
+            sizes = [len(entry.raw) for entry in parts.entries]
+            self._starts = parts, list(accumulate(sizes, initial=len(parts.head)))[: len(sizes)]
+        return self._starts[1]
+
+    def find(self, message_id: str) -> int | None:
+        """The index in `entries` of the message with this id; looks for its bytes before it understands entries."""
+        if not self._parts.settled:
+            for index in self._candidates(message_id):
+                message = self._parts.entries[index].message
+                if message is None or message.message_id == message_id:
+                    self.settle()
+                    break
+            else:
+                return None
+        for index in self._candidates(message_id):
+            message = self._parts.entries[index].message
+            if message is not None and message.message_id == message_id:
+                return index
+        return None
+
+    def edit(
+        self,
+        *,
+        append: Sequence[Message] = (),
+        replace: Mapping[int, Message] = _NOTHING,
+        remove: Collection[int] = (),
+    ) -> QueueText:
+        """The text after a change; entries that are not named stay byte for byte. Indices are those of `entries`.
+
+        Raises:
+            CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+        """
+        from store.backends.yamlteam.codec.editing import edit
+
+        if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
+            self.settle()
+        return QueueText(*edit(self._data, self._parts, self.starts(), append, replace, frozenset(remove)))
+
+    def _candidates(self, message_id: str) -> Iterator[int]:
+        """Indices of the entries whose text may hold this id, written plainly or with escapes."""
+        if not _PLAIN_ID(message_id):
+            yield from range(len(self._parts.entries))
+            return
+        needle, starts, data = message_id.encode(), self.starts(), self._data
+        position = data.find(needle)
+        while position >= 0:
+            index = bisect_right(starts, position) - 1
+            if index >= 0:
+                yield index
+            following = starts[index + 1] if index + 1 < len(starts) else len(data)
+            position = data.find(needle, following)
+        if b"\\" in data:
+            for found in _ESCAPED_ID.finditer(data):
+                yield max(0, bisect_right(starts, found.start()) - 1)

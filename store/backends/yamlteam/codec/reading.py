@@ -1,0 +1,100 @@
+"""From the bytes of a file to its pieces: all of it the first time, afterwards only the stretch that changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from store.backends.yamlteam.codec.checks import check_bytes
+from store.backends.yamlteam.codec.common import common_prefix, common_suffix
+from store.backends.yamlteam.codec.entry import Entry
+from store.backends.yamlteam.codec.errors import CodecError
+from store.backends.yamlteam.codec.frame import find_end, has_other_breaks, has_stray, is_plain_tail, item_starts, split
+from store.backends.yamlteam.codec.join import is_open, join_open
+from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.unusual import read_unusual
+
+_NO_ENTRIES: Mapping[bytes, Entry] = {}
+
+
+def read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Parts:
+    """Cut a whole file; entries whose bytes are in `known` are reused.
+
+    Raises:
+        CodecError: The file as a whole cannot be understood.
+    """
+    check_bytes(data)
+    frame = split(data)
+    if frame is None:
+        return read_unusual(data)
+    entries = _cut(data, frame.starts, frame.end, known)
+    parts = Parts(frame.head, entries, data[frame.end :], frame.style)
+    return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
+
+
+def reread(data: bytes, old_data: bytes, old: Parts, starts: Sequence[int]) -> Parts:
+    """Cut a file that was read before; entries outside the changed stretch are reused as they are.
+
+    Raises:
+        CodecError: As `read`.
+    """
+    return _reread_middle(data, old_data, old, starts) or read(data, {entry.raw: entry for entry in old.entries})
+
+
+def _reread_middle(data: bytes, old_data: bytes, old: Parts, starts: Sequence[int]) -> Parts | None:
+    """None when more than entries changed, so that the whole file has to be cut anew."""
+    if old.whole or not starts:
+        return None
+    prefix = common_prefix(data, old_data)
+    first = bisect_right(starts, prefix - old.style.indent - 2) - 1
+    if first < 0:
+        return None
+    suffix = common_suffix(data, old_data, min(len(data), len(old_data)) - prefix)
+    resume = bisect_left(starts, len(old_data) - suffix + 1)
+    begin, shift = starts[first], len(data) - len(old_data)
+    if resume < len(starts):
+        end = starts[resume] + shift
+    elif old.tail and suffix > len(old.tail):
+        end = len(data) - len(old.tail)
+    elif not old.tail:
+        end = len(data)
+    else:
+        return None
+    if not _is_calm(data, begin, end, old):
+        return None
+    known = {entry.raw: entry for entry in old.entries[first:resume]}
+    middle = _cut(data, item_starts(data, begin, end, old.style), end, known)
+    entries = old.entries[:first] + middle + old.entries[resume:]
+    parts = replace(old, entries=entries, settled=False)
+    return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
+
+
+def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
+    """Whether `data[begin:end]` holds nothing but items and what is indented below them."""
+    middle = data[begin:end]
+    try:
+        check_bytes(middle)
+    except CodecError:
+        return False
+    if has_other_breaks(middle) or has_stray(middle, 0, len(middle), old.style):
+        return False
+    return end < len(data) or find_end(middle, 0, old.style) == len(middle)
+
+
+def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Entry]) -> tuple[Entry, ...]:
+    pieces = [data[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
+    if not known:
+        return tuple(map(Entry, pieces))
+    return tuple([known.get(piece) or Entry(piece) for piece in pieces])
+
+
+def _settle_before_tail(data: bytes, parts: Parts) -> Parts:
+    """Make sure that what looks like the end of the list is not the inside of an open quote."""
+    entries = join_open(parts.entries)
+    if any(map(is_open, entries)):
+        try:
+            return read_unusual(data)
+        except CodecError:
+            pass
+    return replace(parts, entries=entries, settled=True)

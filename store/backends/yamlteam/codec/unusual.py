@@ -1,0 +1,79 @@
+"""A queue whose frame columns do not explain: entries from the marks of a whole-file parse."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from store.backends.yamlteam.codec.checks import BOM
+from store.backends.yamlteam.codec.entry import Entry, to_message
+from store.backends.yamlteam.codec.errors import CodecError
+from store.backends.yamlteam.codec.frame import Style
+from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.whole import Item, Whole, read_whole
+from store.message import Message
+
+_BREAKS = "\n\r\x85\u2028\u2029"
+
+
+def read_unusual(data: bytes) -> Parts:
+    """Cut a file by reading all of it as YAML.
+
+    Raises:
+        CodecError: It is not a queue, or not YAML.
+    """
+    whole = read_whole(data)
+    eol = b"\r\n" if b"\r\n" in data else b"\n"
+    text = data.removeprefix(BOM).decode()
+    if whole.block and whole.items:
+        cuts, style = _block_cuts(text, whole), Style(whole.column, eol)
+    else:
+        cuts, style = _flow_cuts(text, whole), Style(0, eol)
+    places = _byte_offsets(text, cuts, len(data) - len(data.removeprefix(BOM)))
+    entries = [
+        _entry(data, start, stop, item) for item, start, stop in zip(whole.items, places, places[1:], strict=False)
+    ]
+    if len(entries) != len(whole.items):
+        raise CodecError("the list under messages: cannot be cut into entries", 1)
+    flow = not (whole.block and whole.items)
+    return Parts(data[: places[0]], tuple(entries), data[places[-1] :], style, whole=True, flow=flow, settled=True)
+
+
+def _block_cuts(text: str, whole: Whole) -> list[int]:
+    """Where the line of each item's dash begins, and where the list ends."""
+    dash = re.compile(rf"(?:^|(?<=[{_BREAKS}])) {{{whole.column}}}(?=-(?:[ \t{_BREAKS}]|$))")
+    lines = [found.start() for found in dash.finditer(text)]
+    cuts = [lines[max(0, bisect_right(lines, item.start - 1) - 1)] for item in whole.items]
+    end = len(text) if whole.end >= len(text) else 1 + max(text.rfind(mark, 0, whole.end) for mark in _BREAKS)
+    return [*cuts, end]
+
+
+def _flow_cuts(text: str, whole: Whole) -> list[int]:
+    if not whole.items:
+        return [len(text)]
+    return [*(item.start for item in whole.items), whole.items[-1].end]
+
+
+def _byte_offsets(text: str, cuts: Sequence[int], base: int) -> list[int]:
+    places, before = [], 0
+    for cut in cuts:
+        base += len(text[before:cut].encode())
+        places.append(base)
+        before = cut
+    return places
+
+
+def _entry(data: bytes, start: int, stop: int, item: Item) -> Entry:
+    raw = data[start:stop]
+    return Entry(raw, _outcome(item.outcome, raw, data.count(b"\n", 0, start)))
+
+
+def _outcome(found: dict[str, Any] | CodecError, raw: bytes, lines: int) -> Message | CodecError:
+    if isinstance(found, CodecError):
+        return found.below(-lines)
+    try:
+        return to_message(found, raw)
+    except CodecError as error:
+        return error
