@@ -1,0 +1,70 @@
+"""What the queue held by our own account: from memory, from the generation before, or from the whole ledger."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from functools import cached_property
+
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.disk import Mark
+from store.backends.yamlteam.generation import Generation
+from store.backends.yamlteam.healing import expected_after, replay
+from store.backends.yamlteam.ledger import Line
+from store.message import Message
+
+
+class Account:
+    """The account up to the ledger's last line, or `without` the effects of that line.
+
+    `trusted` is the generation that the last holder of the lock left, whoever wrote it.
+    """
+
+    def __init__(
+        self, store: Store, known: Generation | None, line: Line, *, trusted: Mark | None, without: bool
+    ) -> None:
+        self._store = store
+        self._known = known
+        self._line = line
+        self._marks = {mark for mark in (line.queue, trusted) if mark is not None}
+        self._without = without
+
+    def expected(self) -> Mapping[str, Message]:
+        """Messages by id, from the nearest source that is still whole."""
+        line = self._line
+        if not self._without:
+            if self._known is not None and self._known.mark in self._marks:
+                return expected_after(self._known.text.messages(), None)
+            previous = self._generation_before(line)
+            if previous is not None:
+                return expected_after(previous.messages(), line)
+        return self._replayed[0]
+
+    def is_settled(self, message_id: str) -> bool:
+        """Whether the id is in an archive."""
+        return is_archived(self._store, message_id)
+
+    def was_taken_out(self, message_id: str) -> bool:
+        """Whether a transaction of ours took it out of the queue."""
+        return message_id in self._replayed[1]
+
+    @cached_property
+    def _replayed(self) -> tuple[dict[str, Message], set[str]]:
+        lines = list(self._store.ledger.lines())
+        return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
+
+    def _generation_before(self, line: Line) -> QueueText | None:
+        """The text that the last line was applied to, when it is still there as it was."""
+        prev = self._store.layout.prev
+        found = self._store.disk.stat(prev)
+        if found is None or found.mark != line.base or line.base == line.queue:
+            return None
+        with contextlib.suppress(CodecError, OSError):
+            return QueueText.parse(self._store.disk.read(prev)[0])
+        return None
+
+
+def is_archived(store: Store, message_id: str) -> bool:
+    """Whether any archive has a copy of this id."""
+    return store.archives.find(message_id) is not None

@@ -1,0 +1,291 @@
+"""Per-agent archives: append-only YAML lists whose entries are closed by a checksum line.
+
+An entry is followed by `# end <id> <crc32>`, so the file stays plain YAML and a cut or changed record shows
+without parsing (`RELIABILITY.md` section 4). Other writers' entries without that line are read all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.backends.yamlteam.codec import CodecError, QueueText, emit
+from store.backends.yamlteam.disk import Disk
+from store.backends.yamlteam.files import cut, write_new
+from store.backends.yamlteam.layout import Layout, archive_part
+from store.errors import Code, TeamError
+from store.message import Message
+from store.team import Problem
+
+HEADER = b"messages:\n"
+ROTATE_BYTES = 10 * 1024 * 1024
+"""An archive longer than this is renamed to its next part before it is appended to."""
+_TAIL = 1 << 16
+_END = re.compile(rb"^# end (\S+) (\d+)$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
+
+
+def closed(message: Message) -> bytes:
+    """An archive entry of `message` with its closing line. Raises `CodecError` for text that cannot be written."""
+    entry = emit(message)
+    return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
+
+
+def _end_line(message_id: str) -> bytes:
+    return b"# end " + _word(message_id).encode() + b" "
+
+
+def _word(message_id: str) -> str:
+    """The id as one word of ASCII, other characters percent-encoded."""
+    if _is_plain(message_id):
+        return message_id
+    from urllib.parse import quote
+
+    return quote(message_id, safe="@:", errors="backslashreplace")
+
+
+@dataclass(slots=True)
+class Part:
+    """One archive file as read."""
+
+    path: Path
+    data: bytes
+    _text: QueueText | None = None
+
+    @property
+    def text(self) -> QueueText:
+        """Its entries. Raises `CodecError` when it cannot be understood."""
+        if self._text is None:
+            self._text = QueueText.parse(self.data)
+        return self._text
+
+    def proves(self, message_id: str) -> bool:
+        """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
+        at = self.data.find(b"\n" + _end_line(message_id))
+        while at >= 0:
+            if _crc_holds(self.data, at + 1):
+                return True
+            at = self.data.find(b"\n" + _end_line(message_id), at + 1)
+        return self.message(message_id) is not None
+
+    def message(self, message_id: str) -> Message | None:
+        """The copy of this id, if it is here and readable."""
+        if message_id.encode("utf-8", "replace") not in self.data and _is_plain(message_id):
+            return None
+        try:
+            index = self.text.find(message_id)
+            return None if index is None else self.text.entries[index].message
+        except CodecError:
+            return None
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Messages that carry `request_id`."""
+        needle = request_id.encode("utf-8", "replace")
+        everything = not _is_plain(request_id)
+        if needle not in self.data and not everything:
+            return []
+        try:
+            near = [one.message for one in self.text.entries if everything or needle in one.raw]
+        except CodecError:
+            return []
+        return [one for one in near if one is not None and request_id in (one.request_id, one.message_id)]
+
+
+class Archives:
+    """The archives of one team."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._parts: dict[Path, Part] = {}
+
+    def agents(self) -> list[str]:
+        """Agents that have an archive."""
+        return sorted({agent for agent, _ in self._files()})
+
+    def files(self, agent: str | None = None) -> list[Path]:
+        """Archive files, of one agent or of all, oldest part of each agent first."""
+        wanted = [(who, path) for who, path in self._files() if agent in (None, who)]
+        return [path for _, path in wanted]
+
+    def holds(self, agent: str, message_id: str) -> bool:
+        """Whether the archive of `agent` proves a copy of this id."""
+        return any(part.proves(message_id) for part in self._near(message_id, agent))
+
+    def find(self, message_id: str) -> Message | None:
+        """A copy of this id in any archive."""
+        found = (part.message(message_id) for part in self._near(message_id, None))
+        return next((one for one in found if one is not None), None)
+
+    def thread(self, request_id: str) -> Iterator[Message]:
+        """Archived messages that carry `request_id` in their payload or as their id."""
+        for part in self._near(request_id, None):
+            yield from part.thread(request_id)
+
+    def check_clash(self, agent: str) -> None:
+        """Refuse `agent` when another agent's archive differs from its own in case only (case 50).
+
+        Raises:
+            TeamError: `NOT_PERMITTED` naming both.
+        """
+        for other in self.agents():
+            if other != agent and other.casefold() == agent.casefold():
+                raise TeamError(
+                    Code.NOT_PERMITTED,
+                    f"{agent!r} and {other!r} differ in case only and would share one archive on some file systems",
+                    "Give one of them another name.",
+                )
+
+    def open_end(self, agent: str, *, stamp: str) -> tuple[Path, bytes, list[Problem]]:
+        """Make the archive of `agent` ready for appending.
+
+        A torn end is moved to a file of its own, a file that cannot be appended to or is long enough becomes
+        the next numbered part.
+
+        Returns:
+            The file, what to write before the first new entry, and what was repaired.
+        """
+        path = self._layout.archive(agent)
+        found = self._disk.stat(path)
+        if found is None or found.size == 0:
+            return path, HEADER, []
+        if found.size > ROTATE_BYTES:
+            self._rotate(agent, path)
+            return path, HEADER, []
+        start = max(0, found.size - _TAIL)
+        if _is_closed(self._disk.read(path, start)[0]):
+            return path, b"", []
+        return self._mend(agent, path, stamp)
+
+    def forget(self) -> None:
+        """Drop what was read."""
+        self._parts.clear()
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        found = [(archive_part(name), name) for name in self._disk.names(self._layout.archives)]
+        parts = [(part[0], part[1], name) for part, name in found if part is not None]
+        for agent, _, name in sorted(parts, key=lambda one: (one[0], one[1] is None, one[1] or 0)):
+            yield agent, self._layout.archives / name
+
+    def _near(self, text: str, agent: str | None) -> Iterator[Part]:
+        """Parts that may hold `text`, found by a search over bytes."""
+        needle = text.encode("utf-8", "replace") if _is_plain(text) else b""
+        for path in self.files(agent):
+            if not needle or self._disk.find(path, needle) >= 0:
+                yield self._part(path)
+
+    def _part(self, path: Path) -> Part:
+        known = self._parts.get(path)
+        found = self._disk.stat(path)
+        if known is None or found is None or len(known.data) != found.size:
+            known = self._parts[path] = Part(path, self._disk.read(path)[0])
+        return known
+
+    def _rotate(self, agent: str, path: Path) -> None:
+        parts = [archive_part(name) for name in self._disk.names(path.parent)]
+        numbers = [part[1] or 0 for part in parts if part is not None and part[0] == agent]
+        self._disk.rename(path, self._layout.archive(agent, max(numbers, default=0) + 1))
+        self._disk.sync_folder(path.parent)
+        self._parts.pop(path, None)
+
+    def _mend(self, agent: str, path: Path, stamp: str) -> tuple[Path, bytes, list[Problem]]:
+        """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
+        data = self._disk.read(path)[0]
+        whole = _closed_length(data)
+        if _can_be_extended(HEADER + data[whole:] if whole else data):
+            return path, b"" if data.endswith(b"\n") else b"\n", []
+        if whole == 0 and (not data.startswith(HEADER) or _is_understood(data)):
+            self._rotate(agent, path)
+            return path, HEADER, [_foreign_problem(path)]
+        kept = whole or len(HEADER)
+        aside = set_aside(self._disk, path, kept, stamp=stamp)
+        self._parts.pop(path, None)
+        return path, b"", [torn_problem(path, kept, aside)]
+
+
+def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:
+    """Move what `path` holds after `size` bytes to a file beside it, then cut it off."""
+    aside = path.with_name(f"{path.name}.torn-{stamp}")
+    if disk.stat(aside) is None:
+        write_new(disk, aside, disk.read(path, size)[0])
+        disk.sync_folder(aside.parent)
+    cut(disk, path, size)
+    return aside
+
+
+def torn_problem(path: Path, size: int, aside: Path) -> Problem:
+    """The notice of a torn end that was set aside."""
+    return Problem(
+        "TORN_END",
+        "warning",
+        f"{path.name}, byte {size}",
+        f"a record at the end was cut short; it was moved to {aside.name}",
+        "Nothing to do: the message it belonged to is still in the queue or was never accepted.",
+    )
+
+
+def closed_ids(data: bytes) -> list[str]:
+    """Ids of the entries in `data` that have their closing line."""
+    from urllib.parse import unquote
+
+    return [unquote(match[1].decode("ascii", "replace")) for match in _END.finditer(data)]
+
+
+def damaged_records(data: bytes) -> list[tuple[int, str]]:
+    """Offset and id of each closed entry whose checksum does not hold."""
+    ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
+    return [(match.start(), match[1].decode("ascii", "replace")) for match in ends]
+
+
+def _foreign_problem(path: Path) -> Problem:
+    return Problem(
+        "FOREIGN_ARCHIVE",
+        "notice",
+        path.name,
+        "another program wrote it in a form that cannot be appended to; it was kept as a numbered part",
+    )
+
+
+def _is_plain(text: str) -> bool:
+    """Whether `text` is written in YAML as it is, so that a search over bytes finds it."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _crc_holds(data: bytes, end_line: int) -> bool:
+    """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
+    match = _END.match(data, end_line)
+    start = data.rfind(b"\n- ", 0, end_line) + 1
+    if match is None or not (start or data.startswith(b"- ")):
+        return False
+    return zlib.crc32(data[start:end_line]) == int(match[2])
+
+
+def _is_closed(tail: bytes) -> bool:
+    """Whether a file that ends with `tail` ends with a whole closed entry."""
+    last = tail.rfind(b"\n", 0, max(0, len(tail) - 1)) + 1
+    return tail.endswith(b"\n") and tail.startswith(b"# end ", last) and _crc_holds(tail, last)
+
+
+def _closed_length(data: bytes) -> int:
+    """Bytes up to the end of the last entry that is closed with the right checksum; 0 when there is none."""
+    good = [match.end() + 1 for match in _END.finditer(data) if _crc_holds(data, match.start())]
+    return min(good[-1], len(data)) if good else 0
+
+
+def _can_be_extended(data: bytes) -> bool:
+    """Whether the file parses without damage and its list is in the block form that we append to."""
+    if not _is_understood(data):
+        return False
+    text = QueueText.parse(data)
+    flush = all(entry.raw.startswith(b"- ") for entry in text.entries)
+    return bool(text.entries) and flush and not text.whole and not text.tail.strip()
+
+
+def _is_understood(data: bytes) -> bool:
+    try:
+        return not QueueText.parse(data).damaged()
+    except CodecError:
+        return False

@@ -1,0 +1,343 @@
+"""The few file system calls the YAML team makes, behind an interface that a crash simulator can stand in for."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+Mark = tuple[int, int, int]
+"""What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
+
+_QUIET = getattr(os, "O_NOATIME", 0)
+_WINDOW = 1 << 20
+_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What a path names: `kind` is `file`, `folder`, `link` or `other`; `mode` holds the permission bits."""
+
+    kind: str
+    dev: int
+    ino: int
+    size: int
+    mtime_ns: int
+    mode: int
+    links: int
+
+    @property
+    def mark(self) -> Mark:
+        """The generation of the file."""
+        return self.ino, self.size, self.mtime_ns
+
+
+class Held(Protocol):
+    """A kernel lock that is held."""
+
+    ino: int
+    """Inode number of the locked file."""
+
+    def write(self, text: bytes) -> None:
+        """Replace the beginning of the lock file's text by one write."""
+
+    def release(self) -> None:
+        """Give the lock back; the file stays."""
+
+
+class Disk(Protocol):
+    """Calls that raise `OSError` like those of `os`; descriptors are numbers."""
+
+    def stat(self, path: Path) -> Stat | None:
+        """What is at `path`, links not followed; None when nothing is."""
+
+    def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
+        """Bytes of a regular file from `start`, and what the file was once they had been read."""
+
+    def find(self, path: Path, needle: bytes) -> int:
+        """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
+
+    def names(self, folder: Path) -> list[str]:
+        """Names in `folder`, sorted; none when it does not exist."""
+
+    def mkdir(self, folder: Path) -> None:
+        """Make one folder, mode 0700."""
+
+    def open_new(self, path: Path, mode: int) -> int:
+        """Create a file that must not exist and open it for writing."""
+
+    def open_append(self, path: Path, mode: int) -> int:
+        """Open for appending, creating the file when it is missing."""
+
+    def open_existing(self, path: Path) -> int:
+        """Open an existing file for writing in place."""
+
+    def stat_of(self, fd: int) -> Stat:
+        """What an open file is."""
+
+    def write(self, fd: int, data: memoryview) -> int:
+        """Write, perhaps less than asked; returns the number of bytes."""
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut an open file."""
+
+    def sync(self, fd: int) -> None:
+        """Make the file's bytes durable."""
+
+    def close(self, fd: int) -> None:
+        """Close a descriptor."""
+
+    def link(self, source: Path, target: Path) -> None:
+        """Give a file a second name that must not exist."""
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Move a name over another, atomically."""
+
+    def exchange(self, one: Path, other: Path) -> bool:
+        """Swap two names atomically; False where the system cannot."""
+
+    def unlink(self, path: Path) -> None:
+        """Remove a name."""
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make renames and new names in `folder` durable."""
+
+    def lock(self, path: Path, wait: float) -> Held:
+        """Take the kernel lock. Raises `TimeoutError` when it is held for longer than `wait` seconds."""
+
+
+class RealDisk:
+    """`Disk` on the operating system."""
+
+    def stat(self, path: Path) -> Stat | None:
+        """See `Disk.stat`."""
+        try:
+            return _stat(os.lstat(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
+        """See `Disk.read`."""
+        fd = _open_quietly(path)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", str(path))
+            data = _read_all(fd, start, length)
+            return data, _stat(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    def find(self, path: Path, needle: bytes) -> int:
+        """See `Disk.find`."""
+        fd = _regular(_open_quietly(path), path)
+        try:
+            return _find(fd, needle)
+        finally:
+            os.close(fd)
+
+    def names(self, folder: Path) -> list[str]:
+        """See `Disk.names`."""
+        try:
+            return sorted(os.listdir(folder))
+        except FileNotFoundError:
+            return []
+
+    def mkdir(self, folder: Path) -> None:
+        """See `Disk.mkdir`."""
+        os.mkdir(folder, 0o700)
+
+    def open_new(self, path: Path, mode: int) -> int:
+        """See `Disk.open_new`."""
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+        if mode != 0o600:
+            os.fchmod(fd, mode)
+        return fd
+
+    def open_append(self, path: Path, mode: int) -> int:
+        """See `Disk.open_append`."""
+        return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | _SAFE, mode), path)
+
+    def open_existing(self, path: Path) -> int:
+        """See `Disk.open_existing`."""
+        return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | _SAFE), path)
+
+    def stat_of(self, fd: int) -> Stat:
+        """See `Disk.stat_of`."""
+        return _stat(os.fstat(fd))
+
+    def write(self, fd: int, data: memoryview) -> int:
+        """See `Disk.write`."""
+        return os.write(fd, data)
+
+    def truncate(self, fd: int, size: int) -> None:
+        """See `Disk.truncate`."""
+        os.ftruncate(fd, size)
+
+    def sync(self, fd: int) -> None:
+        """See `Disk.sync`."""
+        _flush(fd)
+
+    def close(self, fd: int) -> None:
+        """See `Disk.close`."""
+        os.close(fd)
+
+    def link(self, source: Path, target: Path) -> None:
+        """See `Disk.link`."""
+        os.link(source, target, follow_symlinks=False)
+
+    def rename(self, source: Path, target: Path) -> None:
+        """See `Disk.rename`."""
+        os.replace(source, target)
+
+    def exchange(self, one: Path, other: Path) -> bool:
+        """See `Disk.exchange`."""
+        return _exchange(os.fsencode(one), os.fsencode(other))
+
+    def unlink(self, path: Path) -> None:
+        """See `Disk.unlink`."""
+        os.unlink(path)
+
+    def sync_folder(self, folder: Path) -> None:
+        """See `Disk.sync_folder`; a file system that refuses it (some network mounts) counts as done."""
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(fd)
+
+    def lock(self, path: Path, wait: float) -> Held:
+        """See `Disk.lock`."""
+        return _KernelLock(path, wait)
+
+
+class _KernelLock:
+    """An flock through filelock, with the borrowed descriptor for the holder's text."""
+
+    def __init__(self, path: Path, wait: float) -> None:
+        from filelock import UnixFileLock
+
+        self._fd = -1
+        # A soft lock and an flock do not exclude each other, so there is no falling back.
+        self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=0o600)
+        self._lock.acquire(timeout=max(0.0, wait), poll_interval=0.005)
+        self.ino = os.fstat(self._fd).st_ino
+
+    def _borrow(self, fd: int) -> None:
+        self._fd = fd
+
+    def write(self, text: bytes) -> None:
+        os.pwrite(self._fd, text, 0)
+
+    def release(self) -> None:
+        self._lock.release()
+
+
+def _stat(found: os.stat_result) -> Stat:
+    mode = found.st_mode
+    kind = "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
+    return Stat(
+        "link" if stat.S_ISLNK(mode) else kind,
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        stat.S_IMODE(mode),
+        found.st_nlink,
+    )
+
+
+def _open_quietly(path: Path) -> int:
+    """Open for reading without touching the access time where the owner may ask for that."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | _SAFE
+    try:
+        return os.open(path, flags | _QUIET)
+    except PermissionError:
+        return os.open(path, flags)
+
+
+def _regular(fd: int, path: Path) -> int:
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _read_all(fd: int, start: int, length: int | None) -> bytes:
+    wanted = max(0, os.fstat(fd).st_size - start) + 1 if length is None else length
+    parts: list[bytes] = []
+    while wanted > 0 and (part := os.pread(fd, min(wanted, 1 << 30), start)):
+        parts.append(part)
+        start += len(part)
+        wanted = (1 << 20) if length is None and len(part) >= wanted else wanted - len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _find(fd: int, needle: bytes) -> int:
+    """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
+    keep = len(needle) - 1
+    window = bytearray(max(_WINDOW, 2 * len(needle)))
+    offset, filled = 0, 0
+    while (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
+        filled += got
+        at = window.find(needle, 0, filled)
+        if at >= 0:
+            return offset + at
+        drop = max(0, filled - keep)
+        window[: filled - drop] = window[drop:filled]
+        offset, filled = offset + drop, filled - drop
+    return -1
+
+
+def _flush(fd: int) -> None:
+    """fsync; on macOS through the drive's own cache."""
+    import fcntl
+
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        try:
+            fcntl.fcntl(fd, full)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY):
+                raise
+    os.fsync(fd)
+
+
+_RENAME_EXCHANGE = 2
+_AT_FDCWD = -100
+_REFUSED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EXDEV})
+_swap: Callable[[bytes, bytes], int] | None = None
+
+
+def _exchange(one: bytes, other: bytes) -> bool:
+    import ctypes
+
+    swap = _renameat2()
+    if swap is None:
+        return False
+    if swap(one, other) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _REFUSED:
+        return False
+    raise OSError(number, os.strerror(number), os.fsdecode(other))
+
+
+def _renameat2() -> Callable[[bytes, bytes], int] | None:
+    """The exchanging rename of Linux, looked up once; None elsewhere."""
+    global _swap
+    if _swap is None and os.uname().sysname == "Linux":
+        import ctypes
+
+        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if call is not None:
+            call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+            _swap = lambda a, b: int(call(_AT_FDCWD, a, _AT_FDCWD, b, _RENAME_EXCHANGE))  # noqa: E731
+    return _swap

@@ -1,0 +1,81 @@
+"""Whole-file steps made of disk calls: write a new file, append or take it back, cut, move aside."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from store.backends.yamlteam.disk import Disk, Stat
+
+PRIVATE = 0o600
+"""Mode of files we create where no older one says otherwise."""
+
+
+def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE) -> Stat:
+    """Create `path` with `data`, durable. On an error nothing is left behind.
+
+    Raises:
+        OSError: What the system said; `FileExistsError` when something is at `path`.
+    """
+    fd = disk.open_new(path, mode)
+    try:
+        try:
+            _write(disk, fd, data)
+            disk.sync(fd)
+            written = disk.stat_of(fd)
+        finally:
+            disk.close(fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            disk.unlink(path)
+        raise
+    return written
+
+
+def append(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE) -> int:
+    """Append `data`, durable, and return the size before. On an error the file is as long as before.
+
+    Raises:
+        Unsettled: The file could not be cut back after an error.
+        OSError: What the system said.
+    """
+    fd = disk.open_append(path, mode)
+    try:
+        before = disk.stat_of(fd).size
+        try:
+            _write(disk, fd, data)
+            disk.sync(fd)
+        except BaseException as error:
+            _take_back(disk, fd, before, error)
+            raise
+    finally:
+        disk.close(fd)
+    return before
+
+
+def cut(disk: Disk, path: Path, size: int) -> None:
+    """Cut `path` to `size` bytes, durable."""
+    fd = disk.open_existing(path)
+    try:
+        disk.truncate(fd, size)
+        disk.sync(fd)
+    finally:
+        disk.close(fd)
+
+
+class Unsettled(OSError):
+    """An append failed and could not be taken back, so a part of it may be there."""
+
+
+def _write(disk: Disk, fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[disk.write(fd, view) :]
+
+
+def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
+    try:
+        disk.truncate(fd, size)
+        disk.sync(fd)
+    except OSError as error:
+        raise Unsettled(error.errno, error.strerror, error.filename) from cause

@@ -1,0 +1,110 @@
+"""Where the files of a YAML team are (`DESIGN.md` section 3), and the rule that keeps names inside their folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.backends.yamlteam.disk import Disk
+from store.names import check_name
+
+_PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Every path of one team; all but the archives and the settings lie beside the queue itself.
+
+    Attributes:
+        queue: The queue file, links resolved, so that two ways to the same queue share one lock.
+    """
+
+    queue: Path
+    archives: Path
+    config: Path
+
+    @classmethod
+    def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
+        """The layout of the team whose queue is reached as `queue`."""
+        return cls(Path(os.path.realpath(queue)), archives, config)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the queue."""
+        return self.queue.parent
+
+    @property
+    def lock(self) -> Path:
+        """The lock file, never deleted."""
+        return self._beside(".lock")
+
+    @property
+    def prev(self) -> Path:
+        """The generation before the present one."""
+        return self._beside(".prev")
+
+    @property
+    def staging(self) -> str:
+        """How the names of staging files begin."""
+        return self.queue.name + ".tmp."
+
+    @property
+    def audit(self) -> Path:
+        """The audit trail and recovery ledger."""
+        return self.folder / "audit.jsonl"
+
+    @property
+    def drop(self) -> Path:
+        """Where scripts that cannot lock put messages."""
+        return self.folder / "drop"
+
+    @property
+    def rejected(self) -> Path:
+        """Where drop files go that are not messages."""
+        return self.drop / "rejected"
+
+    @property
+    def inboxes(self) -> Path:
+        """Files the router pushes to."""
+        return self.folder / "inbox"
+
+    @property
+    def attachments(self) -> Path:
+        """Large contents."""
+        return self.folder / "attachments"
+
+    def archive(self, agent: str, part: int | None = None) -> Path:
+        """The archive `agent` is appended to, or its rotated part `part`.
+
+        Raises:
+            TeamError: `INVALID_NAME` for a name that is not an agent's.
+        """
+        suffix = "" if part is None else f"-{part:04d}"
+        return self.archives / f"{check_name(agent, field='agent')}-archive{suffix}.yaml"
+
+    def inbox(self, agent: str) -> Path:
+        """The inbox file of `agent`. Raises `INVALID_NAME` like `archive`."""
+        return self.inboxes / f"{check_name(agent, field='agent')}.jsonl"
+
+    def folder_exists(self, disk: Disk) -> bool:
+        """Whether the queue's folder is there."""
+        found = disk.stat(self.folder)
+        return found is not None and found.kind != "file"
+
+    def stage(self) -> Path:
+        """A fresh name for a staging file."""
+        return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
+
+    def _beside(self, suffix: str) -> Path:
+        return self.queue.with_name(self.queue.name + suffix)
+
+
+def archive_part(name: str) -> tuple[str, int | None] | None:
+    """The agent and part number that an archive's file name says; None for any other file. No number: current."""
+    match = _PART.fullmatch(name)
+    if match is None:
+        return None
+    number = match["number"]
+    return match["agent"], None if number is None else int(number)

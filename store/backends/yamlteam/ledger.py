@@ -1,0 +1,242 @@
+"""The audit trail that is also the write-ahead ledger: one hash-chained JSON line per transaction in `audit.jsonl`.
+
+A transaction is committed once its line is durable. A line holds enough to do the transaction again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from store.backends.yamlteam.disk import Disk, Mark
+from store.backends.yamlteam.files import append, cut, write_new
+
+_WINDOW = 1 << 16
+Record = dict[str, Any]
+_PARTS = (
+    *("also", "writes", "changes", "removed", "archived", "pushed", "noted"),
+    *("void", "sizes", "base", "queue", "staged"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One transaction.
+
+    Attributes:
+        also: Further (action, facts) pairs of the same transaction.
+        writes: Records added to the queue.
+        changes: (message id, keys that changed; None for a key taken away).
+        removed: Ids taken out of the queue.
+        archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
+        pushed: (agent, record) appended to inbox files.
+        noted: Records that somebody else put into the queue or changed there, first seen now.
+        void: Number of the line that this one declares undone, 0 for none.
+        sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
+        base, queue: Generations of the queue before and after, None for no queue.
+        staged: Name of the staging file, which names the generation before once the two were exchanged.
+        intact: Whether it continues the chain of the line before.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: Record = field(default_factory=dict)
+    also: tuple[tuple[str, Record], ...] = ()
+    writes: tuple[Record, ...] = ()
+    changes: tuple[tuple[str, Record], ...] = ()
+    removed: tuple[str, ...] = ()
+    archived: tuple[tuple[str, str, Record | None], ...] = ()
+    pushed: tuple[tuple[str, Record], ...] = ()
+    noted: tuple[Record, ...] = ()
+    void: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    base: Mark | None = None
+    queue: Mark | None = None
+    staged: str = ""
+    intact: bool = True
+
+    @property
+    def actions(self) -> set[str]:
+        """Every action of the transaction."""
+        return {self.action, *(action for action, _ in self.also)}
+
+    def encode(self, prev: str) -> bytes:
+        """The line as stored, with its newline; empty parts are left out."""
+        facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
+        facts["facts"] = self.facts
+        facts.update({name: value for name in _PARTS if (value := getattr(self, name))})
+        if self.archived:
+            facts["archived"] = [one if one[2] is not None else one[:2] for one in self.archived]
+        facts["prev"] = prev
+        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
+        return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Where the chain ends.
+
+    Attributes:
+        line: The last line, None when there is none.
+        digest: SHA-256 of its bytes, empty when there is none.
+        size: Bytes up to its end.
+        torn: Bytes after it that are no whole line.
+    """
+
+    line: Line | None = None
+    digest: str = ""
+    size: int = 0
+    torn: bytes = b""
+
+    @property
+    def seq(self) -> int:
+        """Number of the last line, 0 when there is none."""
+        return self.line.seq if self.line else 0
+
+
+class Ledger:
+    """Reads and extends one `audit.jsonl`."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+
+    def tip(self) -> Tip:
+        """The end of the chain, read from the end of the file, so that its cost does not grow with the file."""
+        found = self._disk.stat(self._path)
+        if found is None or found.size == 0:
+            return Tip()
+        window = _WINDOW
+        while True:
+            start = max(0, found.size - window)
+            data = self._disk.read(self._path, start, found.size - start)[0]
+            tip = _last_line(data, start)
+            if tip is not None:
+                return tip
+            if start == 0:
+                return Tip(torn=data)
+            window *= 8
+
+    def append(self, line: Line, tip: Tip) -> Tip:
+        """Extend the chain by `line`, durable: from here on the transaction is committed.
+
+        Raises:
+            Unsettled: The line may or may not be there.
+            OSError: The line is not there.
+        """
+        data = line.encode(tip.digest)
+        append(self._disk, self._path, data)
+        if tip.size == 0:
+            self._disk.sync_folder(self._path.parent)
+        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data))
+
+    def take_back(self, tip: Tip) -> None:
+        """Cut the file back to `tip`."""
+        cut(self._disk, self._path, tip.size)
+
+    def set_aside(self, tip: Tip, *, stamp: str) -> Path:
+        """Move the torn end into a file of its own, named in the result, and cut it off."""
+        aside = self._path.with_name(f"{self._path.name}.torn-{stamp}")
+        if self._disk.stat(aside) is None:
+            write_new(self._disk, aside, tip.torn)
+            self._disk.sync_folder(aside.parent)
+        self.take_back(tip)
+        return aside
+
+    def lines(self) -> Iterator[Line]:
+        """All whole lines from the first, each saying whether the chain holds up to it."""
+        if self._disk.stat(self._path) is None:
+            return
+        digest, intact = "", True
+        for raw in self._disk.read(self._path)[0].split(b"\n"):
+            raw += b"\n"
+            facts = _decode(raw)
+            if facts is None:
+                intact = intact and raw == b"\n"
+                continue
+            intact = intact and facts.get("prev") == digest
+            digest = hashlib.sha256(raw).hexdigest()
+            yield replace(_line(facts), intact=intact)
+
+
+def _last_line(data: bytes, start: int) -> Tip | None:
+    """The last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
+    end = len(data)
+    while (stop := data.rfind(b"\n", 0, end)) >= 0:
+        begin = data.rfind(b"\n", 0, stop) + 1
+        if begin == 0 and start > 0:
+            return None
+        facts = _decode(data[begin : stop + 1])
+        if facts is not None:
+            digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
+            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :])
+        end = stop
+    return None
+
+
+def _decode(raw: bytes) -> Record | None:
+    if not raw.endswith(b"\n"):
+        return None
+    try:
+        facts = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
+
+
+def _line(facts: Record) -> Line:
+    """Understand a stored line; parts of another shape than ours count as absent."""
+    return Line(
+        seq=facts["seq"],
+        at=str(facts.get("at", "")),
+        actor=str(facts.get("actor", "")),
+        action=str(facts.get("action", "")),
+        facts=_mapping(facts.get("facts")),
+        also=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "also", 2)),
+        writes=_records(facts, "writes"),
+        changes=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "changes", 2)),
+        removed=tuple(one for one in _list(facts, "removed") if isinstance(one, str)),
+        archived=_archived(facts),
+        pushed=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "pushed", 2)),
+        noted=_records(facts, "noted"),
+        void=facts["void"] if isinstance(facts.get("void"), int) else 0,
+        sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
+        base=_mark(facts.get("base")),
+        queue=_mark(facts.get("queue")),
+        staged=str(facts.get("staged", "")),
+    )
+
+
+def _mapping(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(facts: Record, name: str) -> list[Any]:
+    value = facts.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _tuples(facts: Record, name: str, length: int) -> list[list[Any]]:
+    return [one for one in _list(facts, name) if isinstance(one, list) and len(one) == length]
+
+
+def _archived(facts: Record) -> tuple[tuple[str, str, Record | None], ...]:
+    whole = [(one[0], one[1], one[2]) for one in _tuples(facts, "archived", 3) if isinstance(one[2], dict)]
+    short = [(one[0], one[1], None) for one in _tuples(facts, "archived", 2)]
+    return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
+
+
+def _records(facts: Record, name: str) -> tuple[Record, ...]:
+    return tuple(one for one in _list(facts, name) if isinstance(one, dict))
+
+
+def _mark(value: object) -> Mark | None:
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(one, int) for one in value):
+        return value[0], value[1], value[2]
+    return None

@@ -1,0 +1,203 @@
+"""The lock-free view of a YAML team: reads, never writes, and turns every failure into a condition."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.disk import Disk, Mark, Stat
+from store.backends.yamlteam.generation import Generation, load
+from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.lock import find_holder, parse_released, read_text, text_of_the_dead
+from store.clock import Clock
+from store.config import TeamConfig
+from store.config_file import load as load_config
+from store.errors import TeamError
+from store.message import Message
+from store.team import Condition, LockHolder, Problem, Snapshot
+
+Progress = Callable[[int, int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    config: TeamConfig
+    mark: Mark | None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """A generation that could not be read, remembered so that it is not waited for again."""
+
+    mark: Mark | None
+    problem: Problem
+
+
+class Reader:
+    """Reads one team; safe to use from several threads. `generation` is shared with transactions."""
+
+    def __init__(self, disk: Disk, layout: Layout, clock: Clock) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._settings: _Settings | None = None
+        self._broken: _Broken | None = None
+        self._damaged: tuple[QueueText, tuple[Problem, ...]] | None = None
+        self.generation: Generation | None = None
+
+    def snapshot(self, progress: Progress | None) -> Snapshot:
+        """See `Team.snapshot`."""
+        with self._guard:
+            settings = self._read_settings()
+            generation, broken = self._read_queue()
+            messages: tuple[Message, ...] = ()
+            problems = list(settings.problems)
+            if generation is not None:
+                generation.text.settle(progress)
+                messages = generation.text.messages()
+                problems += self._damage(generation.text)
+            elif broken is not None:
+                problems.append(broken.problem)
+            self.generation = generation or self.generation
+            stat = generation.stat if generation else None
+            mark = stat.mark if stat else broken.mark if broken else None
+            condition = self._condition(generation, messages, problems)
+            holder = find_holder(self._disk, self._layout.lock)
+            problems += self._lock_problems(stat, holder)
+            return Snapshot(
+                revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}",
+                taken_at=self._clock(),
+                changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
+                config=settings.config,
+                messages=messages,
+                problems=tuple(problems),
+                condition=condition,
+                holder=holder,
+            )
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        mark = self._config_mark()
+        settings = self._settings
+        if settings is not None and settings.mark == mark and not settings.problems:
+            return settings.config
+        config = load_config(self._layout.config)
+        self._settings = _Settings(config, mark, _warnings(config))
+        return config
+
+    def _config_mark(self) -> Mark | None:
+        found = self._disk.stat(self._layout.config)
+        return found.mark if found else None
+
+    def _read_settings(self) -> _Settings:
+        """The settings; while they cannot be read, the last good ones with the reason."""
+        known = self._settings
+        try:
+            mark = self._config_mark()
+            if known is None or known.mark != mark:
+                known = _Settings(config := load_config(self._layout.config), mark, _warnings(config))
+                self._settings = known
+            return known
+        except (TeamError, OSError) as error:
+            last = known.config if known else TeamConfig()
+            text = error.message if isinstance(error, TeamError) else f"{self._layout.config}: {error.strerror}"
+            hint = error.hint if isinstance(error, TeamError) else "Check its permissions."
+            problem = Problem("BAD_CONFIG", "error", str(self._layout.config), text, hint)
+            return _Settings(last, None, (problem,))
+
+    def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
+        queue = self._layout.queue
+        try:
+            found = self._disk.stat(queue)
+            mark = found.mark if found else None
+            if self._broken is not None and self._broken.mark == mark and mark is not None:
+                return None, self._broken
+            self._broken = None
+            return load(self._disk, queue, self.generation), None
+        except TeamError as error:
+            broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
+            self._broken = broken
+            return None, broken
+        except OSError as error:
+            hint = "Check the folder and its permissions."
+            text = f"{queue} cannot be read: {error.strerror or error}"
+            return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
+
+    def _mark_now(self) -> Mark | None:
+        found = self._disk.stat(self._layout.queue)
+        return found.mark if found else None
+
+    def _damage(self, text: QueueText) -> tuple[Problem, ...]:
+        if self._damaged is None or self._damaged[0] is not text:
+            found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
+            self._damaged = text, found
+        return self._damaged[1]
+
+    def _damage_problem(self, line: int, error: CodecError) -> Problem:
+        place = f"{self._layout.queue}:{line}"
+        return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
+
+    def _condition(
+        self, generation: Generation | None, messages: tuple[Message, ...], problems: list[Problem]
+    ) -> Condition:
+        if generation is None:
+            return Condition.UNREADABLE
+        if generation.stat is None:
+            if self._layout.folder_exists(self._disk) and not self._existed():
+                return Condition.EMPTY
+            problems.append(self._vanished_problem())
+            return Condition.VANISHED
+        return Condition.OK if messages or generation.text.entries else Condition.EMPTY
+
+    def _existed(self) -> bool:
+        """Whether anything beside it shows that there was a queue."""
+        disk, layout = self._disk, self._layout
+        audit = disk.stat(layout.audit)
+        return bool((audit and audit.size) or disk.stat(layout.prev) or disk.names(layout.archives))
+
+    def _vanished_problem(self) -> Problem:
+        queue = self._layout.queue
+        hint = "The next write puts its messages back from the ledger (audit.jsonl)."
+        if self._disk.stat(self._layout.audit) is None:
+            hint = f"Restore it: cp {queue.name}.prev {queue.name}"
+        if not self._layout.folder_exists(self._disk):
+            hint = "Was the folder moved? Nothing is created in its place."
+        return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
+
+    def _lock_problems(self, stat: Stat | None, holder: LockHolder | None) -> list[Problem]:
+        """What the lock file tells about the last writer, when nobody holds it."""
+        text = read_text(self._disk, self._layout.lock)
+        dead = text_of_the_dead(text, holder)
+        if dead is not None:
+            hint = "Nothing to do: the next write finishes or undoes what it began."
+            return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
+        released = parse_released(text)
+        if released is None or stat is None or released.queue in (stat.mark, None):
+            return []
+        now = self._disk.stat(self._layout.queue)
+        if now is None or now.mark != stat.mark or holder is not None:
+            return []
+        return [_foreign_write(self._layout)]
+
+
+def _foreign_write(layout: Layout) -> Problem:
+    return Problem(
+        "FOREIGN_WRITE",
+        "notice",
+        str(layout.queue),
+        "the queue was last written by a program that does not lock",
+        "The next write compares it with the ledger and puts back what was lost.",
+    )
+
+
+def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
+    return tuple(Problem("CONFIG_WARNING", "warning", "messenger-config.yaml", text) for text in config.warnings)
+
+
+def _words(mark: Mark | None) -> str:
+    return "-".join(f"{one:x}" for one in mark) if mark else "none"

@@ -1,0 +1,277 @@
+"""What the next lock holder does first: finish or undo what a dead one began, and heal what others lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from store.backends.yamlteam.account import Account, is_archived
+from store.backends.yamlteam.archives import closed_ids, torn_problem
+from store.backends.yamlteam.commit import Store, inbox_line
+from store.backends.yamlteam.disk import Stat
+from store.backends.yamlteam.files import cut, write_new
+from store.backends.yamlteam.generation import Generation, load
+from store.backends.yamlteam.healing import Healing, contribution, is_visible, reconcile
+from store.backends.yamlteam.ledger import Line
+from store.backends.yamlteam.lock import Released
+from store.backends.yamlteam.work import Work, both, from_line
+from store.errors import Code, TeamError
+from store.team import Problem
+
+UNDOABLE = frozenset({"receive", "claim"})
+"""Actions whose caller must live to use the result: unfinished, they are undone so that somebody else gets it."""
+_SYSTEM = "system"
+_NOTHING = Work(_SYSTEM, "heal")
+
+
+def settle(store: Store, released: Released | None, known: Generation | None) -> None:
+    """Bring ledger, archives and queue to agree, and load the queue.
+
+    Args:
+        released: How the last holder left the lock, None when it did not get to release it.
+        known: What this process last saw of the queue.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`; nothing was written then.
+        Slipped: The queue was written meanwhile; call it again.
+    """
+    store.tip = store.ledger.tip()
+    strays = _strays(store)
+    found = store.disk.stat(store.layout.queue)
+    clean = released is not None and released.seq == store.tip.seq and not store.tip.torn
+    same = released is not None and found is not None and released.queue == found.mark
+    if clean and same and not strays and not _was_written_late(store):
+        store.generation = load(store.disk, store.layout.queue, known)
+        _refuse_hard_link(store)
+    else:
+        _Settlement(store, released if clean else None, known).run(strays)
+    store.settled = True
+
+
+def take_over(store: Store) -> None:
+    """Merge what somebody else put into the queue in the instant before our swap; `.prev` holds it (case 29).
+
+    Raises:
+        Slipped: The queue was written meanwhile; settle.
+    """
+    store.intruded = False
+    try:
+        theirs = load(store.disk, store.layout.prev, None)
+    except TeamError as error:
+        _keep_unreadable(store, error)
+        return
+    healing = contribution(theirs.text, store.generation.text, settled=lambda one: is_archived(store, one))
+    work = _healing_work(healing, merged=True)
+    if work is not None:
+        store.commit(work)
+        store.notices += healing.problems
+
+
+class _Settlement:
+    """The slow path, taken only when something does not agree. It commits at most once before merging."""
+
+    def __init__(self, store: Store, left: Released | None, known: Generation | None) -> None:
+        self._store = store
+        self._left = left
+        self._known = known
+        self._swapped = False
+
+    def run(self, strays: list[Path]) -> None:
+        """Settle everything."""
+        store = self._store
+        if store.tip.torn:
+            self._set_aside_torn_line()
+        self._clear(strays)
+        store.generation = load(store.disk, store.layout.queue, self._known)
+        _refuse_hard_link(store)
+        self._refuse_without_account()
+        work = self._work()
+        if work is not None:
+            store.commit(work)
+        if self._is_displaced_waiting():
+            take_over(store)
+
+    @cached_property
+    def _line(self) -> Line | None:
+        return self._store.tip.line
+
+    @cached_property
+    def _is_unfinished(self) -> bool:
+        """Whether the maker of the last line died before its transaction reached the queue."""
+        store, line = self._store, self._line
+        if line is None or self._left or self._swapped or store.generation.mark == line.queue:
+            return False
+        if store.generation.mark == line.base:
+            return True
+        prev = store.disk.stat(store.layout.prev)
+        if prev is not None and prev.mark == line.base:
+            return False
+        return not is_visible(line, store.generation.text)
+
+    def _set_aside_torn_line(self) -> None:
+        store = self._store
+        aside = store.ledger.set_aside(store.tip, stamp=store.stamp())
+        store.notices.append(torn_problem(store.layout.audit, store.tip.size, aside))
+        store.tip = store.ledger.tip()
+
+    def _clear(self, strays: list[Path]) -> None:
+        """Remove staging files of dead processes; the one that was exchanged with the queue becomes `.prev`."""
+        store, line = self._store, self._line
+        found = store.disk.stat(store.layout.queue)
+        for path in strays:
+            stat = store.disk.stat(path)
+            if stat is None or stat.kind == "folder":
+                continue
+            if line is not None and found is not None and _is_displaced(path.name, stat, found, line):
+                store.disk.rename(path, store.layout.prev)
+                self._swapped = True
+            else:
+                store.disk.unlink(path)
+
+    def _refuse_without_account(self) -> None:
+        """A missing queue is rebuilt from the ledger; where there is none, nothing is written over its remains."""
+        store = self._store
+        if store.generation.stat is None and self._line is None and store.disk.stat(store.layout.prev) is not None:
+            raise TeamError(
+                Code.STORE_UNREADABLE,
+                f"{store.layout.queue} is gone and there is no ledger to rebuild it from",
+                f"Restore it: cp {store.layout.prev.name} {store.layout.queue.name}",
+            )
+
+    def _work(self) -> Work | None:
+        """Everything there is to do to the queue, as one transaction; None when it is right as it is."""
+        line = self._line
+        if line is None:
+            return None
+        healed = self._healing(line)
+        if not self._is_unfinished:
+            return healed
+        if line.actions & UNDOABLE:
+            return self._undo(line, healed)
+        return both(healed or _NOTHING, self._completion(line))
+
+    def _healing(self, line: Line) -> Work | None:
+        """What a program that does not lock lost or added since."""
+        store = self._store
+        mark = store.generation.mark
+        if mark == line.queue or (self._is_unfinished and mark == line.base):
+            return None
+        trusted = self._left.queue if self._left else None
+        account = Account(store, self._known, line, trusted=trusted, without=self._is_unfinished)
+        healing = reconcile(
+            account.expected(), store.generation.text, settled=account.is_settled, taken_out=account.was_taken_out
+        )
+        if store.generation.stat is None:
+            text = f"the queue was gone; {len(healing.adds)} messages were put back from the ledger"
+            healing.problems = [Problem("REBUILT", "warning", store.layout.queue.name, text)]
+        store.notices += healing.problems
+        return _healing_work(healing)
+
+    def _undo(self, line: Line, healed: Work | None) -> Work | None:
+        """Take back a receive whose reader died: its messages stay pending and go to somebody who lives."""
+        store = self._store
+        ours = {message_id for _, message_id, _ in line.archived}
+        for name, size in line.sizes.items():
+            path = store.layout.folder / name
+            found = store.disk.stat(path)
+            if found is not None and found.size > size and ours >= set(closed_ids(store.disk.read(path, size)[0])):
+                cut(store.disk, path, size)
+        store.archives.forget()
+        text = f"{line.action} by {line.actor} was cut short before it was finished; its messages are pending again"
+        store.notices.append(Problem("UNDONE", "notice", f"audit line {line.seq}", text))
+        ids = [message_id for message_id, _ in line.changes]
+        undo = Work(_SYSTEM, "undo", {"undone": line.seq, "ids": ids}, void=line.seq)
+        if healed is not None:
+            return both(healed, undo)
+        store.write_line(undo)
+        return None
+
+    def _completion(self, line: Line) -> Work:
+        """What is left to do of a committed transaction whose maker died."""
+        store = self._store
+        work = from_line(line, action="heal", facts={"completed": line.seq, "action": line.action})
+        text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
+        store.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))
+        return replace(
+            work,
+            archived=tuple(one for one in work.archived if not store.archives.holds(one[0], one[1])),
+            pushed=tuple(one for one in work.pushed if not self._was_pushed(line, *one)),
+        )
+
+    def _was_pushed(self, line: Line, agent: str, record: dict[str, object]) -> bool:
+        """Whether the inbox file has the message; a torn piece of it is cut off."""
+        store = self._store
+        path = store.layout.inbox(agent)
+        size = next((size for name, size in line.sizes.items() if store.layout.folder / name == path), 0)
+        found = store.disk.stat(path)
+        if found is None or found.size <= size:
+            return False
+        rest = store.disk.read(path, size)[0]
+        if inbox_line(record) in rest:
+            return True
+        if not rest.endswith(b"\n"):
+            cut(store.disk, path, size + rest.rfind(b"\n") + 1)
+        return False
+
+    def _is_displaced_waiting(self) -> bool:
+        """Whether `.prev` is not the generation our last line replaced: somebody wrote it in between."""
+        store, line = self._store, self._store.tip.line
+        prev = store.disk.stat(store.layout.prev)
+        if line is None or prev is None or line.base is None or line.base == line.queue:
+            return False
+        return store.generation.mark == line.queue and prev.mark != line.base
+
+
+def _healing_work(healing: Healing, **facts: object) -> Work | None:
+    if not (healing.adds or healing.changes or healing.removed or healing.noted):
+        return None
+    restored = [one.message_id for one in healing.adds]
+    return Work(
+        actor=_SYSTEM,
+        action="heal",
+        facts={**facts, "restored": restored, "changed": list(healing.changes), "removed": healing.removed},
+        adds=tuple(healing.adds),
+        changes=healing.changes,
+        removed=tuple(healing.removed),
+        noted=tuple(healing.noted),
+    )
+
+
+def _keep_unreadable(store: Store, error: TeamError) -> None:
+    aside = store.layout.queue.with_name(f"{store.layout.queue.name}.torn-{store.stamp()}")
+    write_new(store.disk, aside, store.disk.read(store.layout.prev)[0])
+    text = f"a program that does not lock wrote something unreadable into the queue; it was kept as {aside.name}"
+    store.notices.append(Problem("FOREIGN_WRITE", "warning", store.layout.queue.name, text, error.message))
+
+
+def _strays(store: Store) -> list[Path]:
+    """Staging files; nobody alive owns them while we hold the lock."""
+    names = store.disk.names(store.layout.folder)
+    return [store.layout.folder / name for name in names if name.startswith(store.layout.staging)]
+
+
+def _is_displaced(name: str, stat: Stat, found: Stat, line: Line) -> bool:
+    """Whether a staging name holds what the swap of `line` took out of the queue's place."""
+    if found.ino == stat.ino or stat.mark == line.queue:
+        return False
+    return stat.mark == line.base or name == line.staged
+
+
+def _was_written_late(store: Store) -> bool:
+    """Whether the generation before changed after it was replaced: an in-place writer had it open."""
+    line = store.tip.line
+    if line is None or line.base is None or line.base == line.queue:
+        return False
+    found = store.disk.stat(store.layout.prev)
+    return found is not None and found.ino == line.base[0] and found.mark != line.base
+
+
+def _refuse_hard_link(store: Store) -> None:
+    stat = store.generation.stat
+    if stat is not None and stat.links > 1:
+        raise TeamError(
+            Code.STORE_FAILED,
+            f"{store.layout.queue} has {stat.links} names (hard links), and replacing it would leave the others behind",
+            "Make it a file of its own: cp it to a new file and mv that over it. Nothing was written.",
+        )

@@ -1,0 +1,119 @@
+"""A team in a folder of YAML files: lock-free snapshots, exclusive transactions, history, audit, watch."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from store.backends.yamlteam.archives import Archives
+from store.backends.yamlteam.disk import Disk, RealDisk
+from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.ledger import Ledger
+from store.backends.yamlteam.past import Past
+from store.backends.yamlteam.reader import Reader
+from store.clock import Clock, utc_now
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+
+_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_READ_ONLY = "The team is open read-only."
+
+
+class YamlTeam(Team):
+    """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        queue: Path,
+        archive_dir: Path,
+        config_path: Path,
+        read_only: bool = False,
+        clock: Clock = utc_now,
+        disk: Disk | None = None,
+    ) -> None:
+        self.root: Path = root
+        self.location = str(root)
+        self.read_only = read_only
+        self.clock = clock
+        self.layout = Layout.of(queue, archive_dir, config_path)
+        reasons = dict.fromkeys(("write", "leases", "router", "attachments"), _READ_ONLY) if read_only else {}
+        self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
+        self._disk = disk or RealDisk()
+        self._reader = Reader(self._disk, self.layout, clock)
+
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """See `Team.snapshot`."""
+        return self._reader.snapshot(progress)
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        return self._reader.config()
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        """See `Team.transaction`."""
+        from store.backends.yamlteam.session import transaction, turn
+
+        self._check_writable()
+        with turn(
+            self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=self._reader.generation
+        ) as store:
+            try:
+                with transaction(store, actor=actor, config=self.config) as tx:
+                    yield tx
+            finally:
+                self._reader.generation = store.generation
+
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        """See `Team.history`."""
+        archives = Archives(self._disk, self.layout)
+        return Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
+
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        """See `Team.audit`."""
+        lines: deque[AuditLine] = deque(maxlen=limit)
+        with contextlib.suppress(OSError):
+            for line in Ledger(self._disk, self.layout.audit).lines():
+                first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, line.intact)
+                lines.append(first)
+                lines.extend(replace(first, action=action, facts=facts) for action, facts in line.also)
+        return list(reversed(lines))
+
+    def attachment(self, reference: str) -> bytes:
+        """See `Team.attachment`."""
+        if _REFERENCE.fullmatch(reference) is None:
+            raise TeamError(Code.INVALID_FIELD, f"{reference!r} is not a reference to an attachment")
+        path = self.layout.folder / reference
+        try:
+            return self._disk.read(path)[0]
+        except OSError as error:
+            text = f"{path} cannot be read: {error.strerror or error}"
+            raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.") from error
+
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """See `Team.watch`."""
+        from store.backends.yamlteam.watch import watch
+
+        return watch(self.layout)
+
+    def _check_writable(self) -> None:
+        """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""
+        if self.read_only:
+            raise TeamError(Code.READ_ONLY, f"{self.location} is open read-only", "Open it without --read-only.")
+        if not self.root.exists():
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{self.root} does not exist", "Make a team with 'team-console init'.")
+        folder = self.layout.folder
+        if self._disk.stat(folder) is not None:
+            return
+        if self._disk.stat(self.layout.config) is None:
+            hint = "Make a team with 'team-console init', or mount the folder again."
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} does not exist", hint)
+        folder.mkdir(parents=True, mode=0o700)
