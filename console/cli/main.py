@@ -24,6 +24,9 @@ def run(argv: Sequence[str]) -> int:
             out.failure(error)
             out.flush()
             return error.exit_code
+        except SystemExit as ending:  # argparse after --help, or a signal that ends the demo
+            out.flush()
+            return ending.code if isinstance(ending.code, int) else 0
         except (OutputLost, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -52,10 +55,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
         out.say(overview())
         return 0
     verb = find_verb(name) if name is not None else None
-    try:
-        options = parser_for(verb).parse_args(rest)
-    except SystemExit as ending:  # argparse ends the process itself after printing --help
-        return ending.code if isinstance(ending.code, int) else 0
+    options = parser_for(verb).parse_args(rest)
     if options.version:
         out.say(f"team-console {_version()}")
         return 0

@@ -15,7 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Explain what stands on standard input."""
     parser.description = (
         "Reads one JSON object with the fields of SendMessage (type, recipient, content, summary, request_id,\n"
-        "approve) and acts as --as NAME. The reply is always JSON: success, message, routing, and the ids that were made."
+        "approve) and acts as --as NAME. The reply is always JSON: success, message, routing, and the ids it made."
     )
 
 

@@ -1,0 +1,59 @@
+"""`inbox`: an agent's messages, without touching them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from console.cli.table import age_since, print_table
+from console.cli.verbs.receive import payload_summary
+from store.errors import Code, TeamError
+from store.message import Message
+from store.names import ALL, USER, check_name, nearest
+from store.views.rows import View
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `DESIGN.md` section 5."""
+    agent = parser.add_argument("agent", metavar="AGENT", help="whose inbox")
+    complete_with(agent, "agents")
+    parser.add_argument("--unread", action="store_true", help="only what it has not read")
+
+
+def run(call: Call) -> int:
+    """List the live messages: unread ones first, the most urgent on top."""
+    agent = check_name(call.options.agent, field="AGENT")
+    view = call.view()
+    _refuse_stranger(call, view, agent)
+    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
+    if call.out.as_json:
+        records = [dict(one.record) for one in messages]
+        call.out.json({"agent": agent, "messages": records, "count": len(records)})
+    elif not messages:
+        call.out.say(f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue")
+    else:
+        heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
+        print_table(call.out, heads, [_cells(one, agent, view) for one in messages])
+    return 0
+
+
+def is_unread(message: Message, agent: str) -> bool:
+    """Whether `agent` has not read this message of its inbox."""
+    return message.status != "read" and agent not in message.read_by
+
+
+def _cells(message: Message, agent: str, view: View) -> tuple[str, ...]:
+    status = "read" if agent in message.read_by else message.status
+    waited = age_since(message.created_at, view.now)
+    about = (message.sender, message.type, message.message_id, payload_summary(message))
+    return status, message.priority, waited, *about
+
+
+def _refuse_stranger(call: Call, view: View, agent: str) -> None:
+    known = [row.name for row in view.roster]
+    if agent in (*known, USER) or agent in view.inboxes or not call.team.config().declared:
+        return
+    meant = nearest(agent, [name for name in known if name != ALL])
+    hint = f"Did you mean {meant!r}?" if meant else f"Agents: {', '.join(known)}."
+    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent!r} in team {call.team.config().name}", hint)

@@ -1,0 +1,47 @@
+"""`requests`: the ledger of who asked whom for what, and what was answered."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.looking import view_of_team
+from console.cli.table import age, print_table
+from store.protocol.kinds import RequestKind
+from store.views.rows import RequestRow, View
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of `DESIGN.md` section 5."""
+    parser.add_argument("--open", action="store_true", dest="only_open", help="only those that wait for an answer")
+    parser.add_argument("--kind", choices=[str(kind) for kind in RequestKind], help="only this kind")
+
+
+def run(call: Call) -> int:
+    """List them: open ones first, the oldest on top."""
+    options = call.options
+    snapshot = call.snapshot()
+    view = view_of_team(call.team, snapshot, me=call.actor, **({"archived": 0} if options.only_open else {}))
+    rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
+    if call.out.as_json:
+        from store.views.status import request_json
+
+        call.out.json({"requests": [request_json(row, view.now) for row in rows]})
+    elif not rows:
+        call.out.say("no open requests" if options.only_open else "no requests")
+    else:
+        heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
+        print_table(call.out, heads, [_cells(row, view) for row in rows])
+    return 0
+
+
+def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
+    return (row.is_open or not only_open) and kind in (None, str(row.kind))
+
+
+def _cells(row: RequestRow, view: View) -> tuple[str, ...]:
+    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    odd = [str(flag) for flag in row.flags if str(flag) != str(row.state)]
+    what = f"{row.title} ({', '.join(odd)})" if odd else row.title
+    waited = age(row.waiting_seconds(view.now))
+    return state, str(row.kind), waited, row.asker, row.addressee, row.request_id, what

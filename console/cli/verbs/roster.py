@@ -1,0 +1,43 @@
+"""`roster`: who is in the team, in which state, with how much unread."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.table import age_since, print_table
+from store.views.rows import RosterRow, View
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """No options of its own."""
+
+
+def run(call: Call) -> int:
+    """List the agents."""
+    view = call.view()
+    if call.out.as_json:
+        from store.views.status import roster_json
+
+        call.out.json(roster_json(view))
+    elif not view.roster:
+        call.out.say("no agents: the settings name none, and none has written yet")
+    else:
+        print_roster(call, view)
+    return 0
+
+
+def print_roster(call: Call, view: View) -> None:
+    """The roster as a table."""
+    heads = ("AGENT", "ROLE", "STATE", "UNREAD", "OLDEST", "SEEN", "NOTE")
+    print_table(call.out, heads, [_cells(row, view) for row in view.roster])
+
+
+def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
+    notes = [row.reason, "works only after its plan was approved" if row.plan_mode_required else ""]
+    if row.stranger:
+        notes.append("on no roster")
+    seen = age_since(row.last_seen, view.now)
+    oldest = age_since(row.oldest_unread, view.now)
+    unread = str(row.unread) if row.unread else "-"
+    return row.name, row.role, str(row.state), unread, oldest, seen, "; ".join(filter(None, notes))

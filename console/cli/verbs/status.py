@@ -1,0 +1,87 @@
+"""`status`: the team on one screen."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.looking import view_of_team
+from console.cli.table import age_since, print_table
+from console.cli.verbs.roster import print_roster
+from store.safe import safe_line
+from store.team import Condition, Snapshot
+from store.views.rows import AttentionItem, View
+
+_UNREADABLE = 4
+_ROWS = 10
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """No options of its own."""
+    parser.description = (
+        "Show the condition of the team, what needs you, its agents and its problems. Leaves with 4 when the queue\n"
+        "cannot be read, so that a script never takes a broken team for a quiet one."
+    )
+
+
+def run(call: Call) -> int:
+    """Print it; a broken queue is shown as what it is, not as an error of this verb."""
+    snapshot = call.team.snapshot()
+    view = view_of_team(call.team, snapshot, me=call.actor)
+    if call.out.as_json:
+        from store.views.status import status_json
+
+        call.out.json(status_json(view, call.team))
+    else:
+        _show(call, snapshot, view)
+    return 0 if snapshot.condition in (Condition.OK, Condition.EMPTY) else _UNREADABLE
+
+
+def _show(call: Call, snapshot: Snapshot, view: View) -> None:
+    out = call.out
+    name = out.paint(safe_line(snapshot.config.name), "bold")
+    backend = call.team.capabilities.name
+    out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
+    out.say(f"{'condition':<11}{_condition(call, snapshot)}")
+    counts = ", ".join(f"{number} {safe_line(status)}" for status, number in view.counts.items() if number)
+    changed = age_since(snapshot.changed_at, view.now)
+    out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    _show_needs(call, view)
+    if view.roster:
+        out.say()
+        print_roster(call, view)
+    errors = [one for one in view.findings if one.severity == "error"]
+    if view.findings:
+        out.say()
+        out.say(f"{len(view.findings)} findings, {len(errors)} of them errors; team-console check lists them")
+
+
+def _condition(call: Call, snapshot: Snapshot) -> str:
+    word = str(snapshot.condition)
+    good = snapshot.condition in (Condition.OK, Condition.EMPTY)
+    text = call.out.paint(word, "green" if good else "red")
+    if not good:
+        first = next((one for one in snapshot.problems if one.severity == "error"), None)
+        return f"{text}: {safe_line(f'{first.place}: {first.message} {first.hint}')}" if first else text
+    if snapshot.holder is None:
+        return text
+    held = snapshot.holder
+    alive = {True: "", False: ", which is not alive", None: ""}[held.alive]
+    who = f"pid {held.pid} on {held.host}{alive}" if held.pid else "somebody"
+    return f"{text}, {call.out.paint('locked', 'yellow')} by {safe_line(f'{who} ({held.action}) since {held.since}')}"
+
+
+def _show_needs(call: Call, view: View) -> None:
+    call.out.say()
+    if not view.attention:
+        call.out.say(f"nothing needs {safe_line(view.me)}")
+        return
+    call.out.say(call.out.paint(f"{len(view.attention)} need {safe_line(view.me)}", "bold"))
+    print_table(call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_cells(one, view) for one in view.attention[:_ROWS]])
+    if len(view.attention) > _ROWS:
+        call.out.say(f"and {len(view.attention) - _ROWS} more")
+
+
+def _cells(one: AttentionItem, view: View) -> tuple[str, ...]:
+    blocks = f" (blocks {', '.join(one.blocks)})" if one.blocks else ""
+    return str(one.need), one.who, age_since(one.since, view.now), f"{one.title}{blocks}"

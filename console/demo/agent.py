@@ -1,0 +1,38 @@
+"""The process of one simulated agent: `python -m console.demo.agent NAME LOCATION SEED SPEED`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from console.demo.actor import Actor
+from console.demo.managers import FileManager, Manager, ScheduleManager, TaskManager
+from console.demo.sprinters import Debugger, Developer, ScrumMaster, Slave
+
+CAST: dict[str, type[Actor]] = {
+    "task-manager": TaskManager,
+    "schedule-manager": ScheduleManager,
+    "file-manager": FileManager,
+    "knowledge-manager": Manager,
+    "scrum-master": ScrumMaster,
+    "debugger": Debugger,
+    "slave-batch-2": Slave,
+}
+"""Who plays whom; a name that is not here is a temporary developer."""
+
+
+def main(arguments: list[str]) -> int:
+    """Play one agent until it is stopped or standard input ends (its parent is gone)."""
+    from store.locations import open_team
+
+    name, location, seed, speed = arguments
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    team = open_team(location)
+    actor = CAST.get(name, Developer)(team, name, parent=sys.stdin.fileno(), seed=int(seed), speed=float(speed))
+    actor.live()
+    team.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

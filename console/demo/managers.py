@@ -1,0 +1,147 @@
+"""The permanent members of the demo's team: they plan, ask, talk, refuse and stop."""
+
+from __future__ import annotations
+
+from console.demo import words
+from console.demo.actor import Actor
+from store.desk.mail import broadcast, send
+from store.desk.requests import reject, submit_plan
+from store.message import Message
+from store.protocol.reading import Reading
+
+
+class TaskManager(Actor):
+    """Works in plan mode: nothing happens before its plan is approved; a refused plan comes back revised."""
+
+    def begin(self) -> None:
+        self.turn = 1
+        self.number = self.rng.randrange(len(words.PLANS)) if self.rng.random() < 0.3 else 0
+        self.plan = words.PLANS[self.number]
+        self.request_id: str | None = None
+        self.after(2, self.submit)
+
+    def submit(self) -> None:
+        """Hand in the plan as it is now."""
+        receipt = submit_plan(self.seat, content=self.plan.content, summary=self.plan.summary)
+        self.request_id = receipt.request_id
+        asked = receipt.request_id
+        self.after(100, lambda: self.remind(asked))
+
+    def remind(self, asked: str | None) -> None:
+        """Say once that the plan still waits."""
+        if asked == self.request_id:
+            text = f"My plan “{self.plan.summary}” still waits for you; the export on Thursday depends on it."
+            self.say(self.lead, "My plan is still waiting for your verdict", text)
+
+    def on_plan_approval_response(self, message: Message, read: Reading) -> None:
+        if read.request_id != self.request_id:
+            return
+        self.request_id = None
+        if read.approve:
+            self.after(1.5, self.start)
+            return
+        self.turn += 1
+        self.plan = words.revised(words.PLANS[self.number], message.content, self.turn)
+        self.after(3, self.submit)
+
+    def start(self) -> None:
+        """Leave plan mode and go to work."""
+        text = f"Plan approved, work has begun as {self.plan.task}. I report when the first step is through."
+        self.say(self.lead, f"{self.plan.task} has started", text)
+        self.after(9, self.progress)
+
+    def progress(self) -> None:
+        """Tell the schedule how far it is (pattern 3 of seed 001: state sync)."""
+        text = f"{self.plan.task}: 2 steps done, 1 running, 1 to come. No change to Thursday."
+        self.say("schedule-manager", f"{self.plan.task}: half of the steps are done", text)
+        self.after(12, self.finish)
+
+    def finish(self) -> None:
+        """Announce the result to everybody (pattern 2: event driven), then go on to the next plan."""
+        broadcast(self.seat, summary=f"{self.plan.task} is done", content=self.plan.done)
+        self.turn = 1
+        self.number = (self.number + 1) % len(words.PLANS)
+        self.plan = words.PLANS[self.number]
+        self.after(15, self.submit)
+
+
+class Manager(Actor):
+    """Talks with colleagues now and then."""
+
+    def begin(self) -> None:
+        self.lines = [line for line in words.CHATTER if line[0] == self.name]
+        self.after(self.rng.uniform(4, 12), self.talk)
+
+    def talk(self) -> None:
+        """Say the next line of this agent, and plan the one after it."""
+        line = self.lines.pop(0)
+        self.lines.append(line)
+        _, to, summary, content = line
+        self.after(self.rng.uniform(25, 45), self.talk)
+        self.say(to, summary, content)
+
+
+class ScheduleManager(Manager):
+    """Also asks the lead what only the lead can know, and reacts to announcements."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.question: str | None = None
+        self.questions = list(words.CLARIFICATIONS)
+        self.after(11, self.ask)
+        self.after(20, self.announce_spec)
+
+    def ask(self) -> None:
+        """Ask the lead; goes on only with an answer."""
+        question, context = self.questions.pop(0)
+        self.questions.append((question, context))
+        body = {"question": question, "context": context}
+        receipt = send(self.seat, to=self.lead, type="clarify", summary=question, payload=body)
+        self.question = receipt.messages[0].message_id
+
+    def announce_spec(self) -> None:
+        """Hand a specification to the architect, who does not always listen."""
+        body = {"spec_file": "specs/SPEC-031-audit-log.md", "priority": "high"}
+        send(self.seat, to="architect", type="spec_ready", summary="SPEC-031 is ready for review", payload=body)
+        self.after(120, self.announce_spec)
+
+    def on_message(self, message: Message, read: Reading) -> None:
+        if self.question is not None and self.question in (read.request_id, message.payload.get("in_reply_to")):
+            self.question = None
+            said = message.content or "your answer"
+            self.after(1.5, lambda: self.answer(message, f"Thank you. The calendar follows it: “{said[:200]}”"))
+            self.after(60, self.ask)
+            return
+        super().on_message(message, read)
+
+    def on_broadcast(self, message: Message, read: Reading) -> None:
+        if self.is_human(message):
+            text = f"Everybody has your notice “{message.summary}”. I moved two slots to make room for it."
+            self.after(2.5, lambda: self.answer(message, text, summary="Calendar adjusted to your notice"))
+
+
+class FileManager(Manager):
+    """Refuses the first request to stop, because its exports are not through; agrees to the second."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.refused = False
+
+    def on_shutdown_request(self, message: Message, read: Reading) -> None:
+        if self.refused:
+            super().on_shutdown_request(message, read)
+            return
+        self.refused = True
+        request_id = read.request_id or ""
+        self.after(1.5, lambda: reject(self.seat, request_id=request_id, reason=words.REFUSAL))
+        self.after(12, self.ready)
+
+    def ready(self) -> None:
+        """Say that the reason of the refusal is gone."""
+        text = "The three exports are through and verified. I can stop now, if you still want it."
+        self.say(self.lead, "Exports are through, I can stop now", text)
+
+    def on_broadcast(self, message: Message, read: Reading) -> None:
+        if message.sender == "task-manager":
+            text = "The completion report is filed: `reports/2026-02-24.md`. It lists start, end and the checks."
+            self.after(4, lambda: self.say("knowledge-manager", "Completion report is filed", text))

@@ -1,0 +1,132 @@
+"""Writes a given past into a team: records with given times and ids, through the team's own transactions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b32encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from store.clock import epoch_ms, to_text
+from store.config import Agent
+from store.message import Message, new_record
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record of the past, live or only in the archive of its reader."""
+
+    message: Message
+    archived_for: str | None = None
+    live: bool = True
+
+
+@dataclass
+class Scene:
+    """Collects the past of a team whose present moment is `now`; ids depend on nothing but the order of calls."""
+
+    now: datetime
+    lines: list[Line] = field(default_factory=list)
+
+    def at(self, minutes: float) -> datetime:
+        """The moment so many minutes ago."""
+        return self.now - timedelta(minutes=minutes)
+
+    def say(
+        self,
+        minutes: float,
+        sender: str,
+        to: str,
+        type: str = "message",
+        *,
+        payload: Mapping[str, Any] | None = None,
+        priority: str = "medium",
+        read: float | None = None,
+        live: bool = True,
+        **envelope: Any,
+    ) -> Message:
+        """A record written `minutes` ago; `read` says how many minutes ago its reader took it (and archived it)."""
+        at = self.at(minutes)
+        message = new_record(
+            message_id=_id(len(self.lines), at),
+            type=type,
+            sender=sender,
+            to=to,
+            created=to_text(at),
+            priority=priority,
+            payload=payload or {},
+            **envelope,
+        )
+        if read is not None:
+            message = message.with_changes(status="read", read_at=to_text(self.at(read)))
+        self.lines.append(Line(message, to if read is not None else None, live))
+        return message
+
+    def note(self, minutes: float, sender: str, to: str, summary: str, content: str, **more: Any) -> Message:
+        """A plain message."""
+        return self.say(minutes, sender, to, payload={"summary": summary, "content": content}, **more)
+
+    def sprint(self, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any) -> Message:
+        """A sprint message, `NAME: {json}` in a plain one (seed 002)."""
+        summary = more.pop("summary", name.replace("_", " ").capitalize())
+        return self.note(minutes, sender, to, summary, carried(name, body), **more)
+
+    def request_id(self, prefix: str, minutes: float, *names: str) -> str:
+        """A request id as the desk would have made it then (decision D8)."""
+        return "@".join([f"{prefix}-{epoch_ms(self.at(minutes))}", *names])
+
+
+def carried(name: str, body: Mapping[str, Any]) -> str:
+    """The content of a sprint message."""
+    return f"{name}: {json.dumps({'msg_type': name, **body}, ensure_ascii=False)}"
+
+
+def _id(number: int, at: datetime) -> str:
+    digest = hashlib.sha256(f"scene {number}".encode()).digest()
+    return f"MSG-{at:%Y%m%d}-{b32encode(digest)[:8].decode().lower()}"
+
+
+def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> None:
+    """Settings and an empty queue in the folder `root`, which is made when it is not there."""
+    from store.config_file import write_new
+    from store.locations import CONFIG_NAME, QUEUE_NAME
+
+    root.mkdir(parents=True, exist_ok=True)
+    write_new(root / CONFIG_NAME, team=name, lead=lead, agents=agents)
+    (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
+
+
+def write(root: Path, scene: Scene) -> None:
+    """Put the scene into the team at `root`, a transaction for everything up to each record's moment."""
+    from store.locations import open_team
+
+    moment = scene.now
+    team = open_team(str(root), clock=lambda: moment)
+    ordered = sorted(scene.lines, key=lambda line: line.message.created)
+    past = [line for line in ordered if not line.live]
+    recent = [line for line in ordered if line.live]
+    for lines in ([past] if past else []) + [[line] for line in recent]:
+        first = lines[0].message
+        moment = first.created_at or scene.now
+        action = _ACTIONS.get(first.type, "send")
+        with team.transaction(actor=first.sender, action=action, wait=10.0) as tx:
+            for line in lines:
+                if line.archived_for:
+                    tx.archive(line.archived_for, line.message)
+                if line.live:
+                    tx.add(line.message)
+            tx.record(action, ids=[line.message.message_id for line in lines])
+    team.close()
+
+
+_ACTIONS = {
+    "plan_approval_request": "plan",
+    "plan_approval_response": "approve",
+    "shutdown_request": "shutdown",
+    "shutdown_response": "approve",
+    "broadcast": "broadcast",
+}

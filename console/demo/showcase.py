@@ -1,0 +1,275 @@
+"""A fixed team with something of everything, at fixed times: for pictures and tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from console.demo import words
+from console.demo.scene import Scene, carried, make_team, write
+from store.config import Agent
+
+NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
+"""The present moment of the showcase; open the team with this clock to see the ages as they are meant."""
+
+LEAD = words.LEAD
+
+AGENTS = (
+    Agent(LEAD, role="master"),
+    Agent("task-manager", plan_mode_required=True),
+    Agent("schedule-manager"),
+    Agent("file-manager"),
+    Agent("knowledge-manager"),
+    Agent("architect"),
+    Agent("scrum-master", role="resident"),
+    Agent("knowledge-researcher", role="resident"),
+    Agent("debugger", role="resident"),
+    Agent("slave-batch-1", role="slave"),
+    Agent("slave-batch-2", role="slave"),
+)
+
+
+def build(root: Path) -> None:
+    """Make the showcase team in the folder `root`, which must not hold a team yet.
+
+    Raises:
+        FileExistsError: There are settings in `root` already.
+    """
+    make_team(root, name=words.TEAM, lead=LEAD, agents=AGENTS)
+    scene = Scene(NOW)
+    archived_talk(scene, days=3)
+    _batches(scene)
+    _answered(scene)
+    _talk(scene)
+    _waiting(scene)
+    _deliveries(scene)
+    write(root, scene)
+
+
+def archived_talk(scene: Scene, *, days: int) -> None:
+    """Earlier talk, only in the archives."""
+    for day in range(days, 0, -1):
+        for number, (sender, to, summary, content) in enumerate(words.CHATTER):
+            minutes = day * 1440 - number * 47
+            scene.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
+            reply = words.REPLIES[to][day % len(words.REPLIES[to])]
+            scene.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
+        plan = words.PLANS[-day % len(words.PLANS)]
+        asked = day * 1440 - 300
+        request_id = scene.request_id("plan_approval", asked, "task-manager", words.TEAM)
+        question = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
+        scene.say(asked, "task-manager", LEAD, "plan_approval_request", payload=question, read=asked - 5, live=False)
+        answer = {"request_id": request_id, "approve": True}
+        scene.say(asked - 6, LEAD, "task-manager", "plan_approval_response", payload=answer, read=asked - 7, live=False)
+
+
+def _batches(scene: Scene) -> None:
+    plan = {
+        "session_id": words.SESSION,
+        "total_stories": 9,
+        "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in words.BATCHES],
+        "dependency_graph": {key: {"depends_on": keys} for key, keys in words.DEPENDS.items()},
+    }
+    scene.sprint(95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
+    for number, key in enumerate(("3-1", "3-2", "3-3")):
+        status = "success" if key != "3-2" else "needs-intervention"
+        _lifecycle(scene, 90 - number * 17, "slave-batch-1", f"dev-runner-{key}", key, status, ended=key != "3-2")
+    for number, key in enumerate(("4-1", "4-2")):
+        _lifecycle(scene, 30 - number * 9, "slave-batch-2", f"dev-runner-{key}", key, "success", ended=key == "4-1")
+
+
+def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, status: str, *, ended: bool) -> None:
+    wish = {"agent_type": "dev-runner", "role_hint": "Developer", "requested_by": slave}
+    asked = scene.sprint(start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
+    made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
+    scene.sprint(start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
+    _roster(scene, start - 0.6, slave, [agent])
+    task = {
+        "story_key": key,
+        "story_path": words.story_path(key),
+        "mode": "dev",
+        "session_id": words.SESSION,
+        "report_to": slave,
+        "resident_contacts": {"knowledge-researcher": "knowledge-researcher", "debugger": "debugger"},
+        "config_overrides": {},
+    }
+    scene.sprint(
+        start - 1, slave, agent, "TASK_ASSIGNMENT", task, summary=f"Story {key}: {words.STORIES[key]}", read=start - 1.1
+    )
+    if not ended and status == "needs-intervention":
+        return
+    done = {"status": status, "story_key": key, "session_id": words.SESSION, "results": {"tests": "142 passed"}}
+    scene.sprint(start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
+    if not ended:
+        return
+    end = scene.sprint(start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
+    stop = scene.request_id("shutdown", start - 10.1, agent)
+    scene.say(
+        start - 10.1, LEAD, agent, "shutdown_request", payload={"request_id": stop}, priority="high", read=start - 10.2
+    )
+    answer = {"request_id": stop, "approve": True}
+    scene.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
+    gone = {"agent_name": agent, "in_reply_to": end.message_id}
+    scene.sprint(start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
+    _roster(scene, start - 10.2, slave, [])
+
+
+def _roster(scene: Scene, minutes: float, slave: str, temps: list[str]) -> None:
+    residents = [agent.name for agent in AGENTS if agent.role == "resident"]
+    if slave == "slave-batch-2":
+        temps = ["dev-runner-3-2", *temps]
+    body = {
+        "session_id": words.SESSION,
+        "roster": {"residents": residents, "slaves": ["slave-batch-1", "slave-batch-2"], "temps": temps},
+    }
+    for name in residents:
+        scene.sprint(
+            minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body, summary="The complete roster", read=minutes - 0.2
+        )
+
+
+def _answered(scene: Scene) -> None:
+    plan = words.PLANS[0]
+    request_id = scene.request_id("plan_approval", 25, "task-manager", words.TEAM)
+    first = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
+    scene.say(25, "task-manager", LEAD, "plan_approval_request", payload=first, priority="high", read=23)
+    verdict = {
+        "request_id": request_id,
+        "approve": False,
+        "content": "Add error handling: what happens when a month fails?",
+    }
+    scene.say(22, LEAD, "task-manager", "plan_approval_response", payload=verdict, priority="high", read=21.8)
+    stop = scene.request_id("shutdown", 7, "file-manager")
+    reason = {"request_id": stop, "content": "The export is done. Close your files, then stop."}
+    scene.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
+    refusal = {"request_id": stop, "approve": False, "content": words.REFUSAL}
+    scene.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
+    fault = words.FAULTS[0]
+    debug = {
+        "debug_id": "DBG-001",
+        "story_key": "3-2",
+        "agent_type": "dev-runner",
+        "error_summary": fault.error,
+        "stack_trace": fault.trace,
+        "test_output": "1 failed, 141 passed",
+        "severity_hint": "HIGH",
+    }
+    scene.sprint(
+        14, "dev-runner-3-2", "debugger", "DEBUG_REQUEST", debug, summary="DBG-001: peer dependency conflict", read=13.8
+    )
+    found = {
+        "debug_id": "DBG-001",
+        "story_key": "3-2",
+        "root_cause": fault.cause,
+        "fix_suggestion": fault.fix,
+        "severity": "HIGH",
+        "confidence": "high",
+        "journal_entry_id": "DBG-001-2026-02-24",
+    }
+    scene.sprint(
+        11, "debugger", "dev-runner-3-2", "DEBUG_RESULT", found, summary="DBG-001: chart-kit pins React 17", read=10.8
+    )
+
+
+def _talk(scene: Scene) -> None:
+    for number, (sender, to, summary, content) in enumerate(words.CHATTER):
+        minutes = 60 - number * 8
+        scene.note(minutes, sender, to, summary, content, read=minutes - 1)
+        if number % 2 == 0:
+            scene.note(minutes - 3, to, sender, f"Re: {summary}"[:80], words.REPLIES[to][0], read=minutes - 4)
+    notice = {
+        "summary": "Code freeze starts today at four",
+        "content": "Merge what is reviewed before 16:00. Fixes for the release go through me.",
+    }
+    group = "MSG-20260224-freeze42"
+    for agent in AGENTS[1:]:
+        read = None if agent.name in ("architect", "slave-batch-2") else 17.5
+        scene.say(18, LEAD, agent.name, "broadcast", payload=notice, priority="high", read=read, broadcast_id=group)
+    scene.note(
+        3,
+        "knowledge-manager",
+        LEAD,
+        "Decision page for the freeze is ready",
+        "The page lists what may still be merged: `kb/decisions/D-131.md`.\n\n"
+        "Two open pull requests do not fit it: **#418** and **#423**.",
+    )
+    scene.note(
+        2,
+        "schedule-manager",
+        "task-manager",
+        "Export slot on Thursday moves to 15:00",
+        "The rehearsal takes the 14:00 slot. Please confirm that the export can start an hour later.",
+    )
+    scene.note(
+        1.5,
+        "schedule-manager",
+        "file-manager",
+        "请为周四的导出预留空间",
+        "请在导出卷上预留 40 GB，并在测试运行结束后通知我。",
+    )
+
+
+def _waiting(scene: Scene) -> None:
+    plan = words.revised(words.PLANS[0], "Add error handling: what happens when a month fails?", 2)
+    request_id = scene.request_id("plan_approval", 4.0833, "task-manager", words.TEAM)
+    body = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
+    scene.say(4.0833, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
+    fault = words.FAULTS[0]
+    issue = {
+        "issue": fault.issue,
+        "severity": "blocker",
+        "recommendation": fault.recommendation,
+        "impact": "Story 3-2 stands still; 4-2 needs the new charts.",
+        "summary": "React 18 conflicts with the chart library",
+    }
+    scene.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
+    wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
+    scene.sprint(
+        0.7, "slave-batch-2", LEAD, "AGENT_CREATE_REQUEST", wish, summary="Wants a story-creator", priority="high"
+    )
+    question, context = words.CLARIFICATIONS[0]
+    ask = {"question": question, "context": context, "summary": question}
+    scene.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
+
+
+def _deliveries(scene: Scene) -> None:
+    spec = {"priority": "high", "spec_file": "specs/SPEC-031-audit-log.md", "summary": "SPEC-031 is ready for review"}
+    scene.say(
+        *(8, "scrum-master", "architect", "spec_ready"),
+        payload=spec,
+        priority="high",
+        status="failed",
+        retry_count=3,
+        max_retries=3,
+        error_message="delivery_timeout: architect did not take it within 30 s",
+    )
+    scene.say(
+        *(1, "schedule-manager", "knowledge-researcher", "task_assignment"),
+        payload={
+            "task_id": "TASK-31-2",
+            "spec_id": "SPEC-031",
+            "priority": "medium",
+            "summary": "Collect the audit rules of three customers",
+        },
+        status="retry",
+        retry_count=1,
+        max_retries=3,
+        error_message="exit status 75: mailbox busy",
+        next_attempt_at="2026-02-24T10:34:50.000Z",
+    )
+    content = carried(
+        "RESEARCH_REQUEST",
+        {
+            "story_key": "4-2",
+            "requesting_agent": "dev-runner-4-2",
+            "queries": [
+                {
+                    "query": "ECB reference rates, licence for display",
+                    "topic": "currencies",
+                    "tags": ["rates"],
+                    "priority": "high",
+                }
+            ],
+        },
+    )
+    scene.note(5, "dev-runner-4-2", "knowledge-researcher", "Research: licence of the ECB rates", content)

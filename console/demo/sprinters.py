@@ -1,0 +1,219 @@
+"""The sprint side of the demo's team: scrum master, debugger, a slave with its batch, temporary developers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from console.demo import words
+from console.demo.actor import Actor
+from store.desk.mail import send
+from store.message import Message
+from store.names import USER
+from store.protocol.reading import Reading
+
+
+class ScrumMaster(Actor):
+    """Plans the batches, and plans them again when a course correction is asked for."""
+
+    def begin(self) -> None:
+        self.after(1, self.plan)
+
+    def plan(self) -> None:
+        """Report the batch plan."""
+        body = {
+            "session_id": words.SESSION,
+            "total_stories": len(words.STORIES),
+            "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in words.BATCHES],
+            "dependency_graph": {key: {"depends_on": keys} for key, keys in words.DEPENDS.items()},
+        }
+        self.sprint(self.lead, "BATCH_PLAN_READY", body, "Nine stories planned in three batches")
+
+    def on_cc_trigger(self, message: Message, read: Reading) -> None:
+        self.after(4, lambda: self.correct(str(read.body.get("reason") or "user_request")))
+
+    def correct(self, reason: str) -> None:
+        """Report the new plan: the last story waits for the next sprint."""
+        body = {
+            "session_id": words.SESSION,
+            "reason": reason,
+            "new_batches": [{"batch_id": 3, "stories": ["5-1", "5-2"]}],
+            "dropped_stories": ["5-3"],
+            "added_stories": [],
+        }
+        self.sprint(self.lead, "COURSE_CORRECTION", body, "Batch 3 planned again without 5-3")
+
+
+class Debugger(Actor):
+    """Finds the cause of what others run into."""
+
+    def on_debug_request(self, message: Message, read: Reading) -> None:
+        self.after(5, lambda: self.explain(message.sender, dict(read.body)))
+
+    def explain(self, requester: str, asked: dict[str, Any]) -> None:
+        """Send the finding to whoever asked."""
+        fault = next((one for one in words.FAULTS if one.error == asked.get("error_summary")), words.FAULTS[0])
+        debug_id = str(asked.get("debug_id"))
+        body = {
+            "debug_id": debug_id,
+            "story_key": asked.get("story_key"),
+            "root_cause": fault.cause,
+            "fix_suggestion": fault.fix,
+            "severity": "HIGH",
+            "confidence": "high",
+            "journal_entry_id": f"{debug_id}-2026-02-24",
+        }
+        self.sprint(requester, "DEBUG_RESULT", body, f"{debug_id}: the root cause is found")
+
+
+class Slave(Actor):
+    """Runs its batch story by story; every story needs a temporary agent, and the lead decides about each."""
+
+    def begin(self) -> None:
+        self.stories = ["4-1", "4-2", "4-3"]
+        self.completed: list[str] = []
+        self.asked: str | None = None
+        self.worker: str | None = None
+        self.after(4, self.ask_for_agent)
+
+    def ask_for_agent(self) -> None:
+        """Ask for a developer, without a word about the story (requirement 146)."""
+        body = {"agent_type": "dev-runner", "role_hint": "Developer for one story", "requested_by": self.name}
+        receipt = self.sprint(self.lead, "AGENT_CREATE_REQUEST", body, "Wants a dev-runner for the next story")
+        self.asked = receipt.messages[0].message_id
+
+    def on_agent_created(self, message: Message, read: Reading) -> None:
+        self.asked = None
+        self.worker = str(read.body.get("agent_name"))
+        self.after(2, lambda: self.assign(str(self.worker)))
+
+    def assign(self, worker: str) -> None:
+        """Give the new agent its story and whom it may ask (requirement 149)."""
+        key = self.stories[0]
+        body = {
+            "story_key": key,
+            "story_path": words.story_path(key),
+            "mode": "dev",
+            "session_id": words.SESSION,
+            "report_to": self.name,
+            "resident_contacts": {"debugger": "debugger"},
+            "config_overrides": {},
+        }
+        self.sprint(worker, "TASK_ASSIGNMENT", body, f"Story {key}: {words.STORIES[key]}")
+
+    def on_agent_complete(self, message: Message, read: Reading) -> None:
+        if self.stories:
+            self.completed.append(self.stories.pop(0))
+        self.after(2, lambda: self.ask_for_end(message.sender))
+
+    def ask_for_end(self, worker: str) -> None:
+        """Ask the lead to end the agent whose work is done."""
+        self.worker = worker
+        text = f"Story is done, {worker} can go"
+        receipt = self.sprint(self.lead, "AGENT_DESTROY_REQUEST", {"agent_name": worker}, text)
+        self.asked = receipt.messages[0].message_id
+
+    def on_agent_destroyed(self, message: Message, read: Reading) -> None:
+        self.asked = self.worker = None
+        self.after(6, self.go_on)
+
+    def go_on(self) -> None:
+        """The next story, or the report when there is none left."""
+        if self.stories:
+            self.ask_for_agent()
+            return
+        body = {
+            "batch_id": 2,
+            "session_id": words.SESSION,
+            "stories_completed": self.completed,
+            "stories_failed": [],
+            "batch_report": f"{len(self.completed)} stories are done, all tests pass.",
+        }
+        self.sprint(self.lead, "SLAVE_BATCH_COMPLETE", body, "Batch 2 is complete, I can go")
+
+    def on_message(self, message: Message, read: Reading) -> None:
+        if self.asked is None or self.asked not in (read.request_id, message.payload.get("in_reply_to")):
+            super().on_message(message, read)
+        elif read.approve is False:
+            self.asked = None
+            self.after(2, lambda: self.accept_refusal(message))
+
+    def accept_refusal(self, message: Message) -> None:
+        """Go on without what was refused."""
+        if self.worker is not None:
+            worker = self.worker
+            self.answer(message, f"Understood, {worker} stays. I ask again when the review is through.")
+            self.after(40, lambda: self.ask_for_end(worker))
+            return
+        key = self.stories[0]
+        self.answer(message, f"Understood. I do story {key} myself; it takes about twice as long.")
+        self.after(25, self.finish_alone)
+
+    def finish_alone(self) -> None:
+        """Report the story done without a temporary agent."""
+        key = self.stories.pop(0)
+        self.completed.append(key)
+        self.say(self.lead, f"Story {key} is done without an extra agent", f"{words.STORIES[key]}: 142 tests pass.")
+        self.after(8, self.go_on)
+
+
+class Developer(Actor):
+    """A temporary agent: one story, sometimes a fault that only the human can decide about, then gone."""
+
+    def begin(self) -> None:
+        self.task: dict[str, Any] = {}
+        self.fault = self.rng.choice(words.FAULTS)
+        self.issue: str | None = None
+
+    def on_task_assignment(self, message: Message, read: Reading) -> None:
+        self.task = dict(read.body)
+        stumbles = self.task.get("story_key") == "4-1" or self.rng.random() < 0.4
+        self.after(5, self.ask_debugger if stumbles else self.complete)
+
+    def ask_debugger(self) -> None:
+        """Ask the debugger of the assignment's contacts."""
+        body = {
+            "debug_id": f"DBG-{self.rng.randrange(100, 1000)}",
+            "story_key": self.task["story_key"],
+            "agent_type": "dev-runner",
+            "error_summary": self.fault.error,
+            "stack_trace": self.fault.trace,
+            "test_output": "1 failed, 141 passed",
+            "severity_hint": "HIGH",
+        }
+        contact = self.task.get("resident_contacts", {}).get("debugger", "debugger")
+        self.sprint(contact, "DEBUG_REQUEST", body, f"Help wanted: {self.fault.error}"[:90])
+
+    def on_debug_result(self, message: Message, read: Reading) -> None:
+        self.after(3, self.escalate)
+
+    def escalate(self) -> None:
+        """Bring the choice that is left to the human."""
+        body = {
+            "issue": self.fault.issue,
+            "severity": "blocker",
+            "recommendation": self.fault.recommendation,
+            "impact": f"Story {self.task['story_key']} stands still until this is decided.",
+        }
+        receipt = send(self.seat, to=USER, type="escalate", summary=self.fault.issue, payload=body)
+        self.issue = receipt.messages[0].message_id
+
+    def on_message(self, message: Message, read: Reading) -> None:
+        if self.issue is None or not self.is_human(message):
+            super().on_message(message, read)
+            return
+        self.issue = None
+        text = f"Understood, I go on that way. Story {self.task['story_key']} moves again."
+        self.after(1.5, lambda: self.answer(message, text))
+        self.after(7, self.complete)
+
+    def complete(self) -> None:
+        """Report to whoever gave the story (requirement 143)."""
+        body = {
+            "status": "success",
+            "story_key": self.task["story_key"],
+            "mode": "dev",
+            "session_id": self.task["session_id"],
+            "results": {"tests": "142 passed", "files_changed": 14},
+            "errors": [],
+        }
+        self.sprint(str(self.task["report_to"]), "AGENT_COMPLETE", body, f"Story {self.task['story_key']} is done")

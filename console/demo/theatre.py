@@ -1,0 +1,121 @@
+"""Opens the demo: a team in a temporary folder, its agents as processes, the console on it; and closes it again."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from console.demo import words
+from console.demo.scene import Scene, make_team, write
+from console.demo.showcase import archived_talk
+from console.demo.stage import environment, team_folder
+from store.clock import utc_now
+from store.config import Agent
+
+AGENTS = (
+    Agent(words.LEAD, role="master"),
+    Agent("task-manager", plan_mode_required=True),
+    Agent("schedule-manager"),
+    Agent("file-manager"),
+    Agent("knowledge-manager"),
+    Agent("architect"),
+    Agent("scrum-master", role="resident"),
+    Agent("debugger", role="resident"),
+    Agent("slave-batch-2", role="slave"),
+)
+_PATIENCE = 8.0
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """How the demo is to run: same seed, same words; `speed` 2 is twice as fast."""
+
+    seed: int
+    speed: float
+    keep: bool
+
+
+@contextmanager
+def performance(how: Performance) -> Iterator[Path]:
+    """A running team; yields its folder. However the block is left, the agents end and the folder goes."""
+    with _orderly_end():
+        folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
+        stage: subprocess.Popen[bytes] | None = None
+        try:
+            build(team_folder(folder))
+            stage = _start(folder, how)
+            yield team_folder(folder)
+        finally:
+            _close(folder, stage, how)
+
+
+def build(root: Path) -> None:
+    """The team before the curtain rises: its members and two days of archived talk."""
+    make_team(root, name=words.TEAM, lead=words.LEAD, agents=AGENTS)
+    scene = Scene(utc_now())
+    archived_talk(scene, days=2)
+    write(root, scene)
+
+
+def wait(seconds: float) -> None:
+    """Let the team play without a console."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 1.0))
+
+
+def _start(folder: Path, how: Performance) -> subprocess.Popen[bytes]:
+    arguments = [str(folder), str(how.seed), str(how.speed), "keep" if how.keep else "remove"]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "console.demo.stage", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        start_new_session=True,
+    )
+
+
+def _close(folder: Path, stage: subprocess.Popen[bytes] | None, how: Performance) -> None:
+    """A second signal must not leave the agents or the folder behind, so nothing interrupts this."""
+    for number in (*_ENDINGS, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    if stage is not None:
+        if stage.stdin is not None:
+            with suppress(OSError):
+                stage.stdin.close()
+        try:
+            stage.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            stage.kill()
+            stage.wait()
+    if not how.keep:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """SIGTERM and SIGHUP leave through the `finally` blocks, like Ctrl-C does."""
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (*_ENDINGS, signal.SIGINT)}
+    for number in _ENDINGS:
+        signal.signal(number, _leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

@@ -1,0 +1,141 @@
+"""Flags, environment and mistakes: what holds for every verb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console.cli.registry import VERBS
+from tests.conftest import CommandLine
+
+
+@pytest.mark.parametrize("arguments", [("-t", "{}", "roster", "--json"), ("--json", "roster", "-t", "{}")])
+def test_global_flags_stand_before_or_after_the_verb(
+    arguments: tuple[str, ...], team: CommandLine, elsewhere: CommandLine
+) -> None:
+    result = elsewhere.ok(*(word.format(team.folder) for word in arguments))
+    assert "task-manager" in [agent["name"] for agent in result.json["agents"]]
+
+
+def test_the_team_comes_from_the_environment(team: CommandLine, elsewhere: CommandLine) -> None:
+    result = elsewhere("roster", env={"TEAM_CONSOLE_TEAM": str(team.folder)})
+    assert result.status == 0
+    assert "file-manager" in result.out
+
+
+def test_the_flag_wins_over_the_environment(team: CommandLine, elsewhere: CommandLine) -> None:
+    result = elsewhere("-t", str(team.folder), "roster", env={"TEAM_CONSOLE_TEAM": "/nowhere"})
+    assert result.status == 0
+
+
+def test_the_team_of_the_project_around_the_current_folder_is_found(team: CommandLine) -> None:
+    below = team.folder / "src" / "deep"
+    below.mkdir(parents=True)
+    assert "file-manager" in CommandLine(below).ok("roster").out
+
+
+def test_the_sender_is_the_lead_unless_somebody_is_named(team: CommandLine) -> None:
+    words = ("send", "--to", "file-manager", "--summary", "State of the export job please", "--content", "?", "--json")
+    assert team.ok(*words).json["sender"] == "ceo"
+    assert team.ok(*words, "--as", "task-manager").json["sender"] == "task-manager"
+    assert team(*words, env={"TEAM_CONSOLE_AS": "schedule-manager"}).json["sender"] == "schedule-manager"
+
+
+def test_without_a_team_the_hint_says_how_to_get_one(elsewhere: CommandLine) -> None:
+    result = elsewhere("status")
+    assert result.status == 1
+    assert "TEAM_NOT_FOUND" in result.err
+    assert "init" in result.err
+    assert "demo" in result.err
+
+
+def test_an_error_is_one_json_object_on_standard_output_with_json(elsewhere: CommandLine) -> None:
+    result = elsewhere("status", "--json")
+    assert result.status == 1
+    assert result.err == ""
+    assert result.json["success"] is False
+    assert result.json["error"] == "TEAM_NOT_FOUND"
+    assert result.json["message"]
+    assert result.json["hint"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sned",),
+        ("send", "--nonsense"),
+        ("send", "--to"),
+        ("send", "--priority", "urgent", "--to", "ceo"),
+        ("ack",),
+        ("shutdown",),
+        ("shutdown", "--all", "task-manager"),
+        ("receive",),
+        ("receive", "--agent", "ceo", "--wait", "soon"),
+        ("receive", "--agent", "ceo", "--wait", "nan"),
+        ("demo", "--speed", "0", "--headless", "1"),
+        ("completions", "tcsh"),
+        ("init", "--agent", "a:boss"),
+        ("init", "--agent", "a", "--agent", "a"),
+    ],
+)
+def test_mistakes_in_the_arguments_are_usage_errors(arguments: tuple[str, ...], team: CommandLine) -> None:
+    result = team(*arguments, "--json")
+    assert (result.status, result.json["error"]) == (2, "USAGE")
+    assert result.json["message"]
+
+
+def test_a_mistyped_verb_names_the_nearest_one(elsewhere: CommandLine) -> None:
+    assert "Did you mean 'team-console send'?" in elsewhere("sned").err
+
+
+def test_a_folder_given_as_verb_is_understood(elsewhere: CommandLine) -> None:
+    assert "team-console -t ./team" in elsewhere("./team").err
+
+
+def test_help_lists_every_verb_that_is_not_hidden(elsewhere: CommandLine) -> None:
+    text = elsewhere.ok("--help").out
+    shown = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.strip()]
+    assert [verb.name for verb in VERBS if verb.group] == [word for word in shown if not word.startswith("-")]
+    assert "_complete" not in text
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_every_verb_explains_itself(verb: str, elsewhere: CommandLine) -> None:
+    text = elsewhere.ok(verb, "--help").out
+    assert text.startswith(f"usage: team-console {verb}")
+    assert "--team" in text
+    assert elsewhere.ok("help", verb).out == text
+
+
+def test_the_console_needs_a_terminal(team: CommandLine) -> None:
+    result = team()
+    assert result.status == 2
+    assert "terminal" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: CommandLine) -> None:
+    before = (team.folder / "message-queue.yaml").read_bytes()
+    broken = b"caf\xe9".decode("utf-8", "surrogateescape")
+    result = team("send", "--to", "task-manager", "--summary", broken, "--content", "x")
+    assert result.status == 2
+    assert "UTF-8" in result.err
+    assert (team.folder / "message-queue.yaml").read_bytes() == before
+
+
+def test_the_version_is_one_line(elsewhere: CommandLine) -> None:
+    assert elsewhere.ok("--version").out.startswith("team-console ")
+
+
+def test_read_only_refuses_writes_and_leaves_the_folder_alone(team: CommandLine) -> None:
+    def listing() -> dict[Path, tuple[int, bytes]]:
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in team.folder.rglob("*") if path.is_file()}
+
+    before = listing()
+    result = team("send", "--to", "task-manager", "--summary", "s", "--content", "c", "--read-only", "--json")
+    assert (result.status, result.json["error"]) == (5, "READ_ONLY")
+    for verb in (("status",), ("roster",), ("inbox", "task-manager"), ("requests",), ("history",), ("check",)):
+        team.ok(*verb, "--read-only")
+    team.ok("receive", "--agent", "task-manager", "--peek", "--read-only")
+    assert listing() == before

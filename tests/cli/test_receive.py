@@ -1,0 +1,174 @@
+"""`receive` and `ack`: the display and the three-key result of seed 000 to the letter, waiting, leases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+
+import yaml
+
+from store.clock import to_text
+from tests.conftest import CommandLine
+
+SUMMARY = "State of the export job please"
+
+
+def put(team: CommandLine, *records: dict[str, object]) -> None:
+    """Write records as somebody else would."""
+    (team.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": list(records)}), encoding="utf-8")
+
+
+def record(number: int, **more: object) -> dict[str, object]:
+    """A pending message to task-manager."""
+    return {
+        "message_id": f"MSG-{number}",
+        "type": "message",
+        "from": "schedule-manager",
+        "to": "task-manager",
+        "priority": "medium",
+        "created": f"2026-02-24T10:30:{number:02}.000Z",
+        "status": "pending",
+        "payload": {"content": f"content {number}", "summary": f"summary {number}"},
+        **more,
+    }
+
+
+def test_the_display_is_that_of_the_source(team: CommandLine) -> None:
+    put(team, record(2), record(1), record(3, priority="critical", type="escalate"))
+    shown = team.ok("receive", "--agent", "task-manager").out
+    assert shown == (
+        "Messages for task-manager: 3\n"
+        "---\n"
+        "[critical] escalate from schedule-manager\n"
+        "ID: MSG-3\n"
+        "Received: 2026-02-24T10:30:03.000Z\n"
+        "summary 3\n"
+        "---\n"
+        "---\n"
+        "[medium] message from schedule-manager\n"
+        "ID: MSG-1\n"
+        "Received: 2026-02-24T10:30:01.000Z\n"
+        "summary 1\n"
+        "---\n"
+        "---\n"
+        "[medium] message from schedule-manager\n"
+        "ID: MSG-2\n"
+        "Received: 2026-02-24T10:30:02.000Z\n"
+        "summary 2\n"
+        "---\n"
+    )
+
+
+def test_the_payload_line_is_the_summary_or_the_first_line_or_the_payload(team: CommandLine) -> None:
+    put(
+        team,
+        record(1, payload={"content": "\n first line\nsecond"}),
+        record(2, payload={"task_id": "TASK-1", "priority": "high"}),
+        record(3, payload=None),
+    )
+    lines = team.ok("receive", "--agent", "task-manager").out.splitlines()
+    assert lines[5] == "first line"
+    assert json.loads(lines[11]) == {"task_id": "TASK-1", "priority": "high"}
+    assert lines[17] == ""
+
+
+def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> None:
+    nothing = team.ok("receive", "--agent", "task-manager", "--json").json
+    assert nothing == {"messages": [], "count": 0, "status_message": "No messages in queue"}
+    put(team, record(1, x_custom={"kept": True}))
+    other = team.ok("receive", "--agent", "file-manager", "--json").json
+    assert other == {"messages": [], "count": 0, "status_message": "No pending messages for file-manager"}
+    found = team.ok("receive", "--agent", "task-manager", "--json").json
+    assert (found["count"], found["status_message"]) == (1, "Messages for task-manager: 1")
+    assert set(found) == {"messages", "count", "status_message"}
+    assert found["messages"][0]["x_custom"] == {"kept": True}
+    assert found["messages"][0]["status"] == "read"
+
+
+def test_without_messages_the_sentence_is_all_that_is_printed(team: CommandLine) -> None:
+    assert team.ok("receive", "--agent", "task-manager").out == "No messages in queue\n"
+    (team.folder / "message-queue.yaml").unlink()
+    assert team.ok("receive", "--agent", "task-manager").out == "No messages in queue\n"
+
+
+def test_what_was_received_is_read_archived_and_not_handed_out_again(team: CommandLine) -> None:
+    put(team, record(1))
+    team.ok("receive", "--agent", "task-manager")
+    archive = yaml.safe_load((team.folder / "archive" / "task-manager-archive.yaml").read_text())
+    assert [one["message_id"] for one in archive["messages"]] == ["MSG-1"]
+    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 0
+
+
+def test_a_type_filter_leaves_the_rest_pending(team: CommandLine) -> None:
+    put(team, record(1), record(2, type="review"))
+    assert team.ok("receive", "--agent", "task-manager", "--type", "review", "--json").json["count"] == 1
+    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["messages"][0]["message_id"] == "MSG-1"
+
+
+def test_a_peek_changes_nothing(team: CommandLine) -> None:
+    put(team, record(1))
+    before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
+    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 1
+    assert {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_group_message_reaches_each_addressee_once(team: CommandLine) -> None:
+    group = {**record(1), "to_agents": ["task-manager", "file-manager"]}
+    del group["to"]
+    put(team, group)
+    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 1
+    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 0
+    assert team.ok("receive", "--agent", "file-manager", "--json").json["count"] == 1
+
+
+def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
+    waiting = team.start("receive", "--agent", "task-manager", "--wait", "30", "--json", stdout=subprocess.PIPE)
+    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
+    out, _ = waiting.communicate(timeout=25)
+    assert json.loads(out)["messages"][0]["payload"]["summary"] == SUMMARY
+    assert waiting.returncode == 0
+
+
+def test_waiting_ends_when_the_time_is_up(team: CommandLine) -> None:
+    result = team.ok("receive", "--agent", "task-manager", "--wait", "0.2")
+    assert result.out == "No messages in queue\n"
+
+
+def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> None:
+    put(team, record(1))
+    held = team.ok("receive", "--agent", "task-manager", "--lease", "60", "--json").json["messages"][0]
+    assert (held["status"], held["claimed_by"]) == ("claimed", "task-manager")
+    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 0
+    done = team.ok("ack", "MSG-1", "--as", "task-manager", "--token", held["token"], "--json").json
+    assert (done["action"], done["status"]) == ("ack", "read")
+    assert team.ok("ack", "MSG-1", "--as", "task-manager").out.startswith("already read:")
+
+
+def test_a_lease_that_ended_hands_the_message_out_again(team: CommandLine) -> None:
+    past = to_text(datetime.now(UTC) - timedelta(seconds=1))
+    put(team, record(1, status="claimed", claimed_by="task-manager", lease_until=past, token="old"))
+    assert team.ok("receive", "--agent", "task-manager", "--lease", "60", "--json").json["count"] == 1
+    late = team("ack", "MSG-1", "--as", "task-manager", "--token", "old", "--json")
+    assert (late.status, late.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def test_acknowledging_is_all_or_none(team: CommandLine) -> None:
+    put(team, record(1, status="delivered"), record(2, status="delivered"))
+    result = team("ack", "MSG-1", "MSG-404", "--as", "task-manager", "--json")
+    assert result.status == 1
+    assert "MSG-404" in result.json["message"]
+    statuses = [one["status"] for one in team.ok("inbox", "task-manager", "--json").json["messages"]]
+    assert statuses == ["delivered", "delivered"]
+
+
+def test_the_agent_may_come_from_the_environment(team: CommandLine) -> None:
+    put(team, record(1))
+    assert team("receive", "--json", env={"TEAM_CONSOLE_AS": "task-manager"}).json["count"] == 1
+
+
+def test_a_queue_that_cannot_be_read_is_never_reported_as_empty(team: CommandLine) -> None:
+    (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
+    result = team("receive", "--agent", "task-manager", "--json")
+    assert (result.status, result.json["error"]) == (4, "STORE_UNREADABLE")
+    assert "message-queue.yaml" in result.json["message"]

@@ -1,0 +1,100 @@
+"""Shared by all tests: a fresh team on disk, and the command line as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = (sys.executable, "-P", "-m", "console")
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """The environment without what would change the command line's defaults, able to find the code."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("TEAM_CONSOLE_")}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command line left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one JSON value."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """Runs `team-console` as a process, on one team unless the arguments name another."""
+
+    folder: Path
+
+    def __call__(
+        self, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 30.0
+    ) -> Result:
+        """Run it to its end."""
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            input=data,
+            capture_output=True,
+            cwd=self.folder,
+            env=clean_environment(**(env or {})),
+            timeout=timeout,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ok(self, *arguments: str, stdin: str | bytes = b"") -> Result:
+        """Run it; it must succeed."""
+        result = self(*arguments, stdin=stdin)
+        assert result.status == 0, result
+        return result
+
+    def start(self, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
+        """Start it and go on; the caller ends it."""
+        environment = clean_environment(**more.pop("env", {}))
+        return subprocess.Popen([*COMMAND, *arguments], cwd=self.folder, env=environment, **more)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> CommandLine:
+    """The command line in a folder without a team."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    return CommandLine(folder)
+
+
+@pytest.fixture
+def make_team(tmp_path: Path) -> Callable[..., CommandLine]:
+    """Makes a team with `ceo` as lead and the members given, and hands out the command line in its folder."""
+
+    def make(*agents: str, name: str = "sprint-42", folder: str = "team") -> CommandLine:
+        place = tmp_path / folder
+        place.mkdir()
+        members = [word for agent in agents for word in ("--agent", agent)]
+        command_line = CommandLine(place)
+        command_line.ok("init", ".", "--name", name, "--lead", "ceo", *members)
+        return command_line
+
+    return make
+
+
+@pytest.fixture
+def team(make_team: Callable[..., CommandLine]) -> CommandLine:
+    """A team of four under `ceo`; `task-manager` works in plan mode."""
+    return make_team("task-manager:plan", "schedule-manager", "file-manager", "knowledge-manager")

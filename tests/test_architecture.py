@@ -1,0 +1,137 @@
+"""The one dependency rule: store knows no screen, no verb pulls one in, and `send` imports no more than it uses."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from console.cli.registry import VERBS
+from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
+
+SCREEN = {"textual", "rich", "widgets", "console"}
+HEAVY = {"textual", "rich", "pydantic", "asyncio", "logging", "watchfiles", "sqlalchemy", "importlib.metadata"}
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """The absolute names imported anywhere in a module, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            yield node.module or ""
+
+
+def modules(package: str) -> list[Path]:
+    """Every module of a package."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def is_within(name: str, packages: set[str]) -> bool:
+    """Whether the dotted name belongs to one of the packages."""
+    return any(name == one or name.startswith(one + ".") for one in packages)
+
+
+def test_store_imports_no_screen() -> None:
+    wrong = [(path, name) for path in modules("store") for name in imports_of(path) if is_within(name, SCREEN)]
+    assert modules("store")
+    assert wrong == []
+
+
+def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
+    working = {"store.desk", "store.backends", "store.locations", "store.config_file"}
+    wrong = [
+        (path, name)
+        for path in modules("widgets")
+        for name in imports_of(path)
+        if is_within(name, {"console", *working})
+    ]
+    assert wrong == []
+
+
+def test_the_command_line_and_the_demo_import_no_textual() -> None:
+    names = [
+        (path, name)
+        for package in CONSOLE_WITHOUT_TEXTUAL
+        for path in modules(package)
+        for name in imports_of(path)
+        if is_within(name, {"textual", "widgets"})
+    ]
+    assert names == []
+
+
+def loaded_by(code: str, cwd: Path) -> set[str]:
+    """The modules a fresh interpreter has loaded after running `code`."""
+    program = f"import sys\n{code}\nprint('\\nLOADED', *sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=cwd,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+def test_importing_every_module_of_store_loads_no_screen(tmp_path: Path) -> None:
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("store")]
+    code = "import importlib\n" + "\n".join(
+        f"importlib.import_module({name.removesuffix('.__init__')!r})" for name in names if ".sql" not in name
+    )
+    loaded = loaded_by(code, tmp_path)
+    assert "store.team" in loaded
+    assert not {name for name in loaded if is_within(name, SCREEN)}
+
+
+RUNS: dict[str, tuple[str, ...]] = {
+    "init": ("init", "new"),
+    "send": ("send", "--to", "task-manager", "--summary", "State of the export job please", "--content", "?"),
+    "broadcast": ("broadcast", "--summary", "Code freeze starts at four today", "--content", "!"),
+    "receive": ("receive", "--agent", "task-manager"),
+    "ack": ("ack", "MSG-1"),
+    "plan": ("plan", "--as", "task-manager", "--content", "1. Go"),
+    "approve": ("approve", "plan-1"),
+    "reject": ("reject", "plan-1", "--reason", "no"),
+    "shutdown": ("shutdown", "task-manager"),
+    "requests": ("requests",),
+    "roster": ("roster",),
+    "status": ("status",),
+    "inbox": ("inbox", "task-manager"),
+    "history": ("history",),
+    "watch": ("watch", "--for", "0.1"),
+    "check": ("check",),
+    "sendmessage": ("sendmessage",),
+    "completions": ("completions", "bash"),
+    "_complete": ("_complete", "agents"),
+    "demo": ("demo", "--headless", "0.2"),
+}
+
+
+@pytest.mark.parametrize("verb", RUNS)
+def test_no_verb_loads_textual(verb: str, team: CommandLine) -> None:
+    code = f"from console.cli.main import run\nrun({list(RUNS[verb])!r})"
+    loaded = loaded_by(code, team.folder)
+    assert "console.cli.registry" in loaded
+    assert not {name for name in loaded if is_within(name, {"textual", "widgets"})}
+
+
+@pytest.mark.parametrize("verb", ["send", "receive", "ack", "plan"])
+def test_what_agents_call_all_day_loads_nothing_heavy(verb: str, team: CommandLine) -> None:
+    loaded = loaded_by(f"from console.cli.main import run\nrun({list(RUNS[verb])!r})", team.folder)
+    assert not {name for name in loaded if is_within(name, HEAVY)}
+
+
+def test_every_verb_is_among_those_that_were_run() -> None:
+    assert {verb.name for verb in VERBS} == set(RUNS)
+
+
+def test_the_program_and_the_module_are_the_same(make_team: Callable[..., CommandLine]) -> None:
+    done = subprocess.run([*COMMAND, "--help"], env=clean_environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage: team-console")
