@@ -6,7 +6,8 @@ from typing import NoReturn
 
 from store.config import TeamConfig
 from store.errors import Code, TeamError
-from store.names import USER
+from store.names import ALL, USER
+from store.protocol.directions import check_direction
 from store.protocol.kinds import RequestKind
 
 LEAD_ONLY = frozenset(
@@ -29,7 +30,8 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
     """Let the message pass, or refuse it; `type` is the kind's name, the carried one for sprint messages.
 
     Raises:
-        TeamError: `NOT_PERMITTED`, naming the rule and where it stands.
+        TeamError: `NOT_PERMITTED`, naming the rule and where it stands; `INVALID_FIELD` for a sprint message whose
+            direction does not fit the configured roles.
     """
     agent = config.agent(sender)
     if type in LEAD_ONLY and sender != config.lead:
@@ -42,6 +44,9 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
     if agent.may_message is not None and recipient not in agent.may_message:
         allowed = ", ".join(sorted(agent.may_message)) or "nobody"
         _refuse(f"{sender} may not write to {recipient}", f"Its may_message in the team settings allows: {allowed}.")
+    if type.isupper():
+        roles = {name: one.role for name, one in config.agents.items()}
+        check_direction(type, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
 
 
 def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:
@@ -52,7 +57,7 @@ def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: 
     """
     if kind in _DECIDED_BY_LEAD:
         return actor == config.lead
-    return actor == addressee or (addressee == USER and actor == config.lead)
+    return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
 
 
 def _refuse(message: str, hint: str) -> NoReturn:

@@ -21,6 +21,14 @@ _QUOTED_BY_OWN_ID = {
     "BROWSER_REQUEST": "request_id",
     "BROWSER_RESULT": "request_id",
 }
+_SUBJECTS = {
+    "AGENT_CREATE_REQUEST": "agent_type",
+    "AGENT_CREATED": "agent_type",
+    "AGENT_DESTROY_REQUEST": "agent_name",
+    "AGENT_DESTROYED": "agent_name",
+    "RESEARCH_REQUEST": "story_key",
+    "RESEARCH_RESULT": "story_key",
+}
 _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -67,6 +75,17 @@ class Reading:
     def answers(self) -> RequestKind | None:
         """The request this message answers by its kind (a plain message may answer by `in_reply_to`)."""
         return self.kind.answers if self.kind else None
+
+    @property
+    def subject(self) -> str | None:
+        """What question and answer of a sprint kind have in common where neither quotes an id (002-c).
+
+        The agent type of a creation, the agent to be ended, the story of a research.
+        """
+        if self.name == "SLAVE_BATCH_COMPLETE":
+            return self.message.sender
+        key = _SUBJECTS.get(self.name)
+        return text_of(self.body.get(key)) if key else None
 
     @property
     def approve(self) -> bool | None:

@@ -1,0 +1,97 @@
+"""Who is in the team, as the Master tells the residents, and which names are free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from store.desk.draft import Draft, write
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.message import Message
+from store.names import check_name, is_name
+from store.protocol.directions import SM, classes_of
+from store.protocol.reading import reading
+from store.protocol.registry import CARRIERS
+from store.team import Transaction
+
+_LONGEST_BASE = 56
+
+
+def composed(name: str, body: Mapping[str, Any]) -> str:
+    """The content of a sprint message; pydantic is imported only when one is written."""
+    from store.protocol.sprint import compose
+
+    return compose(name, body)
+
+
+def tell_residents(
+    tx: Transaction, seat: Seat, *, arrived: str | None = None, left: str | None = None
+) -> list[Message]:
+    """The complete roster, one single message to each resident and to nobody else (requirements 169, 176, 178, 180)."""
+    from store.views.members import members
+
+    roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
+    if arrived is not None:
+        roles[arrived] = "temp"
+    lists = {f"{role}s": [name for name, one in roles.items() if one == role] for role in ("resident", "slave", "temp")}
+    residents = lists["residents"]
+    if not residents:
+        return []
+    body = {"session_id": _session(tx), "roster": lists}
+    change = f"{arrived} is in the team now" if arrived else f"{left} left the team"
+    payload = {"summary": f"Roster: {change}", "content": composed("AGENT_ROSTER_BROADCAST", body)}
+    draft = Draft("message", seat.actor, tuple(residents), payload)
+    draft.check(tx.config)
+    return write(tx, draft, residents)[0]
+
+
+def _session(tx: Transaction) -> str:
+    """The sprint session that the newest message speaks of, empty when none does."""
+    for one in reversed(tx.everything()):
+        if one.type in CARRIERS:
+            session = reading(one).body.get("session_id")
+            if isinstance(session, str) and session:
+                return session
+    return ""
+
+
+def scrum_master(tx: Transaction) -> str:
+    """The resident scrum master.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    from store.views.members import members
+
+    roles = members(tx.config, tx.everything())
+    for name in roles:
+        if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}:
+            return name
+    text = f"team {tx.config.name} has no scrum master"
+    raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
+
+
+def free_name(tx: Transaction, wanted: str | None, *, agent_type: str | None) -> str:
+    """The wanted name when nobody has it, else the agent type with the first free number.
+
+    Raises:
+        TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
+    """
+    from store.views.members import members
+
+    messages = tx.everything()
+    taken = {*members(tx.config, messages), *tx.config.agents}
+    if wanted is not None:
+        if check_name(wanted, field="agent_name") in taken:
+            raise TeamError(Code.INVALID_NAME, f"agent_name: {wanted} is already in the team", "Choose another name.")
+        return wanted
+    base = agent_type or ""
+    if not is_name(base) or len(base) > _LONGEST_BASE:
+        text = f"agent_type: {base!r:.80} cannot become a name"
+        raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
+    taken |= {name for one in messages for name in (one.sender, *one.recipients)}
+    number = 1
+    while f"{base}-{number}" in taken:
+        number += 1
+    return f"{base}-{number}"
