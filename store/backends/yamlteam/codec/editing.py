@@ -4,45 +4,101 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from store.backends.yamlteam.codec.convert import in_block_frame, with_dashes
 from store.backends.yamlteam.codec.emitter import emit
 from store.backends.yamlteam.codec.entry import Entry, parse_record
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
+from store.backends.yamlteam.codec.join import is_open, join_open
 from store.backends.yamlteam.codec.parts import Parts
-from store.backends.yamlteam.codec.patch import patch
+from store.backends.yamlteam.codec.patch import in_style, patch
+from store.backends.yamlteam.codec.reading import read
 from store.backends.yamlteam.codec.scalars import same
 from store.message import Message
 
 _LIST_LINE = re.compile(rb"^messages:(?:[ \t]+(?:\[[ \t]*\]|null|~))?(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
 
-def edit(
-    data: bytes,
-    parts: Parts,
-    starts: Sequence[int],
-    append: Sequence[Message],
-    replace: Mapping[int, Message],
-    remove: frozenset[int],
-) -> tuple[bytes, Parts]:
-    """The bytes and the pieces after a change (see `QueueText.edit`)."""
-    changed: dict[int, Entry | None] = {}
-    for index, message in replace.items():
-        changed[index] = _replaced(_whole_entry(parts, index), message, parts.style)
-    for index in remove:
-        _whole_entry(parts, index)
-        changed[index] = None
-    added = [_new(message, parts.style) for message in append]
-    last = len(parts.entries) - 1
-    if added and last >= 0 and changed.get(last, parts.entries[last]) is not None:
-        closed = _closed(changed.get(last) or parts.entries[last], parts.style)
-        if closed is not parts.entries[last]:
-            changed[last] = closed
-    entries = _entries(parts.entries, changed) + tuple(added)
-    head = _head(parts, bool(entries))
-    return _splice(data, parts, starts, changed, added, head), Parts(
-        head, entries, parts.tail, parts.style, parts.whole, False, parts.settled
-    )
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is asked of a queue: indices of `entries`, messages to put there or behind the last."""
+
+    append: Sequence[Message]
+    replace: Mapping[int, Message]
+    remove: frozenset[int]
+
+
+def edit(data: bytes, parts: Parts, starts: Sequence[int], change: Change) -> tuple[bytes, Parts]:
+    """The bytes and the pieces after `change` (see `QueueText.edit`).
+
+    Raises:
+        CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+    """
+    for index in (*change.replace, *change.remove):
+        _check_sound(parts.entries[index], index)
+    if parts.flow:
+        return _edit_flow(data, parts, change)
+    changed: dict[int, Entry | None] = {
+        index: replaced(parts.entries[index], message, parts.style) for index, message in change.replace.items()
+    }
+    changed.update(dict.fromkeys(change.remove))
+    added = [new_entry(message, parts.style) for message in change.append]
+    if added:
+        _close_last(parts, changed)
+    head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
+    new_data = _splice(data, parts, starts, changed, added, head)
+    new = replace(parts, head=head, entries=_entries(parts.entries, changed) + tuple(added))
+    _check_result(new_data, new)
+    return new_data, new
+
+
+def new_entry(message: Message, style: Style) -> Entry:
+    """The message as an entry in the style of the file."""
+    return Entry(in_style(emit(message), style), message)
+
+
+def replaced(entry: Entry, message: Message, style: Style) -> Entry:
+    """The entry with the lines changed in which its message and `message` differ."""
+    old = entry.message
+    assert old is not None
+    if same(old.record, message.record):
+        return Entry(entry.raw, message)
+    return Entry(patch(entry.raw, old.record, message.record, style), message)
+
+
+def _edit_flow(data: bytes, parts: Parts, change: Change) -> tuple[bytes, Parts]:
+    style = Style()
+    entries = with_dashes(data, parts.entries)
+    for index, message in change.replace.items():
+        entries[index] = replaced(entries[index], message, style)
+    entries = [entry for index, entry in enumerate(entries) if index not in change.remove]
+    entries += [new_entry(message, style) for message in change.append]
+    new_data = in_block_frame(data, [entry.raw for entry in entries])
+    new = read(new_data, {entry.raw: entry for entry in entries})
+    if [entry.raw for entry in new.entries] != [entry.raw for entry in entries]:
+        raise CodecError("the list under messages: cannot be written with dashes", hint="Do it in an editor.")
+    return new_data, replace(new, settled=True)
+
+
+def _close_last(parts: Parts, changed: dict[int, Entry | None]) -> None:
+    """Make the last entry that stays end with a line end, so that another can follow."""
+    for index in range(len(parts.entries) - 1, -1, -1):
+        entry = changed.get(index, parts.entries[index])
+        if entry is not None:
+            if not entry.raw.endswith(b"\n"):
+                changed[index] = _closed(entry, parts.style)
+            return
+
+
+def _closed(entry: Entry, style: Style) -> Entry:
+    raw, message = entry.raw + style.eol, entry.message
+    if message is None:
+        return Entry(raw)
+    if same(parse_record(raw), message.record):
+        return Entry(raw, message)
+    return new_entry(message, style)
 
 
 def _entries(entries: tuple[Entry, ...], changed: Mapping[int, Entry | None]) -> tuple[Entry, ...]:
@@ -70,60 +126,36 @@ def _splice(
         if entry is not None:
             pieces.append(entry.raw)
         position = starts[index] + len(parts.entries[index].raw)
-    end = len(data) - len(parts.tail)
-    pieces.append(view[position:end])
+    pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(parts.tail)
     return b"".join(pieces)
 
 
-def _whole_entry(parts: Parts, index: int) -> Entry:
-    entry = parts.entries[index]
+def _head(parts: Parts, *, filled: bool) -> bytes:
+    """The head with `messages:` open for items, or as an empty list when there are none."""
+    if filled == bool(parts.entries):
+        return parts.head
+    head = _LIST_LINE.sub(b"messages:" if filled else b"messages: []", parts.head, count=1)
+    return head if head.endswith(b"\n") or not filled else head + parts.style.eol
+
+
+def _check_sound(entry: Entry, index: int) -> None:
     if entry.error is not None:
         raise CodecError(
             f"entry {index + 1} is damaged and is not written over: {entry.error.message}",
             hint="Repair it in an editor first.",
         )
-    return entry
 
 
-def _new(message: Message, style: Style) -> Entry:
-    raw = in_style(emit(message), style)
-    return Entry(raw, message)
-
-
-def in_style(raw: bytes, style: Style) -> bytes:
-    """Text at column 0 with LF, moved to the column and line end of the file."""
-    if style.indent:
-        raw = re.sub(rb"(?m)^(?=[^\n])", b" " * style.indent, raw)
-    return raw.replace(b"\n", style.eol) if style.eol != b"\n" else raw
-
-
-def _closed(entry: Entry, style: Style) -> Entry:
-    """The entry ending with a line end, and still the same message."""
-    if entry.raw.endswith(b"\n"):
-        return entry
-    raw = entry.raw + style.eol
-    message = entry.message
-    if message is None or same(parse_record(raw), message.record):
-        return Entry(raw, message)
-    return _new(message, style)
-
-
-def _replaced(entry: Entry, message: Message, style: Style) -> Entry:
-    old = entry.message
-    assert old is not None
-    if same(old.record, message.record):
-        return Entry(entry.raw, message)
-    raw = patch(entry.raw, old.record, message.record, style)
-    return Entry(raw, message)
-
-
-def _head(parts: Parts, filled: bool) -> bytes:
-    """The head with `messages:` open for items, or as an empty list when there are none."""
-    eol = parts.style.eol
-    head = parts.head if parts.head.endswith(b"\n") or not filled else parts.head + eol
-    if filled == bool(parts.entries):
-        return head
-    line = b"messages:" if filled else b"messages: []"
-    return _LIST_LINE.sub(line, head, count=1)
+def _check_result(data: bytes, parts: Parts) -> None:
+    """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
+    if not parts.whole and not (parts.settled and any(map(is_open, parts.entries))):
+        return
+    again = read(data)
+    outcome = [entry.error is None for entry in (again.entries if again.settled else join_open(again.entries))]
+    if outcome != [entry.error is None for entry in parts.entries]:
+        raise CodecError(
+            "an entry leaves a quote or bracket open, which would swallow what is written behind it",
+            hint="Repair the damaged entry in an editor first.",
+        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from store.backends.yamlteam.codec.errors import CodecError, Kind
@@ -19,18 +17,27 @@ class Events:
     def __init__(self, data: bytes, *, limit: int) -> None:
         import yaml
 
-        self._yaml = yaml
         self._data = data
         self._limit = limit
         self.level = 0
         self.offset = 0
-        with self._errors():
+        try:
             self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(data)
+        except (yaml.YAMLError, ValueError) as error:
+            raise self._explain(error) from None
 
     def next(self) -> Any:
-        """The next event; its class name tells what it is."""
-        with self._errors():
+        """The next event; its class name tells what it is.
+
+        Raises:
+            CodecError: The text is not YAML, or nested deeper than the limit.
+        """
+        try:
             event = self._loader.get_event()
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise self._explain(error) from None
         name = type(event).__name__
         self.offset = event.end_mark.index
         if name in ("SequenceStartEvent", "MappingStartEvent"):
@@ -51,21 +58,15 @@ class Events:
         """Let go of the parser's buffers."""
         self._loader.dispose()
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except self._yaml.MarkedYAMLError as error:
-            raise self._marked(error) from None
-        except self._yaml.reader.ReaderError as error:
-            raise self._unreadable(error) from None
-        except (self._yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-            raise CodecError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX) from None
+    def _explain(self, error: Exception) -> CodecError:
+        if getattr(error, "problem_mark", None) or getattr(error, "context_mark", None):
+            return self._marked(error)
+        if isinstance(getattr(error, "position", None), int):
+            return self._unreadable(error)
+        return CodecError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX)
 
     def _marked(self, error: Any) -> CodecError:
         mark = error.problem_mark or error.context_mark
-        if mark is None:
-            return CodecError(str(error.problem), 1, kind=Kind.SYNTAX)
         where = error.context_mark or mark
         ended = mark.index >= len(self._data.decode(errors="replace").rstrip("\0"))
         if ended:

@@ -155,11 +155,11 @@ class QueueText:
         Raises:
             CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
         """
-        from store.backends.yamlteam.codec.editing import edit
+        from store.backends.yamlteam.codec.editing import Change, edit
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.settle()
-        return QueueText(*edit(self._data, self._parts, self.starts(), append, replace, frozenset(remove)))
+        return QueueText(*edit(self._data, self._parts, self.starts(), Change(append, replace, frozenset(remove))))
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""
