@@ -8,7 +8,6 @@ from store.desk import mail, requests
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.message import Message
-from store.protocol.fields import MATRIX
 from store.protocol.form import Form, read_form
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
@@ -75,10 +74,7 @@ def _invalid_id(form: Form, why: str) -> TeamError:
 def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
     reached = [name for one in receipt.messages for name in one.recipients]
     target = TEAM_TARGET if form.type == "broadcast" else reached[0]
-    fields = ", ".join(next(iter(MATRIX.values())))
-    ignored = [
-        f"{name} is not a field of SendMessage ({fields}, content, summary) and was left out" for name in form.ignored
-    ]
+    ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
     reply = {
         **receipt.as_json(),
         "action": "sendmessage",

@@ -1,0 +1,57 @@
+"""Directions of sprint messages on record are findings, judged by the roles of the roster."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.message import Message
+from store.protocol.directions import classes_of, direction_problems
+from tests.protocol.conftest import SPRINT_BODIES, carried, message
+
+BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
+ROLES = {
+    "master": "master",
+    "scrum-master": "resident",
+    "e2e_live": "resident",
+    "clerk": "resident",
+    "slave-batch-1": "slave",
+    "dev-runner-3-1": "temp",
+}
+
+
+def codes(stored: Message) -> list[str]:
+    return [problem.code for problem in direction_problems(stored, roles=ROLES, lead="master")]
+
+
+@pytest.mark.parametrize(
+    ("name", "sender", "to", "expected"),
+    [
+        ("AGENT_CREATE_REQUEST", "slave-batch-1", "master", []),
+        ("AGENT_CREATE_REQUEST", "dev-runner-3-1", "master", ["WRONG_DIRECTION"]),
+        ("AGENT_CREATE_REQUEST", "somebody-new", "master", []),
+        ("AGENT_CREATED", "slave-batch-1", "master", ["WRONG_DIRECTION"]),
+        ("TASK_ASSIGNMENT", "slave-batch-1", "dev-runner-3-1", []),
+        ("TASK_ASSIGNMENT", "master", "dev-runner-3-1", ["WRONG_DIRECTION"]),
+        ("AGENT_ROSTER_BROADCAST", "master", "scrum-master", []),
+        ("AGENT_ROSTER_BROADCAST", "master", "clerk", []),
+        ("AGENT_ROSTER_BROADCAST", "master", "slave-batch-1", ["ROSTER_TO_NON_RESIDENT"]),
+        ("AGENT_ROSTER_BROADCAST", "master", "all", ["ROSTER_TO_NON_RESIDENT"]),
+        ("AGENT_ROSTER_BROADCAST", "scrum-master", "debugger", ["WRONG_DIRECTION"]),
+        ("BROWSER_REQUEST", "dev-runner-3-1", "e2e_live", []),
+        ("BROWSER_REQUEST", "dev-runner-3-1", "scrum-master", ["WRONG_DIRECTION"]),
+        ("DEBUG_RESULT", "debugger", "anyone", []),
+        ("DEBUG_RESULT", "scrum-master", "anyone", ["WRONG_DIRECTION"]),
+        ("BATCH_PLAN_READY", "scrum-master", "master", []),
+    ],
+)
+def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str, to: str, expected: list[str]) -> None:
+    assert codes(carried(BODIES[name], sender=sender, to=to)) == expected
+
+
+def test_plain_messages_have_no_direction() -> None:
+    assert codes(message(sender="dev-runner-3-1", to="master")) == []
+
+
+def test_a_configured_role_is_stronger_than_a_telling_name() -> None:
+    assert classes_of("debugger", roles={"debugger": "temp"}, lead="master") == {"Temp"}
+    assert classes_of("debugger", roles={}, lead="debugger") == {"Master"}

@@ -1,0 +1,281 @@
+"""What `send` and the SendMessage form accept: the matrix of the source, the codes, the next step."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from store.errors import Code, TeamError
+from store.protocol.fields import MATRIX, as_written, check_outgoing, default_recipients
+from store.protocol.form import read_form
+from store.protocol.reading import reading
+from store.protocol.registry import KINDS
+from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
+
+VALID: dict[str, dict[str, Any]] = {
+    "message": {"recipient": "dev", "content": "text", "summary": "five words in this summary"},
+    "broadcast": {"content": "text", "summary": "five words in this summary"},
+    "shutdown_request": {"recipient": "dev"},
+    "shutdown_response": {"request_id": "s-1", "approve": True},
+    "plan_approval_response": {"request_id": "p-1", "recipient": "dev", "approve": True},
+}
+VALUES: dict[str, Any] = {"recipient": "dev", "request_id": "s-1", "approve": True}
+MISSING = {
+    "recipient": Code.MISSING_RECIPIENT,
+    "request_id": Code.INVALID_REQUEST_ID,
+    "approve": Code.APPROVE_MISSING,
+}
+CELLS = [(kind, name, required) for kind, row in MATRIX.items() for name, required in row.items()]
+
+
+def refusal(document: object) -> TeamError:
+    with pytest.raises(TeamError) as caught:
+        read_form(document)
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize(("kind", "name", "required"), CELLS)
+def test_the_matrix_decides_which_field_a_type_must_and_must_not_have(kind: str, name: str, required: bool) -> None:
+    fields = {**VALID[kind], "type": kind}
+    if required:
+        del fields[name]
+        error = refusal(fields)
+        assert error.code is MISSING[name]
+    else:
+        error = refusal({**fields, name: VALUES[name]})
+        assert error.code is Code.FORBIDDEN_FIELD
+    assert name in error.message
+    assert name in error.hint
+
+
+@pytest.mark.parametrize("kind", VALID)
+def test_what_fits_the_matrix_is_accepted(kind: str) -> None:
+    form = read_form({**VALID[kind], "type": kind, "priority": "high"})
+    assert form.type == kind
+    assert form.ignored == ("priority",)
+
+
+@pytest.mark.parametrize("kind", VALID)
+def test_a_null_field_counts_as_absent(kind: str) -> None:
+    nulls = dict.fromkeys(name for name, required in MATRIX[kind].items() if not required)
+    assert read_form({**VALID[kind], **nulls, "type": kind}).type == kind
+
+
+@pytest.mark.parametrize("row", SENDMESSAGE_DOCUMENTS, ids=lambda row: f"section {row['section']}")
+def test_every_document_of_the_source_is_a_valid_form(row: dict[str, Any]) -> None:
+    form = read_form(row["document"])
+    assert form.ignored == ()
+    assert form.content == row["document"].get("content")
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"type": "massage"}, Code.INVALID_TYPE),
+        ({"type": None}, Code.INVALID_TYPE),
+        ({"type": ["message"]}, Code.INVALID_TYPE),
+        ({"type": "plan_approval_request"}, Code.INVALID_TYPE),
+        ({"recipient": ""}, Code.MISSING_RECIPIENT),
+        ({"recipient": ["dev", "ops"]}, Code.INVALID_FIELD),
+        ({"recipient": "all"}, Code.INVALID_FIELD),
+        ({"content": None}, Code.MISSING_CONTENT),
+        ({"content": "  "}, Code.MISSING_CONTENT),
+        ({"content": 7}, Code.INVALID_FIELD),
+        ({"summary": None}, Code.MISSING_SUMMARY),
+        ({"summary": ["a"]}, Code.INVALID_FIELD),
+    ],
+)
+def test_a_message_that_departs_from_its_form_is_refused(changes: dict[str, Any], code: Code) -> None:
+    assert refusal({"type": "message", **VALID["message"], **changes}).code is code
+
+
+@pytest.mark.parametrize("document", [None, "message", 3, [VALID["message"]]])
+def test_only_one_json_object_is_a_document(document: object) -> None:
+    assert refusal(document).code is Code.INVALID_FIELD
+
+
+@pytest.mark.parametrize("kind", ["shutdown_response", "plan_approval_response"])
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"approve": "true"}, Code.INVALID_FIELD),
+        ({"approve": 1}, Code.INVALID_FIELD),
+        ({"approve": False}, Code.MISSING_REASON),
+        ({"approve": False, "content": " "}, Code.MISSING_REASON),
+        ({"request_id": ""}, Code.INVALID_REQUEST_ID),
+        ({"request_id": 12}, Code.INVALID_REQUEST_ID),
+        ({"content": {"reason": "no"}}, Code.INVALID_FIELD),
+    ],
+)
+def test_a_verdict_that_departs_from_its_form_is_refused(kind: str, changes: dict[str, Any], code: Code) -> None:
+    assert refusal({"type": kind, **VALID[kind], **changes}).code is code
+
+
+def test_a_misspelt_type_is_answered_with_the_nearest_one() -> None:
+    assert "Did you mean shutdown_request?" in refusal({"type": "shutdown_reqest"}).hint
+
+
+@pytest.mark.parametrize(
+    ("newer", "flat"),
+    [
+        (
+            {"to": "dev", "summary": "s", "message": "text"},
+            {"type": "message", "recipient": "dev", "content": "text", "summary": "s"},
+        ),
+        ({"to": "*", "summary": "s", "message": "text"}, {"type": "broadcast", "content": "text", "summary": "s"}),
+        (
+            {"to": "dev", "message": {"type": "shutdown_request", "reason": "done"}},
+            {"type": "shutdown_request", "recipient": "dev", "content": "done"},
+        ),
+        (
+            {"to": "lead", "message": {"type": "shutdown_response", "request_id": "s-1", "approve": True}},
+            {"type": "shutdown_response", "request_id": "s-1", "approve": True},
+        ),
+        (
+            {
+                "to": "dev",
+                "message": {"type": "plan_approval_response", "request_id": "p", "approve": False, "feedback": "no"},
+            },
+            {
+                "type": "plan_approval_response",
+                "recipient": "dev",
+                "request_id": "p",
+                "approve": False,
+                "content": "no",
+            },
+        ),
+    ],
+)
+def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any], flat: dict[str, Any]) -> None:
+    assert read_form(newer) == read_form(flat)
+
+
+def outgoing(type: str, payload: dict[str, Any], to: tuple[str, ...] = ("dev",)) -> list[str]:
+    return check_outgoing(type=type, to=to, payload=payload, priority=None)
+
+
+TEXTS = {"content": "text", "summary": "five words in this summary"}
+MESSENGER: dict[str, dict[str, Any]] = {
+    "handoff": {"artifact_path": "a.md", "context_summary": "c", "next_actions": ["read"]},
+    "review": {"artifact_path": "a.md", "review_type": "code-review"},
+    "clarify": {"question": "Which?", "context": "c"},
+    "escalate": {"issue": "i", "severity": "blocker", "recommendation": "r"},
+    "notify": {"message": "m"},
+    "collaborate": {"topic": "t", "deadline": "2026-02-24T10:30:00Z"},
+}
+
+
+@pytest.mark.parametrize("kind", MESSENGER)
+def test_a_messenger_kind_needs_each_of_its_fields(kind: str) -> None:
+    assert outgoing(kind, MESSENGER[kind]) == []
+    for name in MESSENGER[kind]:
+        rest = {key: value for key, value in MESSENGER[kind].items() if key != name}
+        with pytest.raises(TeamError, match=rf"payload\.{name} is missing") as caught:
+            outgoing(kind, rest)
+        assert caught.value.code is Code.INVALID_FIELD
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("handoff", {"next_actions": "read"}),
+        ("handoff", {"next_actions": []}),
+        ("notify", {"message": 3}),
+        ("collaborate", {"deadline": "next week"}),
+        ("review", {"artifact_path": " "}),
+    ],
+)
+def test_a_messenger_field_of_the_wrong_sort_is_refused(kind: str, change: dict[str, Any]) -> None:
+    with pytest.raises(TeamError, match="must be") as caught:
+        outgoing(kind, {**MESSENGER[kind], **change})
+    assert caught.value.code is Code.INVALID_FIELD
+
+
+def test_an_escalation_without_a_recipient_goes_to_the_human() -> None:
+    assert default_recipients("escalate", ()) == ("user",)
+    assert default_recipients("escalate", ("ceo",)) == ("ceo",)
+    assert outgoing("escalate", MESSENGER["escalate"], to=()) == []
+
+
+def test_every_other_kind_needs_a_recipient() -> None:
+    with pytest.raises(TeamError) as caught:
+        outgoing("message", TEXTS, to=())
+    assert caught.value.code is Code.MISSING_RECIPIENT
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "shutdown_request",
+        "shutdown_response",
+        "plan_approval_request",
+        "plan_approval_response",
+        "AGENT_CREATED",
+        "AGENT_DESTROYED",
+        "SM_READY_ACK",
+        "poke",
+    ],
+)
+def test_what_has_a_door_of_its_own_or_none_is_not_sent_by_hand(kind: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        outgoing(kind, {**TEXTS, "request_id": "x", "approve": True})
+    assert caught.value.code is Code.INVALID_TYPE
+    door = KINDS[kind].door if kind in KINDS else ""
+    assert door in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["message", "broadcast", "notify"])
+def test_a_verdict_cannot_hide_in_a_kind_that_has_none(kind: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        outgoing(kind, {**TEXTS, "message": "m", "approve": True})
+    assert caught.value.code is Code.FORBIDDEN_FIELD
+
+
+def test_a_router_kind_without_its_usual_fields_is_sent_with_a_warning() -> None:
+    assert outgoing("task_assignment", {"task_id": "T", "spec_id": "S", "priority": "high"}) == []
+    assert len(outgoing("task_assignment", {"task_id": "T"})) == 2
+
+
+@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
+def test_a_sprint_format_of_the_source_may_be_sent_as_it_stands(body: dict[str, Any]) -> None:
+    assert outgoing("message", {**TEXTS, "content": f"{body['msg_type']}: {json.dumps(body)}"}) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ('DEBUG_REQUEST: {"msg_type": "DEBUG_RESULT"}', "msg_type"),
+        ('AGENT_CREATED: {"agent_name": "a", "agent_type": "b"}', "msg_type"),
+        ('AGENT_CREATED: {"msg_type": "AGENT_CREATED", "agent_name": "a"}', "agent_type"),
+        ("AGENT_CREATED: {", "content"),
+        (
+            'AGENT_CREATE_REQUEST: {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "a", "role_hint": "b", '
+            '"requested_by": "c", "story_key": "3-1"}',
+            "story_key",
+        ),
+    ],
+)
+def test_a_sprint_message_that_others_could_not_read_is_refused_with_its_place(content: str, place: str) -> None:
+    with pytest.raises(TeamError, match=place) as caught:
+        outgoing("message", {**TEXTS, "content": content})
+    assert caught.value.code is Code.INVALID_FIELD
+
+
+def test_a_sprint_kind_given_by_name_travels_in_a_plain_message() -> None:
+    body = next(body for body in SPRINT_BODIES if body["msg_type"] == "DEBUG_REQUEST")
+    without = {key: value for key, value in body.items() if key != "msg_type"}
+    kind, payload = as_written("DEBUG_REQUEST", {**without, "summary": "Test failure in the project service"})
+    assert kind == "message"
+    assert payload["summary"] == "Test failure in the project service"
+    read = reading(message(payload["content"]))
+    assert dict(read.body) == body
+    assert read.problems == ()
+    assert next(iter(read.body)) == "msg_type"
+
+
+def test_a_sprint_kind_given_by_name_with_a_wrong_body_is_refused() -> None:
+    with pytest.raises(TeamError, match="debug_id: is missing"):
+        as_written("DEBUG_REQUEST", {"story_key": "3-1"})

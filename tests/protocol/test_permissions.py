@@ -1,0 +1,101 @@
+"""Who may send what to whom, and whose verdict counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.config import Agent, TeamConfig
+from store.errors import Code, TeamError
+from store.permissions import check_permission, may_answer
+from store.protocol.kinds import RequestKind
+from tests.protocol.conftest import SPRINT, agents_of
+
+TEAM = TeamConfig(
+    lead="ceo",
+    agents=agents_of(
+        Agent("ceo"),
+        Agent("dev"),
+        Agent("intern", may_message=frozenset({"dev"}), may_send=frozenset({"message"})),
+    ),
+)
+
+
+def refused(sender: str, recipient: str, type: str, config: TeamConfig = TEAM) -> Code | None:
+    try:
+        check_permission(config, sender=sender, recipient=recipient, type=type)
+    except TeamError as error:
+        return error.code if error.hint else None
+    return None
+
+
+@pytest.mark.parametrize("type", ["message", "broadcast", "escalate", "plan_approval_request", "DEBUG_REQUEST"])
+def test_any_member_may_write_to_the_lead(type: str) -> None:
+    recipient = "debugger" if type == "DEBUG_REQUEST" else "ceo"
+    assert refused("dev", recipient, type) is None
+
+
+@pytest.mark.parametrize("type", ["shutdown_request", "plan_approval_response", "AGENT_CREATED", "CC_TRIGGER"])
+def test_only_the_lead_asks_for_shutdowns_and_decides_plans_and_agents(type: str) -> None:
+    recipient = "scrum-master" if type == "CC_TRIGGER" else "dev"
+    assert refused("dev", recipient, type) is Code.NOT_PERMITTED
+    assert refused("ceo", recipient, type) is None
+
+
+def test_a_plan_goes_to_the_lead_and_to_nobody_else() -> None:
+    assert refused("dev", "intern", "plan_approval_request") is Code.NOT_PERMITTED
+
+
+def test_settings_narrow_whom_and_what_an_agent_may_send() -> None:
+    assert refused("intern", "dev", "message") is None
+    assert refused("intern", "ceo", "message") is Code.NOT_PERMITTED
+    assert refused("intern", "dev", "handoff") is Code.NOT_PERMITTED
+    assert refused("intern", "dev", "DEBUG_REQUEST") is Code.NOT_PERMITTED
+
+
+@pytest.mark.parametrize(
+    ("sender", "recipient", "type"),
+    [
+        ("slave-batch-1", "debugger", "AGENT_CREATE_REQUEST"),
+        ("debugger", "master", "AGENT_CREATE_REQUEST"),
+        ("master", "slave-batch-1", "AGENT_ROSTER_BROADCAST"),
+        ("slave-batch-1", "master", "DEBUG_REQUEST"),
+        ("slave-batch-1", "master", "BATCH_PLAN_READY"),
+        ("scrum-master", "debugger", "COURSE_CORRECTION"),
+    ],
+)
+def test_a_sprint_message_against_its_direction_is_refused(sender: str, recipient: str, type: str) -> None:
+    assert refused(sender, recipient, type, SPRINT) is Code.INVALID_FIELD
+
+
+@pytest.mark.parametrize(
+    ("sender", "recipient", "type"),
+    [
+        ("slave-batch-1", "master", "AGENT_CREATE_REQUEST"),
+        ("master", "slave-batch-1", "AGENT_CREATED"),
+        ("master", "debugger", "AGENT_ROSTER_BROADCAST"),
+        ("story-creator-1", "debugger", "DEBUG_REQUEST"),
+        ("debugger", "story-creator-1", "DEBUG_RESULT"),
+        ("story-creator-1", "slave-batch-1", "AGENT_COMPLETE"),
+        ("slave-batch-1", "story-creator-1", "TASK_ASSIGNMENT"),
+        ("scrum-master", "master", "BATCH_PLAN_READY"),
+        ("master", "scrum-master", "CC_TRIGGER"),
+    ],
+)
+def test_a_sprint_message_in_its_direction_passes(sender: str, recipient: str, type: str) -> None:
+    assert refused(sender, recipient, type, SPRINT) is None
+
+
+@pytest.mark.parametrize("kind", RequestKind)
+def test_plans_creations_and_destructions_are_decided_by_the_lead_everything_else_by_its_addressee(
+    kind: RequestKind,
+) -> None:
+    lead_decides = kind in (RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY)
+    assert may_answer(TEAM, actor="ceo", kind=kind, addressee="dev") is lead_decides
+    assert may_answer(TEAM, actor="dev", kind=kind, addressee="dev") is not lead_decides
+    assert not may_answer(TEAM, actor="intern", kind=kind, addressee="dev")
+
+
+def test_what_was_put_to_the_human_is_answered_from_the_lead_s_seat() -> None:
+    assert may_answer(TEAM, actor="ceo", kind=RequestKind.ESCALATION, addressee="user")
+    assert may_answer(TEAM, actor="user", kind=RequestKind.ESCALATION, addressee="user")
+    assert not may_answer(TEAM, actor="dev", kind=RequestKind.ESCALATION, addressee="user")

@@ -1,0 +1,178 @@
+"""What a stored message says, and what is reported when it does not say it properly."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from store.message import Message, from_record
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
+from tests.protocol.conftest import SPRINT_BODIES, carried, message
+
+BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
+
+
+def codes(message: Message) -> list[str]:
+    return [problem.code for problem in reading(message).problems]
+
+
+@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
+def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_own_miscount(
+    body: dict[str, object],
+) -> None:
+    read = reading(carried(body))
+    assert read.kind is not None
+    assert read.name == body["msg_type"]
+    assert dict(read.body) == body
+    assert codes(carried(body)) == (["STORY_COUNT_MISMATCH"] if read.name == "BATCH_PLAN_READY" else [])
+
+
+def test_a_prefix_and_a_msg_type_that_disagree_are_an_error_and_decide_nothing() -> None:
+    content = 'AGENT_CREATED: {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1", "agent_type": "dev"}'
+    read = reading(message(content))
+    assert (read.kind, read.opens, read.answers, read.approve) == (None, None, None, None)
+    [problem] = read.problems
+    assert (problem.code, problem.severity) == ("PREFIX_MISMATCH", "error")
+    assert "AGENT_DESTROYED" in problem.message
+    assert problem.hint
+
+
+def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
+    body = {key: value for key, value in BODIES["AGENT_CREATED"].items() if key != "msg_type"}
+    read = reading(message(f"AGENT_CREATED: {json.dumps(body)}"))
+    assert read.answers is RequestKind.CREATE
+    assert [problem.code for problem in read.problems] == ["PREFIX_MISMATCH"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "{",
+        "no json",
+        '{"agent_name": NaN}',
+        '["AGENT_CREATED"]',
+        '{"msg_type": "AGENT_CREATED"} and more',
+        '{"agent_name": "a", "agent_name": "b"}',
+        '{"a":' * 100_000,
+        '{"a":' + "[" * 100_000,
+        '{"a": ' + "9" * 5000 + "}",
+    ],
+)
+def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> None:
+    read = reading(message(f"AGENT_CREATED: {tail}"))
+    assert (read.kind, read.approve, dict(read.body)) == (None, None, {})
+    [problem] = read.problems
+    assert (problem.code, problem.severity) == ("BODY_INVALID", "error")
+    assert problem.place.startswith("MSG-20260224-aaaaaaaa")
+
+
+def test_a_missing_and_a_wrong_field_are_reported_each_with_its_place() -> None:
+    body = {"msg_type": "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"], "resident_contacts": {"debugger": 3}}
+    del body["report_to"]
+    places = [problem.place for problem in reading(carried(body)).problems]
+    assert places == ["MSG-20260224-aaaaaaaa report_to", "MSG-20260224-aaaaaaaa resident_contacts.debugger"]
+
+
+@pytest.mark.parametrize("key", ["story_key", "batch_id", "session_id", "epic_file_path", "acceptance_criteria"])
+def test_business_context_in_a_creation_request_is_reported(key: str) -> None:
+    assert codes(carried({**BODIES["AGENT_CREATE_REQUEST"], key: "3-1"})) == ["BUSINESS_IN_CREATE_REQUEST"]
+
+
+def test_a_creation_request_in_the_name_of_another_is_reported() -> None:
+    assert codes(carried(BODIES["AGENT_CREATE_REQUEST"], sender="slave-batch-2")) == ["BODY_INVALID"]
+
+
+@pytest.mark.parametrize("severity", ["HIGH", "high", "Medium", "low"])
+def test_levels_are_read_in_any_case(severity: str) -> None:
+    assert codes(carried({**BODIES["DEBUG_RESULT"], "severity": severity, "confidence": severity})) == []
+
+
+def test_a_browser_operation_without_what_it_needs_is_reported() -> None:
+    assert codes(carried({**BODIES["BROWSER_REQUEST"], "url": None})) == ["BODY_INVALID"]
+
+
+def test_a_story_both_completed_and_failed_is_reported() -> None:
+    assert codes(carried({**BODIES["SLAVE_BATCH_COMPLETE"], "stories_failed": ["3-1"]})) == ["BODY_INVALID"]
+
+
+def test_batch_ids_may_be_numbers_or_texts() -> None:
+    assert codes(carried({**BODIES["SLAVE_BATCH_COMPLETE"], "batch_id": "batch-1"})) == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "request_id"),
+    [
+        (carried(BODIES["AGENT_CREATE_REQUEST"]), "MSG-20260224-aaaaaaaa"),
+        (carried(BODIES["AGENT_CREATED"]), None),
+        (carried({**BODIES["AGENT_CREATED"], "in_reply_to": "MSG-1"}), "MSG-1"),
+        (carried(BODIES["DEBUG_REQUEST"]), "DBG-001"),
+        (carried(BODIES["DEBUG_RESULT"]), "DBG-001"),
+        (carried(BODIES["BROWSER_RESULT"]), "BR-001"),
+        (message(type="plan_approval_request", payload={"request_id": "plan-1"}), "plan-1"),
+        (message(type="plan_approval_request", payload={"requestId": "plan-1"}), "plan-1"),
+        (message(type="shutdown_request"), "MSG-20260224-aaaaaaaa"),
+        (message(type="shutdown_response", payload={"request_id": "s-1"}), "s-1"),
+        (message(type="escalate"), "MSG-20260224-aaaaaaaa"),
+        (message(payload={"in_reply_to": "MSG-7"}), "MSG-7"),
+        (message(), None),
+    ],
+)
+def test_the_request_id_is_what_an_answer_quotes(stored: Message, request_id: str | None) -> None:
+    assert reading(stored).request_id == request_id
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [(True, True), (False, False), ("true", True), ("No", False), ("maybe", None), (1, None), (0, None), ([], None)],
+)
+def test_a_verdict_is_a_boolean_or_its_word_and_nothing_else(value: object, verdict: bool | None) -> None:
+    stored = message(type="plan_approval_response", payload={"request_id": "p", "approve": value})
+    assert reading(stored).approve is verdict
+
+
+def test_a_verdict_that_says_neither_yes_nor_no_is_an_error() -> None:
+    stored = message(type="shutdown_response", payload={"request_id": "s-1"})
+    [problem] = reading(stored).problems
+    assert (problem.code, problem.severity, problem.place) == (
+        *("BODY_INVALID", "error"),
+        "MSG-20260224-aaaaaaaa payload.approve",
+    )
+
+
+def test_a_refusal_without_a_reason_is_reported() -> None:
+    stored = message("", type="shutdown_response", payload={"request_id": "s-1", "approve": False})
+    assert codes(stored) == ["BODY_INVALID"]
+
+
+def test_a_messenger_kind_without_its_fields_is_reported_field_by_field() -> None:
+    stored = message(type="handoff", payload={"artifact_path": "a.md", "next_actions": "none"})
+    assert [problem.message for problem in reading(stored).problems] == [
+        "handoff: context_summary is missing",
+        "handoff: next_actions is not a list that is not empty",
+    ]
+
+
+def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None:
+    record = {
+        "message_id": "m",
+        "type": "DEBUG_REQUEST",
+        "from": "a",
+        "to": "debugger",
+        "payload": BODIES["DEBUG_REQUEST"],
+    }
+    read = reading(from_record(record))
+    assert read.opens is RequestKind.DEBUG
+    assert [problem.place for problem in read.problems] == ["m type"]
+
+
+def test_a_sprint_message_is_parsed_once() -> None:
+    stored = carried(BODIES["BATCH_PLAN_READY"])
+    assert reading(stored) is reading(stored)
+    assert reading(stored).problems[0] is reading(stored).problems[0]
+
+
+def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
+    read = reading(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
+    assert (read.kind, read.name, read.body["to"], read.problems) == (None, "STORY_MOVED", "done", ())

@@ -1,0 +1,114 @@
+"""The registry knows every kind of the four sources."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+
+from store.config import Agent, Route, TeamConfig
+from store.protocol.fields import MATRIX
+from store.protocol.kinds import Family, RequestKind
+from store.protocol.registry import KINDS, default_priority, kind_named, kind_of
+from store.protocol.routes import STANDARD_ROUTES, routes_of
+from store.protocol.table import kinds_table
+from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
+
+WITHOUT_FORMAT = (
+    *("AGENT_DESTROY_REQUEST", "AGENT_DESTROYED", "COURSE_CORRECTION", "CC_TRIGGER"),
+    *("AGENT_COMPLETE", "RESEARCH_REQUEST", "RESEARCH_RESULT"),
+)
+SPRINT_KINDS = (*(str(body["msg_type"]) for body in SPRINT_BODIES), *WITHOUT_FORMAT)
+
+
+@pytest.mark.parametrize(
+    ("names", "family"),
+    [
+        ((*MATRIX, "plan_approval_request"), Family.SENDMESSAGE),
+        (("handoff", "review", "clarify", "escalate", "notify", "collaborate"), Family.MESSENGER),
+        (SPRINT_KINDS, Family.SPRINT),
+        (("task_assignment", "task_complete", "spec_ready", "error_report", "dependency_unblocked"), Family.ROUTER),
+    ],
+)
+def test_every_kind_of_a_source_is_known_under_its_family(names: tuple[str, ...], family: Family) -> None:
+    assert {name: kind_named(name) and KINDS[name].family for name in names} == dict.fromkeys(names, family)
+
+
+def test_names_that_differ_in_case_only_are_different_kinds() -> None:
+    assert KINDS["TASK_ASSIGNMENT"].family is Family.SPRINT
+    assert KINDS["task_assignment"].family is Family.ROUTER
+
+
+@pytest.mark.parametrize("name", ["SM_PLANNING_REQUEST", "AGENT_DISPATCH_REQUEST", "CC_REJECTED", "BATCH_ASSIGNMENT"])
+def test_kinds_of_later_revisions_are_recognised_and_have_no_door(name: str) -> None:
+    assert KINDS[name].door == ""
+
+
+def test_the_sprint_source_has_seventeen_kinds() -> None:
+    assert len(set(SPRINT_KINDS)) == 17
+    assert sum(kind.family is Family.SPRINT and kind.source == "002" for kind in KINDS.values()) == 17
+
+
+def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
+    opened = {kind.opens for kind in KINDS.values()} - {None}
+    answered = {kind.answers for kind in KINDS.values()} - {None}
+    assert opened == set(RequestKind)
+    assert set(RequestKind) - answered == {RequestKind.ESCALATION, RequestKind.CLARIFICATION}
+
+
+@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
+def test_the_kind_of_a_sprint_message_is_seen_through_its_prefix(body: dict[str, object]) -> None:
+    assert kind_of(carried(body)) is KINDS[str(body["msg_type"])]
+
+
+@pytest.mark.parametrize("content", ["Note: {a}", "hello", "", "see AGENT_CREATED: {}", "THINGS_TO_DO: later"])
+def test_a_plain_text_is_a_plain_message(content: str) -> None:
+    assert kind_of(message(content)) is KINDS["message"]
+
+
+def test_an_unknown_type_has_no_kind() -> None:
+    assert kind_of(message(type="poke")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "priority"),
+    [
+        ("handoff", "high"),
+        ("review", "medium"),
+        ("clarify", "high"),
+        ("escalate", "critical"),
+        ("notify", "low"),
+        ("collaborate", "medium"),
+        ("message", "medium"),
+        ("poke", "medium"),
+    ],
+)
+def test_a_kind_has_the_default_priority_of_its_source(name: str, priority: str) -> None:
+    assert default_priority(name, TeamConfig()) == priority
+
+
+def test_the_team_overrides_the_default_priority_of_a_kind() -> None:
+    settings = TeamConfig(priorities=MappingProxyType({"notify": "high"}))
+    assert default_priority("notify", settings) == "high"
+
+
+def test_the_table_has_one_row_per_kind_with_its_door() -> None:
+    rows = kinds_table().splitlines()
+    assert len(rows) == 2 + len(KINDS)
+    assert all(row.count("|") == 6 for row in rows)
+    assert "| `plan_approval_request` | SendMessage | Agent → Lead | opens plan | `plan` |" in rows
+    assert "| `BROWSER_RESULT` | Sprint | E2E Live → Requester | answers browser | `send` |" in rows
+
+
+def test_standard_routes_are_offered_where_both_ends_are_members() -> None:
+    assert routes_of(TeamConfig()) == STANDARD_ROUTES
+    assert routes_of(OFFICE) == ()
+    settings = TeamConfig(declared=True, agents=agents_of(Agent("sm"), Agent("dev")))
+    assert [route.key for route in routes_of(settings)] == ["sm_to_dev"]
+
+
+def test_the_team_s_own_route_replaces_the_standard_one_of_its_key() -> None:
+    own = Route("sm_to_dev", "story ready", "sm", "dev", ("story_path",))
+    keys = [route.key for route in routes_of(TeamConfig(routes=(own,)))]
+    assert keys.count("sm_to_dev") == 1
+    assert routes_of(TeamConfig(routes=(own,)))[0] is own

@@ -1,0 +1,79 @@
+"""A signature covers what a message says and survives its way through the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from store.message import Message, from_record
+from store.protocol.signing import Seal, canonical, seal_of, sign
+from tests.protocol.conftest import message
+
+KEY = b"0123456789abcdef"
+
+
+def signed(**changes: Any) -> Message:
+    plain = message(**changes)
+    return from_record({**plain.record, "signature": sign(plain.record, KEY)})
+
+
+def test_a_signed_record_is_signed_and_a_plain_one_unsigned() -> None:
+    assert seal_of(signed(), KEY) is Seal.SIGNED
+    assert seal_of(message(), KEY) is Seal.UNSIGNED
+
+
+@pytest.mark.parametrize(
+    "transit",
+    [
+        {"status": "read", "read_at": "2026-02-24T11:00:00Z"},
+        {"status": "retry", "attempts": 2, "next_attempt_at": "x", "error_message": "y"},
+        {"status": "delivered", "delivered_at": "x"},
+        {"read_by": {"a": "x"}},
+        {"claimed_by": "a", "lease_until": "x"},
+        {"status": "recalled", "recalled_at": "x"},
+    ],
+)
+def test_a_change_in_transit_leaves_the_seal_whole(transit: dict[str, Any]) -> None:
+    assert seal_of(signed().with_changes(**transit), KEY) is Seal.SIGNED
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"from_": "ceo"},
+        {"to": "someone"},
+        {"to_agents": ["master", "spy"]},
+        {"type": "shutdown_request"},
+        {"message_id": "MSG-other"},
+        {"priority": "critical"},
+        {"created": "2026-02-25T10:30:00.000Z"},
+        {"payload": {"content": "other text", "summary": "A summary of five words here"}},
+        {"approve": True},
+        {"broadcast_id": "MSG-group"},
+        {"signature": "hmac-sha256:" + "0" * 64},
+        {"signature": 5},
+    ],
+)
+def test_a_change_of_what_is_said_breaks_the_seal(forged: dict[str, Any]) -> None:
+    assert seal_of(signed().with_changes(**forged), KEY) is Seal.BROKEN
+
+
+def test_another_key_breaks_the_seal_and_no_key_cannot_tell() -> None:
+    assert seal_of(signed(), b"another key") is Seal.BROKEN
+    assert seal_of(signed(), b"") is Seal.UNSIGNED
+
+
+def test_the_order_of_keys_and_the_spelling_of_a_backend_do_not_matter() -> None:
+    record = dict(signed().record)
+    shuffled = dict(reversed(record.items()))
+    renamed = {
+        {"from": "sender", "to": "recipient", "created": "created_at"}.get(key, key): value
+        for key, value in record.items()
+    }
+    assert canonical(record) == canonical(shuffled) == canonical(renamed)
+    assert seal_of(from_record(renamed), KEY) is Seal.SIGNED
+
+
+def test_text_of_any_script_and_even_a_lone_surrogate_can_be_signed() -> None:
+    assert seal_of(signed(payload={"content": "任务 \ud83d \x00"}), KEY) is Seal.SIGNED

@@ -1,0 +1,71 @@
+"""Summaries are counted in words of any script; the source's good examples pass and its bad ones warn."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.protocol.summary import count_words, summary_warnings
+from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
+
+GOOD = ["创建新任务：财务报表生成", "查询任务 TASK-001 状态", "批准任务变更计划", "项目 PROJ-001 启动通知"]
+BAD = ["你好", "我有个问题想问你关于任务的事情", "Message about task status"]
+
+
+@pytest.mark.parametrize("language", ["zh", "any"])
+@pytest.mark.parametrize("summary", GOOD)
+def test_a_good_example_of_the_source_passes(summary: str, language: str) -> None:
+    assert summary_warnings(summary, language=language) == []
+
+
+@pytest.mark.parametrize("language", ["zh", "any", "en"])
+@pytest.mark.parametrize("summary", BAD)
+def test_a_bad_example_of_the_source_warns(summary: str, language: str) -> None:
+    assert summary_warnings(summary, language=language)
+
+
+def test_every_summary_the_source_uses_passes_but_its_own_template() -> None:
+    summaries = {row["document"].get("summary") for row in SENDMESSAGE_DOCUMENTS} - {None}
+    assert [one for one in summaries if summary_warnings(one, language="zh")] == ["广播摘要"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("…—!", 0),
+        ("项目 PROJ-001 启动通知", 7),
+        ("Refactor the report generator", 4),
+        ("don't", 1),
+        ("naïve café", 2),
+        ("プランを見る", 6),
+        ("TASK-2026-02-24-001 done", 2),
+        ("保存v2版", 4),
+    ],
+)
+def test_each_han_character_and_each_run_of_other_letters_is_one_word(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+@pytest.mark.parametrize(("words", "warned"), [(4, True), (5, False), (10, False), (11, True)])
+def test_five_to_ten_words_are_right(words: int, warned: bool) -> None:
+    assert bool(summary_warnings(" ".join(["word"] * words), language="en")) is warned
+
+
+@pytest.mark.parametrize(
+    "summary", ["hello there everyone", "Hi team, good morning all!", "大家好，早上好", "您好谢谢"]
+)
+def test_a_mere_greeting_is_told_so(summary: str) -> None:
+    assert any("greets" in warning for warning in summary_warnings(summary, language="any"))
+
+
+@pytest.mark.parametrize("summary", ["Hello: the build is green again", "Please review the plan for tomorrow"])
+def test_a_greeting_with_a_subject_is_not_a_mere_greeting(summary: str) -> None:
+    assert not any("greets" in warning for warning in summary_warnings(summary, language="any"))
+
+
+@pytest.mark.parametrize(
+    ("language", "summary"), [("zh", "Refactor the report generator today"), ("en", "创建新任务财务报表")]
+)
+def test_another_language_than_the_team_s_is_told_so(language: str, summary: str) -> None:
+    assert any("language" in warning for warning in summary_warnings(summary, language=language))
+    assert summary_warnings(summary, language="any") == []
