@@ -72,6 +72,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
+    folder = folder.absolute()
     if folder.is_file() and folder.name == QUEUE_NAME:
         folder = folder.parent
     if not folder.is_dir():
