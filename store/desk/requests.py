@@ -124,7 +124,7 @@ def _ask(
 
 def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None) -> Receipt:
     question = _peek(seat, request_id)
-    opens = question and _opens(question)
+    opens = _opens(question) if question is not None else None
     if opens in (RequestKind.CREATE, RequestKind.DESTROY):
         from store.desk.agents import answer_agent_request
 
@@ -159,7 +159,7 @@ def open_question(
     """
     thread = _thread(tx, request_id)
     question = next((one for one in thread if _opens(one) and reading(one).request_id == request_id), None)
-    kind = question and _opens(question)
+    kind = _opens(question) if question is not None else None
     if question is None or kind is None:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
