@@ -159,20 +159,39 @@ def read_item(data: bytes) -> dict[str, Any]:
     """Build the record of a text that is one list item.
 
     Raises:
-        CodecError: The text is not YAML, or not exactly one item, or the item is not a plain mapping.
+        CodecError: The text is not YAML, or not exactly one item, or the item is not a plain mapping. A text
+            that ends inside quotes or brackets is reported as such, whatever else is wrong with it.
     """
     events = Events(data, limit=DEPTH + 1)
     try:
-        for expected in ("StreamStartEvent", "DocumentStartEvent", "SequenceStartEvent"):
-            event = events.next()
-            if type(event).__name__ != expected:
-                raise CodecError("expected a list item", line_of(event))
-        _refuse_extras(event)
-        record = read_record(events, events.next())
-        for expected in ("SequenceEndEvent", "DocumentEndEvent", "StreamEndEvent"):
-            event = events.next()
-            if type(event).__name__ != expected:
-                raise CodecError("something follows that is not part of the message", line_of(event), kind=Kind.SYNTAX)
-        return record
+        return _read_item(events)
+    except CodecError as error:
+        if error.kind is Kind.MEANING:
+            _check_end(events)
+        raise
     finally:
         events.close()
+
+
+def _read_item(events: Events) -> dict[str, Any]:
+    for expected in ("StreamStartEvent", "DocumentStartEvent", "SequenceStartEvent"):
+        event = events.next()
+        if type(event).__name__ != expected:
+            raise CodecError("expected a list item", line_of(event))
+    _refuse_extras(event)
+    record = read_record(events, events.next())
+    for expected in ("SequenceEndEvent", "DocumentEndEvent", "StreamEndEvent"):
+        event = events.next()
+        if type(event).__name__ != expected:
+            raise CodecError("something follows that is not part of the message", line_of(event), kind=Kind.SYNTAX)
+    return record
+
+
+def _check_end(events: Events) -> None:
+    """Read on to the end of the text; an open end is raised, any other error is not."""
+    try:
+        while type(events.next()).__name__ != "StreamEndEvent":
+            pass
+    except CodecError as error:
+        if error.kind is Kind.OPEN:
+            raise

@@ -14,9 +14,9 @@ _GAP = re.compile(_BLANKS)
 _FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
-_OTHER_BREAK = re.compile(rb"(?:\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9])[ ]*(?:-|messages)")
+_OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)|%")
-_KEY = re.compile(rb" *(?:[^ \t\r\n#-][^\n]*?:(?:[ \t\r\n]|\Z)|\?[ \t\r\n])")
+_KEY = re.compile(rb" *(?:[^ \t\r\n#][^\n]*?:(?:[ \t\r\n]|\Z)|\?[ \t\r\n])")
 _BARE_KEY = re.compile(rb" *[^ \t\r\n#][^\n]*?:[ \t]*(?:[&!][^\n]*)?(?:#[^\n]*)?\r?\n" + _BLANKS + rb" *-[ \t\r\n]")
 
 
@@ -36,18 +36,20 @@ class Frame:
         head: Up to and including the line `messages:` and the comments before the first item.
         starts: Where each item begins.
         end: Where the last item ends and what follows the list begins.
+        doubtful: Whether columns may deceive here, so that a whole-file parse, if it succeeds, knows better.
     """
 
     head: bytes
     starts: list[int]
     end: int
     style: Style
+    doubtful: bool = False
 
 
 def split(data: bytes) -> Frame | None:
     """Cut a whole file; None when its frame is not the plain one (the caller then reads the whole file as YAML)."""
     found = _LIST.search(data)
-    if found is None or has_other_breaks(data):
+    if found is None:
         return None
     opened = min(found.end() + 1, len(data))
     eol = b"\r\n" if data[found.start() : opened].endswith(b"\r\n") else b"\n"
@@ -57,10 +59,11 @@ def split(data: bytes) -> Frame | None:
         frame = Frame(data[:opened], [], opened, Style(0, eol))
     else:
         style = Style(len(first[1]), eol)
-        end = find_end(data, first.start(), style)
+        end, doubtful = find_end(data, first.start(), style)
         if end is None:
             return None
-        frame = Frame(data[: first.start()], item_starts(data, first.start(), end, style), end, style)
+        starts = item_starts(data, first.start(), end, style)
+        frame = Frame(data[: first.start()], starts, end, style, doubtful or has_other_breaks(data))
     return frame if _is_sound(data[: found.start()], data[frame.end :]) else None
 
 
@@ -69,31 +72,30 @@ def item_starts(data: bytes, start: int, end: int, style: Style) -> list[int]:
     return [start] + [found.start() + 1 for found in _item(style.indent).finditer(data, start, end)]
 
 
-def find_end(data: bytes, start: int, style: Style) -> int | None:
-    """Where the list that begins at `start` ends; None when the columns alone do not tell.
+def find_end(data: bytes, start: int, style: Style) -> tuple[int | None, bool]:
+    """Where the list that begins at `start` ends, None when columns do not tell; and whether that is doubtful.
 
     Lines left of the items that cannot begin anything new belong to the item before (which they may damage).
     """
     stray = _stray(style.indent).search(data, start)
-    if stray is None:
-        return len(data)
-    last = _last_item(data, style)
+    last, doubtful = _last_item(data, style) if stray else 0, False
     while stray is not None:
         line = stray.start() + 1
         if _DOCUMENT.match(data, line):
-            return None
-        if line > last:
-            if _KEY.match(data, line):
-                return line
-        elif _BARE_KEY.match(data, line):
-            return None
+            return None, True
+        if _KEY.match(data, line):
+            if line > last:
+                return line, doubtful
+            if _BARE_KEY.match(data, line):
+                return None, True
+            doubtful = True
         stray = _stray(style.indent).search(data, line)
-    return len(data)
+    return len(data), doubtful
 
 
-def has_stray(data: bytes, start: int, end: int, style: Style) -> bool:
-    """Whether a line in `data[start:end]` stands left of the items without being one."""
-    return _stray(style.indent).search(data, start, end) is not None
+def has_stray(items: bytes, style: Style) -> bool:
+    """Whether a line after the first stands left of the items without being one."""
+    return _stray(style.indent).search(items) is not None
 
 
 def is_plain_tail(tail: bytes) -> bool:
@@ -123,7 +125,7 @@ def _last_item(data: bytes, style: Style) -> int:
 
 
 def has_other_breaks(data: bytes) -> bool:
-    """Whether a line break that only YAML counts as one may hide an item from a search for newlines."""
+    """Whether the text holds line breaks that YAML knows and a search for newlines does not."""
     if not (b"\r" in data or b"\xc2\x85" in data or b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data):
         return False
     return _OTHER_BREAK.search(data) is not None

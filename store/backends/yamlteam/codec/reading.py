@@ -10,7 +10,7 @@ from store.backends.yamlteam.codec.checks import check_bytes
 from store.backends.yamlteam.codec.common import common_prefix, common_suffix
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
-from store.backends.yamlteam.codec.frame import find_end, has_other_breaks, has_stray, is_plain_tail, item_starts, split
+from store.backends.yamlteam.codec.frame import has_other_breaks, has_stray, is_plain_tail, item_starts, split
 from store.backends.yamlteam.codec.join import is_open, join_open
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.unusual import read_unusual
@@ -30,6 +30,8 @@ def read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Parts:
         return read_unusual(data)
     entries = _cut(data, frame.starts, frame.end, known)
     parts = Parts(frame.head, entries, data[frame.end :], frame.style)
+    if frame.doubtful:
+        return _ask_yaml(data, parts)
     return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
 
 
@@ -77,9 +79,7 @@ def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
         check_bytes(middle)
     except CodecError:
         return False
-    if has_other_breaks(middle) or has_stray(middle, 0, len(middle), old.style):
-        return False
-    return end < len(data) or find_end(middle, 0, old.style) == len(middle)
+    return not has_other_breaks(middle) and not has_stray(middle, old.style)
 
 
 def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Entry]) -> tuple[Entry, ...]:
@@ -92,9 +92,18 @@ def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Ent
 def _settle_before_tail(data: bytes, parts: Parts) -> Parts:
     """Make sure that what looks like the end of the list is not the inside of an open quote."""
     entries = join_open(parts.entries)
-    if any(map(is_open, entries)):
-        try:
-            return read_unusual(data)
-        except CodecError:
-            pass
-    return replace(parts, entries=entries, settled=True)
+    settled = replace(parts, entries=entries, settled=True)
+    return _ask_yaml(data, settled) if any(map(is_open, entries)) else settled
+
+
+def _ask_yaml(data: bytes, parts: Parts) -> Parts:
+    """The entries as a whole-file parse sees them, or `parts` when that fails or sees the same."""
+    try:
+        whole = read_unusual(data)
+    except CodecError:
+        return parts
+    return parts if _shape(whole) == _shape(parts) else whole
+
+
+def _shape(parts: Parts) -> tuple[list[bytes], bytes]:
+    return [entry.raw for entry in parts.entries], parts.tail

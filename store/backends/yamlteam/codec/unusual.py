@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from store.backends.yamlteam.codec.checks import BOM
@@ -27,27 +28,26 @@ def read_unusual(data: bytes) -> Parts:
     whole = read_whole(data)
     eol = b"\r\n" if b"\r\n" in data else b"\n"
     text = data.removeprefix(BOM).decode()
-    if whole.block and whole.items:
-        cuts, style = _block_cuts(text, whole), Style(whole.column, eol)
-    else:
-        cuts, style = _flow_cuts(text, whole), Style(0, eol)
+    cuts = _block_cuts(text, whole) if whole.block else []
+    style = Style(whole.column if cuts else 0, eol)
+    flow = not cuts
+    cuts = cuts or _flow_cuts(text, whole)
     places = _byte_offsets(text, cuts, len(data) - len(data.removeprefix(BOM)))
     entries = [
-        _entry(data, start, stop, item) for item, start, stop in zip(whole.items, places, places[1:], strict=False)
+        _entry(data, start, stop, item) for item, (start, stop) in zip(whole.items, pairwise(places), strict=True)
     ]
-    if len(entries) != len(whole.items):
-        raise CodecError("the list under messages: cannot be cut into entries", 1)
-    flow = not (whole.block and whole.items)
     return Parts(data[: places[0]], tuple(entries), data[places[-1] :], style, whole=True, flow=flow, settled=True)
 
 
 def _block_cuts(text: str, whole: Whole) -> list[int]:
-    """Where the line of each item's dash begins, and where the list ends."""
-    dash = re.compile(rf"(?:^|(?<=[{_BREAKS}])) {{{whole.column}}}(?=-(?:[ \t{_BREAKS}]|$))")
-    lines = [found.start() for found in dash.finditer(text)]
-    cuts = [lines[max(0, bisect_right(lines, item.start - 1) - 1)] for item in whole.items]
+    """Where the line of each item's dash begins, and where the list ends; nothing when a dash shares its line."""
+    dash = re.compile(rf"(?:^|(?<=[{_BREAKS}])) {{{whole.column}}}-(?=[ \t{_BREAKS}]|$)")
+    lines = [found.start() for found in dash.finditer(text, max(0, whole.start - whole.column))]
+    places = [bisect_left(lines, item.start) - 1 for item in whole.items]
+    if not places or places[0] != 0 or any(one >= other for one, other in pairwise(places)):
+        return []
     end = len(text) if whole.end >= len(text) else 1 + max(text.rfind(mark, 0, whole.end) for mark in _BREAKS)
-    return [*cuts, end]
+    return [*(lines[place] for place in places), end]
 
 
 def _flow_cuts(text: str, whole: Whole) -> list[int]:
