@@ -142,19 +142,27 @@ def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
 
 _ZSH_ACTIONS = {
     "files": "_files",
-    **{one: f"_team_console_words {one}" for one in ("agents", "requests", "messages", "kinds")},
+    **{one: f" _team_console_words {one}" for one in ("agents", "requests", "messages", "kinds")},
 }
 
 _ZSH = r"""#compdef team-console
 _team_console_words() {{
-  local -a found team
-  team=(${{opt_args[-t]:+--team=${{(Q)opt_args[-t]}}}} ${{opt_args[--team]:+--team=${{(Q)opt_args[--team]}}}})
-  found=(${{(f)"$(team-console _complete $1 $team 2>/dev/null)"}})
-  if [[ $1 == agents ]]; then _values -s , agent $found; else compadd -a found; fi
+  local -a found
+  found=(${{(f)"$(team-console _complete $1 $given_team 2>/dev/null)"}})
+  ((${{#found}})) || return 1
+  if [[ ${{words[CURRENT-1]}} == --to ]]; then _values -s , agent $found; else compadd -a found; fi
 }}
 _team_console() {{
   local context state state_descr line
-  typeset -A opt_args
+  local -A opt_args
+  local -a given_team
+  local -i number
+  for ((number = 2; number < CURRENT; number++)); do
+    case $words[number] in
+      -t | --team) given_team=(--team ${{(Q)words[number + 1]}}) ;;
+      --team=*) given_team=(${{(Q)words[number]}}) ;;
+    esac
+  done
   local -a verbs
   verbs=(
 {listed}

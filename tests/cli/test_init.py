@@ -13,7 +13,9 @@ def test_a_new_team_works_at_once(elsewhere: CommandLine) -> None:
         *("--agent", "task-manager:plan", "--agent", "scrum-master:resident", "--json"),
     ).json
     assert made["agents"] == ["ceo", "task-manager", "scrum-master"]
-    elsewhere.ok("-t", "crew", "send", "--to", "task-manager", "--summary", "Create a task for reports", "--content", "x")
+    elsewhere.ok(
+        "-t", "crew", "send", "--to", "task-manager", "--summary", "Create a task for reports", "--content", "x"
+    )
     roster = {agent["name"]: agent for agent in elsewhere.ok("-t", "crew", "roster", "--json").json["agents"]}
     assert roster["ceo"]["role"] == "master"
     assert roster["task-manager"]["plan_mode_required"] is True

@@ -103,7 +103,9 @@ def test_what_was_received_is_read_archived_and_not_handed_out_again(team: Comma
 def test_a_type_filter_leaves_the_rest_pending(team: CommandLine) -> None:
     put(team, record(1), record(2, type="review"))
     assert team.ok("receive", "--agent", "task-manager", "--type", "review", "--json").json["count"] == 1
-    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["messages"][0]["message_id"] == "MSG-1"
+    assert (
+        team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["messages"][0]["message_id"] == "MSG-1"
+    )
 
 
 def test_a_peek_changes_nothing(team: CommandLine) -> None:

@@ -40,7 +40,9 @@ def test_what_is_printed_says_written_and_never_delivered(team: CommandLine) -> 
     assert "delivered" not in result.out
 
 
-@pytest.mark.parametrize("to", [("--to", "task-manager,file-manager"), ("--to", "task-manager", "--to", "file-manager")])
+@pytest.mark.parametrize(
+    "to", [("--to", "task-manager,file-manager"), ("--to", "task-manager", "--to", "file-manager")]
+)
 def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: CommandLine) -> None:
     result = team.ok("send", *to, "--summary", SUMMARY, "--content", "?", "--json").json
     assert [row["recipient"] for row in result["deliveries"]] == ["task-manager", "file-manager"]
@@ -51,7 +53,12 @@ def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: Comma
 
 def test_all_reaches_every_member_but_the_sender(team: CommandLine) -> None:
     team.ok("send", "--to", "all", "--summary", SUMMARY, "--content", "?", "--as", "task-manager")
-    assert {str(record["to"]) for record in queue(team)} == {"ceo", "schedule-manager", "file-manager", "knowledge-manager"}
+    assert {str(record["to"]) for record in queue(team)} == {
+        "ceo",
+        "schedule-manager",
+        "file-manager",
+        "knowledge-manager",
+    }
 
 
 def test_content_comes_from_standard_input_byte_for_byte(team: CommandLine) -> None:

@@ -53,7 +53,9 @@ def finding_json(one: Problem) -> dict[str, str]:
 def _print(call: Call, one: Problem) -> None:
     word = safe_line(one.severity)
     colour = _COLOURS.get(one.severity, "dim")
-    call.out.say(f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{one.code}  {one.place}')}")
+    call.out.say(
+        f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{one.code}  {one.place}')}"
+    )
     call.out.say(f"         {safe_line(one.message)}")
     if one.hint:
         call.out.say(call.out.paint(f"         {safe_line(one.hint)}", "dim"))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser
 
 from console.cli.call import Call
 from store.errors import TeamError
 from store.names import ALL, is_name
+
+_PLAIN = re.compile(r"[\w@.+:-]+")
+"""Words a shell takes as they are; bash expands what a completion script is given."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,7 +22,7 @@ def run(call: Call) -> int:
     """Print the words. A store that cannot be read completes nothing."""
     try:
         for word in _SOURCES[call.options.what](call):
-            if word.isprintable() and not any(one.isspace() for one in word):
+            if _PLAIN.fullmatch(word):
                 call.out.say(word)
     except TeamError:
         return 0

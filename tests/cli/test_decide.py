@@ -1,0 +1,143 @@
+"""`plan`, `approve`, `reject`, `shutdown`: asking, answering, and being told what was decided."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import Any
+
+from tests.conftest import CommandLine
+
+PLAN = "1. Split the loader\n2. Add error handling\n"
+
+
+def inbox(team: CommandLine, agent: str) -> list[dict[str, Any]]:
+    """What waits for `agent`, without touching it."""
+    return list(team.ok("receive", "--agent", agent, "--peek", "--json").json["messages"])
+
+
+def hand_in(team: CommandLine) -> str:
+    """Submit a plan as task-manager; its request id."""
+    return team.ok("plan", "--as", "task-manager", "--content", "-", stdin=PLAN).out.strip()
+
+
+def test_a_plan_prints_its_request_id_and_reaches_the_lead(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    assert re.fullmatch(r"plan_approval-\d{13}@task-manager@sprint-42", request_id)
+    question = inbox(team, "ceo")[0]
+    assert question["type"] == "plan_approval_request"
+    assert question["payload"]["request_id"] == request_id
+    assert question["payload"]["content"] == PLAN
+
+
+def test_approving_says_whose_plan_and_reaches_its_author(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    result = team.ok("approve", request_id, "--note", "Go ahead")
+    assert result.out.startswith(f"approved the plan of task-manager ({request_id})")
+    answer = inbox(team, "task-manager")[0]
+    assert answer["payload"]["approve"] is True
+    assert answer["payload"]["request_id"] == request_id
+    assert answer["payload"]["content"] == "Go ahead"
+
+
+def test_a_rejection_carries_reason_and_suggestion(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    words = ("reject", request_id, "--reason", "No way back", "--suggest", "Keep the old path for a week", "--json")
+    result = team.ok(*words).json
+    assert (result["action"], result["request_id"], result["recipient"]) == ("reject", request_id, "task-manager")
+    answer = inbox(team, "task-manager")[0]
+    assert answer["payload"]["approve"] is False
+    assert "No way back" in answer["payload"]["content"]
+    assert "Keep the old path for a week" in answer["payload"]["content"]
+
+
+def test_a_rejection_without_a_reason_is_refused(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    result = team("reject", request_id, "--json")
+    assert (result.status, result.json["error"]) == (1, "MISSING_REASON")
+    assert inbox(team, "task-manager") == []
+
+
+def test_the_first_answer_stands_and_the_second_is_told_so(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    team.ok("approve", request_id)
+    result = team("reject", request_id, "--reason", "late", "--json")
+    assert (result.status, result.json["error"]) == (1, "ALREADY_ANSWERED")
+    assert result.json["answered_by"] == "ceo"
+    assert result.json["answered_at"].endswith("Z")
+    assert len(inbox(team, "task-manager")) == 1
+
+
+def test_only_the_lead_answers_plans(team: CommandLine) -> None:
+    request_id = hand_in(team)
+    result = team("approve", request_id, "--as", "file-manager", "--json")
+    assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def test_an_unknown_request_is_refused_with_a_way_to_find_the_right_one(team: CommandLine) -> None:
+    result = team("approve", "plan_approval-1@nobody@x")
+    assert result.status == 1
+    assert "INVALID_REQUEST_ID" in result.err
+    assert "requests --open" in result.err
+
+
+def test_a_shutdown_asks_and_prints_the_request(team: CommandLine) -> None:
+    result = team.ok("shutdown", "file-manager", "--reason", "The work is done", "--json").json
+    assert re.fullmatch(r"shutdown-\d{13}@file-manager", result["request_id"])
+    question = inbox(team, "file-manager")[0]
+    assert question["payload"]["content"] == "The work is done"
+    answered = team.ok("approve", result["request_id"], "--as", "file-manager")
+    assert answered.out.startswith("approved the shutdown asked by ceo")
+
+
+def test_several_agents_are_asked_at_once(team: CommandLine) -> None:
+    result = team.ok("shutdown", "file-manager", "task-manager", "--json").json
+    assert [row["recipient"] for row in result["deliveries"]] == ["file-manager", "task-manager"]
+    assert len({row["request_id"] for row in result["deliveries"]}) == 2
+
+
+def test_only_the_lead_asks_for_shutdowns(team: CommandLine) -> None:
+    result = team("shutdown", "file-manager", "--as", "task-manager", "--json")
+    assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def answer_next(team: CommandLine, agent: str, *verdict: str) -> None:
+    """Be `agent`: wait for the request to stop and answer it."""
+    waiting = team.ok("receive", "--agent", agent, "--type", "shutdown_request", "--wait", "25", "--json").json
+    request_id = waiting["messages"][0]["payload"]["request_id"]
+    team.ok(verdict[0], request_id, "--as", agent, *verdict[1:])
+
+
+def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: CommandLine) -> None:
+    asking = team.start("shutdown", "--all", "--timeout", "25", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    order = ["task-manager", "schedule-manager", "file-manager", "knowledge-manager"]
+    for number, agent in enumerate(order):
+        later = order[number + 1 :]
+        verdict = ("reject", "--reason", "3 tasks are running") if agent == "file-manager" else ("approve",)
+        assert all(inbox(team, one) == [] for one in later)
+        answer_next(team, agent, *verdict)
+    out, err = asking.communicate(timeout=25)
+    lines = out.decode().splitlines()
+    assert [line.partition(":")[0] for line in lines] == [agent for agent in order for _ in range(2)]
+    assert "file-manager: refused: 3 tasks are running" in lines
+    assert "task-manager: agreed to stop" in lines
+    assert err.decode().strip() == "3 of 4 agreed to stop"
+    assert asking.returncode == 1
+
+
+def test_an_agent_that_does_not_answer_is_reported(team: CommandLine) -> None:
+    result = team("shutdown", "file-manager", "--timeout", "0.2", "--json")
+    assert result.status == 1
+    assert result.json["success"] is False
+    assert result.json["approve"] is None
+    assert team("shutdown", "file-manager", "--timeout", "0.2").out.endswith("file-manager: no answer after 0.2 s\n")
+
+
+def test_a_sprint_request_is_answered_through_the_same_door(team: CommandLine) -> None:
+    question = '{"question": "Is Thursday still the day?", "context": "The audit page is late."}'
+    sent = team.ok("send", "--as", "file-manager", "--to", "ceo", "--type", "clarify", "--payload", question, "--json")
+    request_id = sent.json["message_id"]
+    assert [row["request_id"] for row in team.ok("requests", "--open", "--json").json["requests"]] == [request_id]
+    team.ok("approve", request_id, "--note", "Yes, Thursday")
+    assert "Yes, Thursday" in inbox(team, "file-manager")[0]["payload"]["content"]
+    assert team.ok("requests", "--open", "--json").json["requests"] == []

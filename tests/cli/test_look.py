@@ -1,0 +1,172 @@
+"""`requests`, `roster`, `status`, `inbox`, `history`, `check`: what is shown, for people and for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from console.demo.showcase import build
+from tests.conftest import CommandLine
+
+SUMMARY = "State of the export job please"
+
+
+@pytest.fixture(scope="module")
+def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """The fixed demo team; these verbs must not change it."""
+    folder: Path = tmp_path_factory.mktemp("showcase") / "team"
+    build(folder)
+    return CommandLine(folder)
+
+
+def test_requests_have_the_fields_of_the_contract(showcase: CommandLine) -> None:
+    rows = showcase.ok("requests", "--json").json["requests"]
+    keys = ["request_id", "kind", "from", "to", "message_id", "state", "asked_at", "waiting_seconds"]
+    keys += ["answered_at", "answered_by", "reason", "flags"]
+    assert all(set(keys) <= set(row) for row in rows)
+    plan = next(row for row in rows if row["kind"] == "plan" and row["state"] in ("open", "overdue"))
+    assert (plan["from"], plan["to"], plan["answered_by"]) == ("task-manager", "ceo", None)
+    assert plan["waiting_seconds"] > 0
+
+
+def test_open_requests_and_kinds_can_be_picked(showcase: CommandLine) -> None:
+    rows = showcase.ok("requests", "--open", "--json").json["requests"]
+    assert rows
+    assert {row["state"] for row in rows} <= {"open", "overdue"}
+    plans = showcase.ok("requests", "--kind", "plan", "--json").json["requests"]
+    assert {row["kind"] for row in plans} == {"plan"}
+    assert {"rejected", "approved"} & {row["state"] for row in plans}
+
+
+def test_requests_print_a_table_with_the_id_to_answer(showcase: CommandLine) -> None:
+    lines = showcase.ok("requests", "--open", "--kind", "plan").out.splitlines()
+    assert lines[0].split() == ["STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT"]
+    assert re.search(r"plan_approval-\d+@task-manager@sprint-42", lines[1])
+
+
+def test_the_roster_lists_everybody_with_state_and_unread(showcase: CommandLine) -> None:
+    agents = {agent["name"]: agent for agent in showcase.ok("roster", "--json").json["agents"]}
+    keys = ["name", "role", "state", "plan_mode_required", "unread", "oldest_unread_seconds", "last_seen"]
+    assert all(set(keys) <= set(agent) for agent in agents.values())
+    assert {"ceo", "architect", "slave-batch-2", "dev-runner-3-2"} <= set(agents)
+    assert agents["task-manager"]["plan_mode_required"] is True
+    assert agents["task-manager"]["unread"] >= 1
+    assert "task-manager" in showcase.ok("roster").out
+
+
+def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
+    status = showcase.ok("status", "--json").json
+    keys = ["team", "location", "backend", "read_only", "condition", "agents", "messages", "needs_you"]
+    assert {*keys, "problems", "last_change"} <= set(status)
+    assert (status["team"], status["backend"], status["condition"]) == ("sprint-42", "yaml", "ok")
+    assert status["messages"]["failed"] == 1
+    shown = showcase.ok("status").out
+    assert "condition  ok" in shown
+    assert "PLAN" in shown
+    assert len(shown.splitlines()) <= 50
+
+
+def test_a_new_team_is_empty_not_broken(team: CommandLine) -> None:
+    assert team.ok("status", "--json").json["condition"] == "empty"
+    assert "nothing needs ceo" in team.ok("status").out
+
+
+@pytest.mark.parametrize(("verb", "status"), [("roster", 4), ("requests", 4), ("inbox", 4)])
+def test_a_broken_queue_is_an_error_of_every_verb_that_lists(verb: str, status: int, team: CommandLine) -> None:
+    (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
+    result = team(verb, *(["ceo"] if verb == "inbox" else []), "--json")
+    assert (result.status, result.json["error"]) == (status, "STORE_UNREADABLE")
+
+
+def test_the_status_of_a_broken_queue_says_so(team: CommandLine) -> None:
+    (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
+    result = team("status")
+    assert result.status == 4
+    assert "condition  unreadable: " in result.out
+    assert "message-queue.yaml" in result.out
+    assert team("status", "--json").json["condition"] == "unreadable"
+    assert team("check", "--json").status == 1
+
+
+def test_an_inbox_lists_unread_messages_first_and_touches_nothing(showcase: CommandLine) -> None:
+    before = (showcase.folder / "message-queue.yaml").read_bytes()
+    result = showcase.ok("inbox", "ceo", "--json").json
+    assert (result["agent"], result["count"]) == ("ceo", len(result["messages"]))
+    statuses = [message["status"] for message in result["messages"]]
+    assert statuses == sorted(statuses, key=lambda status: status == "read")
+    assert "pending" in showcase.ok("inbox", "ceo", "--unread").out
+    assert (showcase.folder / "message-queue.yaml").read_bytes() == before
+
+
+def test_an_unknown_inbox_is_refused_with_the_nearest_name(showcase: CommandLine) -> None:
+    result = showcase("inbox", "task-manger", "--json")
+    assert (result.status, result.json["error"]) == (1, "AGENT_NOT_FOUND")
+    assert "task-manager" in result.json["hint"]
+
+
+def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
+    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--as", "ceo")
+    words = ("send", "--to", "ceo", "--summary", "任务已创建，ID: TASK-001", "--content", "x", "--as", "task-manager")
+    team.ok(*words)
+    lines = team.ok("history", "--agent", "ceo").out.splitlines()
+    stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
+    assert re.fullmatch(stamp + r' OUTGOING -> task-manager: "创建新任务：财务报表生成"', lines[0])
+    assert re.fullmatch(stamp + r' INCOMING <- task-manager: "任务已创建，ID: TASK-001"', lines[1])
+
+
+def test_history_joins_archive_and_queue_each_message_once(team: CommandLine) -> None:
+    for number in range(3):
+        team.ok("send", "--to", "task-manager", "--summary", f"{SUMMARY} {number}", "--content", "x")
+    team.ok("receive", "--agent", "task-manager")
+    team.ok("send", "--to", "task-manager", "--summary", f"{SUMMARY} 3", "--content", "x")
+    found = team.ok("history", "--format", "json").json
+    assert found["count"] == 4
+    assert [message["payload"]["summary"][-1] for message in found["messages"]] == ["0", "1", "2", "3"]
+
+
+def test_history_can_be_filtered(showcase: CommandLine) -> None:
+    everything = showcase.ok("history", "--json").json["count"]
+    broadcasts = showcase.ok("history", "--type", "broadcast", "--json").json
+    assert 0 < broadcasts["count"] < everything
+    assert {message["type"] for message in broadcasts["messages"]} == {"broadcast"}
+    found = showcase.ok("history", "--grep", "D-1[0-9]{2}", "--json").json
+    assert 0 < found["count"] < everything
+    since = showcase.ok("history", "--since", "2026-02-24T10:30:00Z", "--json").json
+    assert 0 < since["count"] < everything
+    assert all(message["created"] >= "2026-02-24T10:30:00" for message in since["messages"])
+    assert showcase.ok("history", "--since", "1m", "--json").json["count"] == 0
+
+
+@pytest.mark.parametrize("arguments", [("--grep", "("), ("--since", "yesterday-ish")])
+def test_a_filter_that_makes_no_sense_is_a_usage_error(arguments: tuple[str, ...], showcase: CommandLine) -> None:
+    result = showcase("history", *arguments, "--json")
+    assert (result.status, result.json["error"]) == (2, "USAGE")
+
+
+def test_csv_has_a_head_and_one_row_per_message(showcase: CommandLine) -> None:
+    rows = list(csv.DictReader(io.StringIO(showcase.ok("history", "--format", "csv").out, newline="")))
+    assert len(rows) == showcase.ok("history", "--json").json["count"]
+    assert {"message_id", "created", "from", "to", "type", "status", "summary"} <= set(rows[0])
+
+
+def test_check_reports_findings_and_fails_on_errors(team: CommandLine) -> None:
+    assert team.ok("check").out == "nothing to report\n"
+    queue = team.folder / "message-queue.yaml"
+    queue.write_text(
+        "messages:\n"
+        "- {message_id: m1, type: message, from: ceo, to: task-manager, payload: {content: a, summary: b}}\n"
+        "- message_id: m2\n  type: [unclosed\n"
+        "- {message_id: m3, type: message, from: ceo, to: task-manager, payload: {content: a, summary: b}}\n"
+    )
+    result = team("check", "--json")
+    assert result.status == 1
+    damaged = next(one for one in result.json["findings"] if one["code"] == "DAMAGED_ENTRY")
+    assert damaged["severity"] == "error"
+    assert "message-queue.yaml" in damaged["place"]
+    assert damaged["message"]
+    assert damaged["hint"]
+    assert "DAMAGED_ENTRY" in team("check").out

@@ -1,0 +1,226 @@
+"""What reaches the terminal: never a control byte from a message, colours only where wanted, clean endings."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from console.cli.output import to_json
+from console.cli.table import age, cut, width
+from tests.conftest import COMMAND, CommandLine, clean_environment
+
+ATTACK = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egpj.exe\u2066\u200b\r\n[/b][@click=app.quit]x\x00\u2028end"
+STEERING = "\x1b\x07\x9b\u202e\u2066\u200b\u2028\x00\r"
+
+
+def hostile_record(message_id: str, type: str, payload: dict[str, object]) -> dict[str, object]:
+    """A record with attacks wherever a text may stand."""
+    return {
+        "message_id": message_id + ATTACK,
+        "type": type,
+        "from": "evil" + ATTACK,
+        "to": "task-manager",
+        "priority": "medium" + ATTACK,
+        "created": "2026-02-24T10:30:00Z" + ATTACK,
+        "status": "pending",
+        "payload": payload,
+    }
+
+
+@pytest.fixture
+def attacked(team: CommandLine) -> CommandLine:
+    """A team whose queue somebody filled with text that wants to steer the terminal."""
+    records = [
+        hostile_record("m1", "message", {"summary": ATTACK, "content": ATTACK, "key" + ATTACK: ATTACK}),
+        {**hostile_record("m2", "message" + ATTACK, {"content": ATTACK}), "to": "ceo"},
+        {**hostile_record("m3", "plan_approval_request", {"request_id": "r" + ATTACK, "content": ATTACK}), "to": "ceo"},
+        {**hostile_record("m4", "message", {"content": "AGENT_CREATED: {" + ATTACK}), "to": "ceo"},
+    ]
+    text = yaml.safe_dump({"messages": records}, allow_unicode=False)
+    (team.folder / "message-queue.yaml").write_text(text, encoding="utf-8")
+    return team
+
+
+LOOKING = [
+    ("receive", "--agent", "task-manager", "--peek"),
+    ("inbox", "task-manager"),
+    ("inbox", "ceo"),
+    ("requests",),
+    ("roster",),
+    ("status",),
+    ("check",),
+    ("history",),
+    ("history", "--format", "csv"),
+    ("_complete", "requests"),
+]
+
+
+@pytest.mark.parametrize("arguments", LOOKING)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_stored_text_cannot_steer_the_terminal(
+    arguments: tuple[str, ...], form: tuple[str, ...], attacked: CommandLine
+) -> None:
+    result = attacked(*arguments, *form)
+    assert result.status in (0, 1)
+    shown = result.out + result.err
+    assert [one for one in STEERING if one in shown] == []
+    assert "Traceback" not in result.err
+    if arguments[0] != "_complete":
+        assert shown.strip()
+
+
+def test_json_escapes_what_steers_and_gives_back_the_exact_text(attacked: CommandLine) -> None:
+    result = attacked.ok("receive", "--agent", "task-manager", "--peek", "--json")
+    assert result.json["messages"][0]["payload"]["summary"] == ATTACK
+
+
+def test_watch_and_errors_are_safe_as_well(attacked: CommandLine) -> None:
+    watching = attacked.start("watch", "--for", "30", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert watching.stderr is not None
+    watching.stderr.readline()
+    queue = attacked.folder / "message-queue.yaml"
+    records = yaml.safe_load(queue.read_text())["messages"]
+    queue.write_text(yaml.safe_dump({"messages": [*records, hostile_record("m9", "message", {"content": ATTACK})]}))
+    assert watching.stdout is not None
+    line = watching.stdout.readline().decode()
+    watching.kill()
+    watching.communicate()
+    assert "m9" in line
+    assert [one for one in STEERING if one in line] == []
+    refused = attacked("approve", "x\x1b]52;c;aGk=\x07")
+    assert "\x1b" not in refused.err
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "日本語 é", "\x85\x9b", "\u202e\u2066\u200f", "\ud800", "\U000e0041", "\u2028"]
+)
+def test_json_reads_back_as_the_same_value(text: str) -> None:
+    written = to_json({"text": text})
+    assert json.loads(written) == {"text": text}
+    assert written.isprintable()
+
+
+def test_json_keeps_other_scripts_readable() -> None:
+    assert to_json(["创建新任务 é ✓"]) == '["创建新任务 é ✓"]'
+
+
+def test_a_reader_that_leaves_early_is_no_error(team: CommandLine) -> None:
+    records = [hostile_record(f"m{number}", "message", {"content": "x" * 200}) for number in range(500)]
+    (team.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": records}))
+    printing = team.start(
+        "receive", "--agent", "task-manager", "--peek", stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert printing.stdout is not None
+    printing.stdout.read(10)
+    printing.stdout.close()
+    assert printing.stderr is not None
+    assert printing.stderr.read() == b""
+    assert printing.wait(20) == 141
+
+
+def test_a_full_disk_behind_the_output_is_said(team: CommandLine) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    with full.open("wb") as stdout:
+        process = team.start("roster", stdout=stdout, stderr=subprocess.PIPE)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert b"No space left" in err
+    assert b"Traceback" not in err
+
+
+def test_a_closed_standard_output_breaks_nothing(team: CommandLine) -> None:
+    before = (team.folder / "message-queue.yaml").read_bytes()
+    line = " ".join(f"'{word}'" for word in (*COMMAND, "roster"))
+    done = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=team.folder, env=clean_environment(), capture_output=True)
+    assert done.returncode == 0, done
+    assert done.stderr == b""
+    assert (team.folder / "message-queue.yaml").read_bytes() == before
+
+
+def test_ctrl_c_leaves_with_130_and_no_traceback(team: CommandLine) -> None:
+    watching = team.start("watch", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert watching.stderr is not None
+    assert watching.stderr.readline().startswith(b"watching ")
+    watching.send_signal(signal.SIGINT)
+    _, err = watching.communicate(timeout=20)
+    assert watching.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text(
+        "import store.locations\nstore.locations.open_team = lambda *a, **k: 1 / 0\n"
+    )
+    path = os.pathsep.join([str(broken), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[2])])
+    result = team("roster", env={"PYTHONPATH": path})
+    assert result.status == 1
+    assert "ZeroDivisionError" in result.err
+    assert "report" in result.err
+    assert "Traceback" not in result.err
+    shown = team("roster", "--json", env={"PYTHONPATH": path, "TEAM_CONSOLE_DEBUG": "1"})
+    assert shown.json["error"] == "INTERNAL_ERROR"
+    assert "Traceback" in shown.err
+
+
+def test_no_colour_goes_into_a_pipe(team: CommandLine) -> None:
+    for verb in ("status", "roster", "check"):
+        assert "\x1b" not in team.ok(verb).out
+
+
+def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
+    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "é")
+    latin = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
+    shown = team("receive", "--agent", "task-manager", "--peek", "--json", env=latin)
+    assert json.loads(shown.out)["messages"][0]["payload"]["summary"] == "创建新任务：财务报表生成"
+    assert team("inbox", "task-manager", env=latin).status == 0
+
+
+def test_tables_align_wide_characters_by_cells(team: CommandLine) -> None:
+    team.ok("send", "--to", "task-manager", "--summary", "x", "--content", "x", "--id", "会议-1")
+    team.ok("send", "--to", "task-manager", "--summary", "x", "--content", "x", "--id", "MSG-longer-id")
+    lines = team.ok("inbox", "task-manager").out.splitlines()
+    starts = {width(line[: line.rindex("x")]) for line in lines[1:]}
+    assert len(starts) == 1
+
+
+def test_cells_and_ages() -> None:
+    assert [width("abc"), width("会议"), width("é")] == [3, 4, 1]
+    assert cut("会议会议", 5) == "会议…"
+    assert cut("short", 5) == "short"
+    assert [age(value) for value in (None, 0, 59.9, 60, 3600, 86400 * 3)] == ["-", "0 s", "59 s", "1 min", "1 h", "3 d"]
+
+
+def test_the_watch_notices_what_others_write(team: CommandLine) -> None:
+    watching = team.start("watch", "--json", "--for", "30", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert watching.stderr is not None
+    assert watching.stdout is not None
+    watching.stderr.readline()
+    team.ok(
+        "send", "--to", "task-manager", "--summary", "State of the export job please", "--content", "x", "--id", "m1"
+    )
+    new = json.loads(watching.stdout.readline())
+    assert (new["change"], new["message_id"], new["status"]) == ("new", "m1", "pending")
+    team.ok("receive", "--agent", "task-manager")
+    read = json.loads(watching.stdout.readline())
+    assert (read["change"], read["was"], read["status"]) == ("status", "pending", "read")
+    (team.folder / "message-queue.yaml").write_text("broken: [")
+    end = time.monotonic() + 20
+    while True:
+        line = json.loads(watching.stdout.readline())
+        if line["change"] == "condition":
+            break
+        assert time.monotonic() < end
+    assert line["condition"] == "unreadable"
+    watching.kill()
+    watching.communicate()

@@ -1,0 +1,184 @@
+"""The live demo: its agents act on what the human does, and nothing is left of it afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from console.demo import words
+from tests.conftest import CommandLine
+
+T = TypeVar("T")
+PATIENCE = 60.0
+
+
+def eventually(look: Callable[[], T], what: str) -> T:
+    """What `look` gives once it gives something true."""
+    end = time.monotonic() + PATIENCE
+    while not (found := look()):
+        assert time.monotonic() < end, f"never came about: {what}"
+        time.sleep(0.05)
+    return found
+
+
+def processes_about(folder: Path) -> list[str]:
+    """The names of the agents whose processes work in this folder, and `stage` for the one that keeps them."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if any(str(folder) in argument for argument in arguments) and "-m" in arguments:
+            module = arguments[arguments.index("-m") + 1]
+            found.append(arguments[arguments.index("-m") + 2] if module.endswith(".agent") else "stage")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A running demo without a console, and the command line on its team."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+    cli: CommandLine
+
+    def open_requests(self, kind: str) -> list[dict[str, Any]]:
+        """The open requests of a kind."""
+        return list(self.cli.ok("requests", "--open", "--kind", kind, "--json").json["requests"])
+
+    def messages(self, agent: str = "ceo") -> list[dict[str, Any]]:
+        """The live messages of an agent."""
+        return list(self.cli.ok("inbox", agent, "--json").json["messages"])
+
+    def answer_to(self, request_id: str) -> dict[str, Any]:
+        """The answer of an agent to a request of ours."""
+
+        def look() -> dict[str, Any] | None:
+            fits = (one for one in self.messages() if one["payload"].get("request_id") == request_id)
+            return next(fits, None)
+
+        return eventually(look, f"an answer to {request_id}")
+
+
+@pytest.fixture
+def play(elsewhere: CommandLine) -> Iterator[Play]:
+    """A demo at twelve times the pace."""
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("needs /proc to see the agents' processes")
+    process = elsewhere.start("demo", "--headless", "300", "--speed", "12", "--seed", "7", stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    folder = Path(process.stdout.readline().decode().strip())
+    try:
+        yield Play(process, folder, CommandLine(folder))
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(play: Play) -> None:
+    first = eventually(lambda: play.open_requests("plan"), "a plan")[0]
+    play.cli.ok("reject", first["request_id"], "--reason", "Say what happens when a test fails")
+    second = eventually(
+        lambda: [row for row in play.open_requests("plan") if row["request_id"] != first["request_id"]], "a new plan"
+    )[0]
+    question = next(one for one in play.messages() if one["message_id"] == second["message_id"])
+    assert "Say what happens when a test fails" in question["payload"]["content"]
+    play.cli.ok("approve", second["request_id"])
+    started = eventually(
+        lambda: [one for one in play.messages() if "has started" in one["payload"].get("summary", "")], "a start"
+    )
+    assert started[0]["from"] == "task-manager"
+
+
+def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(play: Play) -> None:
+    eventually(lambda: "file-manager" in processes_about(play.folder), "the agents")
+    asked = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
+    refusal = play.answer_to(asked)
+    assert refusal["payload"]["approve"] is False
+    assert refusal["payload"]["content"] == words.REFUSAL
+    again = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
+    assert play.answer_to(again)["payload"]["approve"] is True
+    eventually(lambda: "file-manager" not in processes_about(play.folder), "the end of its process")
+    assert "knowledge-manager" in processes_about(play.folder)
+
+
+def test_an_approved_creation_brings_a_process_that_works_and_asks_the_human(play: Play) -> None:
+    request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
+    assert request["from"] == "slave-batch-2"
+    before = set(processes_about(play.folder))
+    play.cli.ok("approve", request["request_id"])
+    new = eventually(lambda: set(processes_about(play.folder)) - before, "a new process")
+    escalation = eventually(lambda: play.open_requests("escalation"), "an escalation")[0]
+    assert {escalation["from"]} == new
+    play.cli.ok("approve", escalation["request_id"], "--note", "Go with your recommendation")
+    ending = eventually(lambda: play.open_requests("destroy"), "the wish for its end")[0]
+    play.cli.ok("approve", ending["request_id"])
+    eventually(lambda: not new & set(processes_about(play.folder)), "the end of its process")
+
+
+def test_a_refused_creation_is_accepted_and_the_work_goes_on(play: Play) -> None:
+    request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
+    play.cli.ok("reject", request["request_id"], "--reason", "No more agents today")
+    eventually(
+        lambda: [one for one in play.messages() if "without an extra agent" in one["payload"].get("summary", "")],
+        "the story done without one",
+    )
+
+
+def test_the_human_gets_an_answer_from_whom_they_write_to(play: Play) -> None:
+    sent = play.cli.ok(
+        *("send", "--to", "knowledge-manager", "--summary", "Where is the decision about time zones"),
+        *("--content", "Please link it.", "--json"),
+    ).json
+    answer = eventually(
+        lambda: [one for one in play.messages() if one["payload"].get("in_reply_to") == sent["message_id"]], "an answer"
+    )
+    assert answer[0]["from"] == "knowledge-manager"
+
+
+def test_a_delivery_fails_now_and_then(play: Play) -> None:
+    failed = eventually(
+        lambda: [one for one in play.messages("architect") if one["status"] == "failed"], "a failed delivery"
+    )
+    assert failed[0]["error_message"].startswith("delivery_timeout")
+    assert failed[0]["retry_count"] == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_however_it_ends_no_process_and_no_folder_is_left(number: signal.Signals, play: Play) -> None:
+    eventually(lambda: len(processes_about(play.folder)) >= 8, "the agents")
+    os.kill(play.process.pid, number)
+    play.process.wait(20)
+    eventually(lambda: not processes_about(play.folder), "the end of every process")
+    eventually(lambda: not play.folder.parent.exists(), "the end of the folder")
+
+
+def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLine) -> None:
+    result = elsewhere.ok("demo", "--headless", "0.5", "--keep")
+    folder = Path(result.out.strip())
+    try:
+        assert (folder / "message-queue.yaml").exists()
+        assert processes_about(folder) == []
+        assert (folder.parent / "agents.log").read_text() == ""
+    finally:
+        subprocess.run(["rm", "-rf", str(folder.parent)], check=True)
+
+
+def test_a_refusal_is_answered_with_a_plan_that_quotes_it() -> None:
+    plan = words.PLANS[0]
+    for reason in ("Add tests", "too big", "什么都没有", "x" * 1000, "[/b]\x1b"):
+        again = words.revised(plan, reason, 2)
+        assert " ".join(reason.split())[:300] in again.content
+        assert again.content.endswith(plan.content)
+        assert again.summary == plan.summary

@@ -1,0 +1,72 @@
+"""The fixed demo team: the same every time, whole, and with something to see everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from console.demo.showcase import NOW, build
+from store.locations import open_team
+from store.protocol.reading import reading
+from store.views.board import view_of
+from store.views.rows import View
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The showcase on disk."""
+    folder: Path = tmp_path_factory.mktemp("showcase") / "team"
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def view(root: Path) -> View:
+    """What its lead sees at the showcase's own time."""
+    team = open_team(str(root), read_only=True, clock=lambda: NOW)
+    return view_of(team.snapshot(), me="ceo", now=NOW, history=team.history(limit=500).messages)
+
+
+def test_it_is_the_same_every_time(root: Path, tmp_path: Path) -> None:
+    build(tmp_path / "again")
+    for name in ("message-queue.yaml", "messenger-config.yaml", "archive/ceo-archive.yaml"):
+        assert (tmp_path / "again" / name).read_bytes() == (root / name).read_bytes()
+
+
+def test_an_independent_reader_understands_it(root: Path) -> None:
+    records = yaml.safe_load((root / "message-queue.yaml").read_text(encoding="utf-8"))["messages"]
+    ids = [record["message_id"] for record in records]
+    assert len(ids) == len(set(ids)) > 50
+
+
+def test_something_of_every_kind_waits_for_the_lead(view: View) -> None:
+    needs = {str(item.need) for item in view.attention}
+    assert {"PLAN", "ESCALATE", "CREATE", "REFUSED", "CLARIFY", "FAILED"} <= needs
+
+
+def test_every_screen_has_something_to_show(view: View) -> None:
+    assert len(view.batches) == 3
+    assert view.lifecycles
+    assert {"failed", "retry"} <= set(view.counts)
+    assert {"plan", "shutdown", "create", "destroy", "debug"} <= {str(row.kind) for row in view.requests}
+    assert all(view.inboxes[name] for name in ("ceo", "task-manager", "file-manager"))
+    states = {str(row.state) for row in view.roster}
+    assert len(states) >= 3
+
+
+def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
+    messages = view.snapshot.messages
+    problems = [problem for message in messages for problem in reading(message).problems]
+    assert problems == []
+    assert [one for one in view.findings if one.severity == "error"] == []
+
+
+def test_texts_are_written_in_more_than_one_script(view: View) -> None:
+    assert any(not text.isascii() and "请" in text for text in _texts(view))
+
+
+def _texts(view: View) -> Iterable[str]:
+    return (message.content for message in view.snapshot.messages)
