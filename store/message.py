@@ -51,6 +51,7 @@ ENVELOPE_KEYS = frozenset(
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
     | {"recalled_at", "signature", "claimed_by", "lease_until", "token"}
+    | {"delivered_to", "redirected_from"}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
@@ -111,6 +112,12 @@ class Message:
         return value if isinstance(value, Mapping) else _EMPTY
 
     @property
+    def delivered_to(self) -> Mapping[str, str]:
+        """Agent -> time the router handed it over, for group records."""
+        value = self.record.get("delivered_to")
+        return value if isinstance(value, Mapping) else _EMPTY
+
+    @property
     def content(self) -> str:
         """The body text, or an empty string."""
         value = self.payload.get("content")
@@ -146,7 +153,8 @@ class Message:
 
     def is_pending_for(self, agent: str) -> bool:
         """Whether `receive` would hand this message to `agent` now."""
-        return self.status == Status.PENDING and self.is_addressed_to(agent) and agent not in self.read_by
+        waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
+        return waiting and agent not in self.read_by and agent not in self.delivered_to
 
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""

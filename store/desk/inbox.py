@@ -196,7 +196,7 @@ def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> b
     facts: Mapping[str, Any] = message.record
     if message.status == Status.READ or agent in message.read_by:
         return False
-    if message.status == Status.DELIVERED:
+    if message.status == Status.DELIVERED or agent in message.delivered_to:
         return True
     if message.status == Status.CLAIMED and facts.get("claimed_by") == agent:
         if token is None or token == facts.get("token"):

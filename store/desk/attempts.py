@@ -1,0 +1,115 @@
+"""What the router tried: which messages a pass is about, each try with its outcome, and the audit record of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from store.config import TeamConfig
+from store.desk.routing import Job, by_age, job_of
+from store.message import Message
+from store.team import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try to hand a message to one recipient.
+
+    Attributes:
+        message: As stored after the try.
+        error: Why it failed, None when it was handed over.
+    """
+
+    message: Message
+    recipient: str
+    error: str | None
+
+
+@dataclass(slots=True)
+class Delivered:
+    """What one pass of the router did.
+
+    Attributes:
+        expired: Messages given up because of their age.
+        next_due: When the router has something to do again, None when nothing waits.
+    """
+
+    attempts: list[Attempt] = field(default_factory=list)
+    expired: list[Message] = field(default_factory=list)
+    next_due: datetime | None = None
+
+    @property
+    def delivered(self) -> list[Attempt]:
+        """The tries that succeeded."""
+        return [one for one in self.attempts if one.error is None]
+
+    @property
+    def failed(self) -> list[Attempt]:
+        """The tries that failed, whether they will be repeated or not."""
+        return [one for one in self.attempts if one.error is not None]
+
+    def by_recipient(self) -> dict[str, tuple[int, int]]:
+        """Recipient -> (handed over, failed), in the order they came up."""
+        counts: dict[str, tuple[int, int]] = {}
+        for one in self.attempts:
+            done, lost = counts.get(one.recipient, (0, 0))
+            counts[one.recipient] = (done + (one.error is None), lost + (one.error is not None))
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages a pass is about; None means all.
+
+    Attributes:
+        limit: Longest time a command may take, in seconds, whatever its agent's own limit.
+    """
+
+    recipients: frozenset[str] | None = None
+    ids: frozenset[str] | None = None
+    limit: float | None = None
+
+    def takes(self, message: Message, targets: Iterable[str]) -> bool:
+        """Whether `message`, to be handed to `targets`, is meant."""
+        return (self.ids is None or message.message_id in self.ids) and (
+            self.recipients is None or not self.recipients.isdisjoint(targets)
+        )
+
+    def seconds(self, own: float) -> float:
+        """The time limit of a command whose agent allows `own` seconds."""
+        return own if self.limit is None else min(own, self.limit)
+
+
+def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], Sequence[str]]:
+    """Names of the members, worked out when first asked for."""
+    known: list[str] = []
+
+    def names() -> Sequence[str]:
+        if not known:
+            from store.views.members import members
+
+            known.extend(members(config, messages))
+        return known
+
+    return names
+
+
+def due_jobs(config: TeamConfig, messages: Sequence[Message], choice: Choice, now: datetime) -> list[Job]:
+    """What is due for the chosen recipients, oldest first."""
+    members = members_of(config, messages)
+    jobs = [job for one in messages if (job := job_of(config, members, one, now)) is not None]
+    return sorted((job for job in jobs if choice.takes(job.message, job.targets)), key=by_age)
+
+
+def commands(config: TeamConfig, job: Job) -> list[str]:
+    """Those targets of `job` that have a command of their own."""
+    return [name for name in job.targets if config.agent(name).deliver]
+
+
+def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
+    """Put the outcomes on the audit trail; nothing when there are none."""
+    lost = {one.message.message_id: f"{one.recipient}: {one.error}" for one in attempts if one.error is not None}
+    if attempts:
+        done = dict.fromkeys(one.message.message_id for one in attempts if one.error is None)
+        tx.record("deliver", ids=list(done), failed=lost)

@@ -1,0 +1,144 @@
+"""The router: pushes due messages to agents, each to exactly one attempt at a time (seed 003, decisions D3, D4, D12).
+
+Messages for an agent without a command go into its inbox in the transaction that marks them delivered. For an agent
+with a command a first transaction claims the message, the command runs outside the lock, and a second one settles the
+outcome if the claim still stands. A router that dies in between leaves a claim that runs out and counts as an attempt.
+The human and the lead read in the console: nothing is pushed to them unless they have a command.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from store.config import TeamConfig
+from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, members_of, record_attempts
+from store.desk.errand import run_commands
+from store.desk.inbox import readable
+from store.desk.routing import Job, counted, failed, obstacle, serves, settled
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.message import Message, Status
+from store.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
+from store.team import Snapshot, Transaction
+
+_BATCH = 500
+
+
+def deliver(
+    seat: Seat,
+    *,
+    only: Collection[str] | None = None,
+    ids: Collection[str] | None = None,
+    limit: float | None = None,
+    stop: threading.Event | None = None,
+) -> Delivered:
+    """One pass: expire what is too old, push what is due, oldest first; failed tries are put off or given up.
+
+    Args:
+        only: Names of the recipients to serve.
+        ids: Messages to look at.
+        limit: Upper bound in seconds for every command (seed 003's DELIVERY_TIMEOUT_SECONDS).
+        stop: Ends the pass early, after the commands that are running.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` when this kind of team has no router, or the store's own.
+    """
+    capabilities = seat.team.capabilities
+    if not capabilities.router:
+        reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
+        raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
+    if seat.team.read_only:
+        raise TeamError(Code.READ_ONLY, f"{seat.team.location} is open read-only", "Open it without --read-only.")
+    choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit)
+    snapshot = readable(seat.team.snapshot())
+    done = Delivered()
+    _expire(seat, snapshot, choice, done)
+    jobs = due_jobs(snapshot.config, snapshot.messages, choice, snapshot.taken_at)
+    plain = [job.message.message_id for job in jobs if not commands(snapshot.config, job)]
+    for start in range(0, len(plain), _BATCH):
+        _push(seat, choice, plain[start : start + _BATCH], done)
+    agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
+    run_commands(seat, choice, list(agents), done, stop or threading.Event())
+    done.next_due = next_due(seat.team.snapshot())
+    return done
+
+
+def next_due(snapshot: Snapshot) -> datetime | None:
+    """When the router should look again, None while nothing is on its way; now when something is due."""
+    now, config = snapshot.taken_at, snapshot.config
+    if due_jobs(config, snapshot.messages, Choice(), now):
+        return now
+    held = [lease_end(one) for one in snapshot.messages if is_held(one, now)]
+    put_off = [next_attempt(one) for one in snapshot.messages if one.status in (Status.PENDING, Status.RETRY)]
+    return min((moment for moment in (*held, *put_off) if moment is not None and moment > now), default=None)
+
+
+def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:
+    """Give up what waited too long; what waits for the human or the lead never runs out."""
+    if not any(_is_stale(snapshot.config, one, choice, snapshot.taken_at) for one in snapshot.messages):
+        return
+    with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
+        for one in [one for one in tx.everything() if _is_stale(tx.config, one, choice, tx.now)]:
+            expired = one.with_changes(status=Status.EXPIRED.value, next_attempt_at=None)
+            tx.replace(one, expired)
+            done.expired.append(expired)
+        if done.expired:
+            tx.record("expire", ids=[one.message_id for one in done.expired])
+
+
+def _is_stale(config: TeamConfig, message: Message, choice: Choice, now: datetime) -> bool:
+    served = any(serves(config, name) for name in message.recipients)
+    return served and is_expired(message, now) and choice.takes(message, message.recipients)
+
+
+def _push(seat: Seat, choice: Choice, ids: Sequence[str], done: Delivered) -> None:
+    """Fill the inboxes in one transaction; when one of them cannot be written, message by message."""
+    try:
+        done.attempts += _push_ids(seat, choice, ids)
+        return
+    except TeamError as error:
+        if error.code is not Code.STORE_FAILED:
+            raise
+    for message_id in ids:
+        _push_alone(seat, choice, message_id, done)
+
+
+def _push_alone(seat: Seat, choice: Choice, message_id: str, done: Delivered) -> None:
+    """Push one message, or put on record why that failed."""
+    try:
+        done.attempts += _push_ids(seat, choice, [message_id])
+    except TeamError as error:
+        if error.code is not Code.STORE_FAILED:
+            raise
+        done.attempts += _push_ids(seat, choice, [message_id], trouble=error.message)
+
+
+def _push_ids(seat: Seat, choice: Choice, ids: Sequence[str], *, trouble: str | None = None) -> list[Attempt]:
+    """Push those messages that are still due, or note `trouble` as the reason why that failed."""
+    wanted = frozenset(ids)
+    attempts: list[Attempt] = []
+    with seat.team.transaction(actor=seat.actor, action="deliver", wait=seat.wait) as tx:
+        members = members_of(tx.config, tx.everything())
+        for job in due_jobs(tx.config, tx.everything(), choice, tx.now):
+            if job.message.message_id in wanted and not commands(tx.config, job):
+                errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
+                attempts += _write_outcome(tx, job, errors)
+        record_attempts(tx, attempts)
+    return attempts
+
+
+def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None]) -> list[Attempt]:
+    """Push to every target without an error, and put the outcome of this attempt on the message."""
+    if attempts_of(job.message) >= max_attempts(job.message):
+        error = f"claimed {attempts_of(job.message)} times and never acknowledged"
+        message = failed(job.message, error, tx.now)
+        tx.replace(job.message, message)
+        return [Attempt(message, name, error) for name in job.targets]
+    for name, error_text in errors.items():
+        if error_text is None:
+            tx.push(name, job.message)
+    message = settled(Job(counted(job.message), job.targets, job.everyone), errors, tx.now)
+    tx.replace(job.message, message)
+    return [Attempt(message, name, error_text) for name, error_text in errors.items()]

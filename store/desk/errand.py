@@ -1,0 +1,143 @@
+"""Serves one agent's command: claim a message, run the command outside the lock, settle the outcome, claim the next."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, members_of, record_attempts
+from store.desk.handover import hand_over
+from store.desk.routing import ROUTER, Job, claimed, failed, is_busy, obstacle, settled
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.schedule import attempts_of, max_attempts
+from store.team import Transaction
+
+_WORKERS = 8
+_LOCK_TRIES = 3
+
+
+def run_commands(seat: Seat, choice: Choice, agents: Sequence[str], done: Delivered, stop: threading.Event) -> None:
+    """Serve every agent's command, several agents at a time; outcomes are added to `done`.
+
+    Raises:
+        TeamError: The first one an errand met, after all have ended.
+    """
+    waiting = deque(agents)
+    trouble: list[BaseException] = []
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                agent = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                Errand(seat, choice, agent, stop).run(done)
+            except BaseException as error:
+                trouble.append(error)
+
+    threads = [threading.Thread(target=work, name=f"deliver-{number}") for number in range(min(_WORKERS, len(agents)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if trouble:
+        raise trouble[0]
+
+
+class Errand:
+    """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
+
+    def __init__(self, seat: Seat, choice: Choice, agent: str, stop: threading.Event) -> None:
+        self._seat = seat
+        self._choice = choice
+        self._agent = agent
+        self._stop = stop
+        self._tried: set[str] = set()
+
+    def run(self, done: Delivered) -> None:
+        """Until nothing is due for the agent, or the pass is stopped."""
+        job = self._settle_and_claim(None, {}, done)
+        while job is not None:
+            job = self._after(job, self._hand_over(job), done)
+
+    def _after(self, job: Job, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
+        """Settle in spite of a busy lock: an outcome that is not written means another delivery later."""
+        for tries_left in reversed(range(_LOCK_TRIES)):
+            try:
+                return self._settle_and_claim(job, outcomes, done)
+            except TeamError as error:
+                if error.code is not Code.STORE_LOCKED or not tries_left:
+                    raise
+        return None
+
+    def _hand_over(self, job: Job) -> dict[str, str | None]:
+        config = self._seat.team.config()
+        outcomes: dict[str, str | None] = {}
+        for name in commands(config, job):
+            agent = config.agent(name)
+            limit = self._choice.seconds(agent.deliver_timeout)
+            outcomes[name] = hand_over(job.message, command=agent.deliver, limit=limit, folder=self._folder())
+        return outcomes
+
+    def _folder(self) -> Path | None:
+        root = self._seat.team.root
+        return None if root is None else root if root.is_dir() else root.parent
+
+    def _settle_and_claim(self, job: Job | None, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
+        """One transaction: the outcome of the last command, and the claim on the next message."""
+        attempts: list[Attempt] = []
+        with self._seat.team.transaction(actor=self._seat.actor, action="deliver", wait=self._seat.wait) as tx:
+            if job is not None:
+                attempts += self._settle(tx, job, outcomes)
+            following = None if self._stop.is_set() else self._claim(tx, attempts)
+            record_attempts(tx, attempts)
+        done.attempts += attempts
+        return following
+
+    def _settle(self, tx: Transaction, job: Job, outcomes: dict[str, str | None]) -> list[Attempt]:
+        """The outcome counts only while the claim stands: a late one would overrule whoever took over."""
+        stored = tx.get(job.message.message_id)
+        if stored is None or stored.envelope("token") != job.message.envelope("token"):
+            tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
+            return []
+        members = members_of(tx.config, tx.everything())
+        for name in job.targets:
+            if name not in outcomes:
+                outcomes[name] = obstacle(tx.config, members, name)
+                if outcomes[name] is None:
+                    tx.push(name, stored)
+        message = settled(Job(stored, job.targets, job.everyone), outcomes, tx.now)
+        tx.replace(stored, message)
+        return [Attempt(message, name, error) for name, error in outcomes.items()]
+
+    def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
+        if is_busy(tx.everything(), self._agent, tx.now):
+            return None
+        for job in due_jobs(tx.config, tx.everything(), self._choice, tx.now):
+            names = commands(tx.config, job)
+            if self._agent not in names[:1] or job.message.message_id in self._tried:
+                continue
+            self._tried.add(job.message.message_id)
+            if attempts_of(job.message) >= max_attempts(job.message):
+                attempts.append(self._give_up(tx, job))
+                continue
+            return self._claimed(tx, job, names)
+        return None
+
+    def _claimed(self, tx: Transaction, job: Job, names: Sequence[str]) -> Job:
+        limit = sum(self._choice.seconds(tx.config.agent(name).deliver_timeout) for name in names)
+        message = claimed(job.message, limit=limit, now=tx.now)
+        tx.replace(job.message, message)
+        tx.record("dispatch", ids=[message.message_id], to=self._agent, attempt=attempts_of(message))
+        return Job(message, job.targets, job.everyone)
+
+    def _give_up(self, tx: Transaction, job: Job) -> Attempt:
+        holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"
+        error = f"{holder} ended during attempt {attempts_of(job.message)}; whether it arrived is not known"
+        message = failed(job.message, error, tx.now)
+        tx.replace(job.message, message)
+        return Attempt(message, self._agent, error)

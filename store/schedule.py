@@ -1,0 +1,84 @@
+"""When a message is tried, tried again, given up and expired (seed 003 "Retry Strategy", decision D12)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from store.clock import from_text
+from store.message import Message, Status
+
+RETRY_WAITS = (30.0, 60.0, 120.0)
+"""Seconds from a failed attempt to the next one; the last wait repeats when a message allows more retries."""
+MAX_RETRIES = 3
+"""Retries after the first attempt, unless the record says otherwise in `max_retries`."""
+OVERDUE_AFTER = timedelta(minutes=5)
+"""A message still pending after this long waits too long (seed 003 "Message Persistence")."""
+EXPIRE_AFTER = timedelta(days=7)
+"""A message that nobody could be given for this long is expired."""
+ON_ITS_WAY = frozenset({str(Status.PENDING), str(Status.RETRY)})
+"""Statuses the router's poll selects (requirement 220)."""
+
+
+def attempts_of(message: Message) -> int:
+    """How often delivery was tried. A record of another router may only count its retries."""
+    attempts = _count(message.envelope("attempts"))
+    if attempts is not None:
+        return attempts
+    retries = _count(message.envelope("retry_count")) or 0
+    return retries + 1 if message.status == Status.FAILED else retries
+
+
+def max_attempts(message: Message) -> int:
+    """How many tries the message gets: the first and its retries."""
+    retries = _count(message.envelope("max_retries"))
+    return 1 + (MAX_RETRIES if retries is None else retries)
+
+
+def next_attempt(message: Message) -> datetime | None:
+    """The earliest moment of the next try, None when that is at once."""
+    return _moment(message.envelope("next_attempt_at"))
+
+
+def lease_end(message: Message) -> datetime | None:
+    """Until when a claim holds, None when the message has no readable one."""
+    return _moment(message.envelope("lease_until"))
+
+
+def is_held(message: Message, now: datetime) -> bool:
+    """Whether somebody has a claim on the message that has not run out."""
+    end = lease_end(message)
+    return message.status == Status.CLAIMED and end is not None and end > now
+
+
+def is_due(message: Message, now: datetime) -> bool:
+    """Whether the router should try it now: waiting with its time come, or a claim that ran out (decision D3)."""
+    if message.status == Status.CLAIMED:
+        return not is_held(message, now)
+    moment = next_attempt(message)
+    return message.status in ON_ITS_WAY and (moment is None or moment <= now)
+
+
+def expires_at(message: Message) -> datetime | None:
+    """When the message counts as expired, None when its age is unknown. A retry ordered by hand starts anew."""
+    moments = [one for one in (message.created_at, next_attempt(message)) if one is not None]
+    return max(moments) + EXPIRE_AFTER if moments else None
+
+
+def is_expired(message: Message, now: datetime) -> bool:
+    """Whether it waited longer than a message is kept waiting."""
+    end = expires_at(message)
+    return message.status in ON_ITS_WAY and end is not None and end <= now
+
+
+def wait_after(attempts: int) -> timedelta:
+    """From attempt number `attempts` (from 1) to the next one."""
+    return timedelta(seconds=RETRY_WAITS[min(attempts, len(RETRY_WAITS)) - 1])
+
+
+def _moment(value: Any) -> datetime | None:
+    return from_text(value) if isinstance(value, str) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000 else None

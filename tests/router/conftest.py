@@ -1,0 +1,68 @@
+"""A team in memory whose members take pushed messages in different ways."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk.seat import Seat
+from tests.store.contract import FakeClock
+
+TAKE = """
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+record = json.loads(sys.stdin.readline())
+with (folder / "taken.txt").open("a") as file:
+    file.write(record["message_id"] + "\\n")
+if (folder / "refuse").exists():
+    sys.exit((folder / "refuse").read_text())
+"""
+"""Notes the id of the record it gets; fails with the text of the file `refuse` when there is one."""
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the command of `runner` notes what it took."""
+    return tmp_path
+
+
+def taken(folder: Path) -> list[str]:
+    """Ids the command of `runner` was given, in order."""
+    file = folder / "taken.txt"
+    return file.read_text().split() if file.exists() else []
+
+
+@pytest.fixture
+def team(clock: FakeClock, folder: Path) -> MemoryTeam:
+    agents = [
+        Agent("ceo", role="master"),
+        Agent("architect"),
+        Agent("code_developer"),
+        Agent("runner", deliver=(sys.executable, "-S", "-c", TAKE, str(folder))),
+    ]
+    settings = TeamConfig(
+        name="router", lead="ceo", agents=MappingProxyType({one.name: one for one in agents}), declared=True
+    )
+    return MemoryTeam(config=settings, clock=clock)
+
+
+@pytest.fixture
+def seat(team: MemoryTeam) -> Seat:
+    return Seat(team, "ceo", wait=2.0)
+
+
+@pytest.fixture
+def pushed(team: MemoryTeam) -> Callable[[str], list[str]]:
+    """Ids in the inbox of an agent, in the order they were pushed."""
+    return lambda agent: [one.message_id for one in team._state.inboxes.get(agent, [])]
