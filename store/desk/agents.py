@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from store.desk.draft import Draft, new_request_id, write
+from store.desk.draft import Draft, check_known, new_request_id, write
 from store.desk.requests import close_question, open_question
 from store.desk.roster import composed, free_name, scrum_master, tell_residents
 from store.desk.seat import Receipt, Seat
@@ -15,7 +15,7 @@ from store.desk.spawn import hold, let_go, refuse_held, start_agent
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message
-from store.names import check_name, is_name
+from store.names import ALL, USER, check_name, is_name
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.registry import CARRIERS
@@ -246,9 +246,10 @@ def _answered_by(answer: Message, waiting: deque[Message], subject: str | None) 
 
 def _doomed(tx: Transaction, question: Message) -> str:
     agent = reading(question).subject
-    if agent is None or not is_name(agent) or agent == tx.config.lead:
+    if agent is None or not is_name(agent) or agent in (ALL, USER, tx.config.lead):
         text = f"agent_name: {agent!r:.80} is no agent that could be ended"
         raise TeamError(Code.INVALID_FIELD, text, "Refuse the request with a reason.")
+    check_known(tx, [agent])
     return agent
 
 

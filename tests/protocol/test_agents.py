@@ -1,0 +1,307 @@
+"""The Master's side of the sprint: each answer is one transaction that tells exactly the right ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.desk import agents, mail, requests
+from store.desk.seat import Seat
+from store.desk.spawn import hold
+from store.errors import Code, TeamError
+from store.message import Message
+from store.protocol.reading import reading
+from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
+from tests.store.contract import FakeClock, put
+
+BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
+RESIDENTS = ["scrum-master", "knowledge-researcher", "debugger"]
+MASTER, SLAVE = "master", "slave-batch-1"
+
+
+def ask(team: MemoryTeam, name: str, body: Mapping[str, Any]) -> str:
+    """The slave asks through `send`; gives the id of its message."""
+    payload = {**body, "summary": "Please do this for my batch"}
+    return mail.send(Seat(team, SLAVE), to=MASTER, type=name, payload=payload).messages[0].message_id
+
+
+def ask_creation(team: MemoryTeam) -> str:
+    return ask(
+        team, "AGENT_CREATE_REQUEST", {k: v for k, v in BODIES["AGENT_CREATE_REQUEST"].items() if k != "msg_type"}
+    )
+
+
+def since(team: MemoryTeam, message_id: str) -> list[Message]:
+    """What was written after the message."""
+    messages = team.snapshot().messages
+    return list(messages[[one.message_id for one in messages].index(message_id) + 1 :])
+
+
+def names_to(messages: list[Message]) -> list[tuple[str, str]]:
+    return [(reading(one).name, one.recipients[0]) for one in messages]
+
+
+def refused(team: MemoryTeam, call: Any) -> TeamError:
+    before = team.snapshot().messages
+    with pytest.raises(TeamError) as caught:
+        call()
+    assert team.snapshot().messages == before
+    return caught.value
+
+
+def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobody_else(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    written = since(sprint, request_id)
+    assert names_to(written) == [
+        ("AGENT_CREATED", SLAVE),
+        *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS),
+    ]
+    assert {one.type for one in written} == {"message"}
+
+
+def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam) -> None:
+    first, second = ask_creation(sprint), ask_creation(sprint)
+    for request_id in (first, second):
+        requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    created = [reading(one) for one in sprint.snapshot().messages if reading(one).name == "AGENT_CREATED"]
+    assert [(one.body["agent_name"], one.body["agent_type"], one.request_id) for one in created] == [
+        ("story-creator-1", "story-creator", first),
+        ("story-creator-2", "story-creator", second),
+    ]
+    assert all(one.problems == () for one in created)
+
+
+def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
+    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
+    gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+    requests.approve(Seat(sprint, MASTER), request_id=gone)
+    rosters = [reading(one).body["roster"] for one in sprint.snapshot().messages if "ROSTER" in reading(one).name]
+    assert [roster["temps"] for roster in rosters[:: len(RESIDENTS)]] == [
+        ["story-creator-3-1"],
+        ["story-creator-3-1", "story-creator-3-2"],
+        ["story-creator-3-2"],
+    ]
+    assert all(roster["residents"] == RESIDENTS and roster["slaves"] == [SLAVE] for roster in rosters)
+
+
+def test_the_roster_names_the_session_that_the_sprint_speaks_of(sprint: MemoryTeam) -> None:
+    put(sprint, carried(BODIES["BATCH_PLAN_READY"], message_id="plan", sender="scrum-master", to=MASTER))
+    request_id = ask_creation(sprint)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert reading(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
+
+
+def test_an_answer_is_one_audit_record(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    line = sprint.audit(limit=1)[0]
+    assert (line.actor, line.action, line.facts["request_id"]) == (MASTER, "approve", request_id)
+    assert len(line.facts["ids"]) == 1 + len(RESIDENTS)
+    assert len(sprint.audit()) == 2
+
+
+def test_a_destruction_asks_the_agent_to_stop_confirms_and_tells_the_residents(sprint: MemoryTeam) -> None:
+    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+    receipt = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    written = since(sprint, request_id)
+    assert names_to(written) == [
+        ("shutdown_request", "story-creator-3-1"),
+        ("AGENT_DESTROYED", SLAVE),
+        *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS),
+    ]
+    assert reading(written[1]).request_id == request_id
+    assert receipt.messages[0].message_id == written[1].message_id
+    shutdown_id = reading(written[0]).request_id
+    assert shutdown_id is not None
+    assert requests.approve(Seat(sprint, "story-creator-3-1"), request_id=shutdown_id).messages[0].recipients == (
+        MASTER,
+    )
+
+
+def test_a_finished_batch_asks_for_the_end_of_its_slave(sprint: MemoryTeam) -> None:
+    body = {key: value for key, value in BODIES["SLAVE_BATCH_COMPLETE"].items() if key != "msg_type"}
+    request_id = ask(sprint, "SLAVE_BATCH_COMPLETE", body)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert names_to(since(sprint, request_id))[:2] == [("shutdown_request", SLAVE), ("AGENT_DESTROYED", SLAVE)]
+
+
+@pytest.mark.parametrize("agent", ["master", "user", "../etc", "all", "story-creator-9-9"])
+def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, agent: str) -> None:
+    body = {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": agent}
+    put(sprint, carried(body, message_id="gone"))
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id="gone"))
+    assert error.code in (Code.INVALID_FIELD, Code.AGENT_NOT_FOUND)
+
+
+@pytest.mark.parametrize("name", ["AGENT_CREATE_REQUEST", "AGENT_DESTROY_REQUEST"])
+def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint: MemoryTeam, name: str) -> None:
+    body = {"agent_name": "dev-1"} if "DESTROY" in name else BODIES["AGENT_CREATE_REQUEST"]
+    request_id = ask(sprint, name, {key: value for key, value in body.items() if key != "msg_type"})
+    requests.reject(Seat(sprint, MASTER), request_id=request_id, reason="The budget is used up")
+    [answer] = since(sprint, request_id)
+    assert (answer.type, answer.recipients, answer.content) == ("message", (SLAVE,), "The budget is used up")
+    assert (reading(answer).request_id, reading(answer).approve) == (request_id, False)
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
+
+
+def test_only_the_lead_creates_and_a_second_answer_is_refused(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    for actor in (SLAVE, "scrum-master"):
+        error = refused(sprint, lambda actor=actor: requests.approve(Seat(sprint, actor), request_id=request_id))
+        assert error.code is Code.NOT_PERMITTED
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    assert error.code is Code.ALREADY_ANSWERED
+
+
+def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
+    first, second = ask_creation(sprint), ask_creation(sprint)
+    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE))
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=first))
+    assert error.code is Code.ALREADY_ANSWERED
+    requests.approve(Seat(sprint, MASTER), request_id=second)
+
+
+def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="forged", sender="debugger", to=SLAVE))
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+
+
+def test_a_name_that_is_taken_or_no_name_is_refused(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    for name in ("debugger", "../x"):
+        call = lambda name=name: agents.answer_creation(Seat(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
+        assert refused(sprint, call).code is Code.INVALID_NAME
+
+
+def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
+    settings = replace(SPRINT, agents={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
+    team = MemoryTeam(config=settings, clock=clock)
+    receipt = requests.approve(Seat(team, MASTER), request_id=ask_creation(team))
+    assert len(receipt.messages) == 1
+    assert any("no residents" in warning for warning in receipt.warnings)
+
+
+def spawning(clock: FakeClock, *command: str, limit: float = 20.0) -> MemoryTeam:
+    overdue = {**SPRINT.overdue_seconds, "create": limit}
+    return MemoryTeam(config=replace(SPRINT, spawn=command, overdue_seconds=overdue), clock=clock)
+
+
+def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: FakeClock, tmp_path: Path) -> None:
+    note = tmp_path / "note.json"
+    code = "import json, os, sys; json.dump([sys.argv[2:], dict(os.environ)], open(sys.argv[1], 'w'))"
+    team = spawning(clock, sys.executable, "-c", code, str(note), "--name={agent_name}", "{agent_type}; rm -rf {x}")
+    request_id = ask_creation(team)
+    requests.approve(Seat(team, MASTER), request_id=request_id)
+    arguments, environment = json.loads(note.read_text())
+    assert arguments == ["--name=story-creator-1", "story-creator; rm -rf {x}"]
+    assert environment["TEAM_CONSOLE_AGENT_NAME"] == "story-creator-1"
+    assert environment["TEAM_CONSOLE_REQUESTED_BY"] == SLAVE
+    assert reading(since(team, request_id)[0]).body["agent_name"] == "story-creator-1"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import sys; sys.exit('no free worker')", "ended with status 1: no free worker"),
+        ("import time; time.sleep(60)", "did not end within 0.2 seconds"),
+    ],
+)
+def test_a_spawn_command_that_fails_leaves_the_request_open(clock: FakeClock, code: str, says: str) -> None:
+    team = spawning(clock, sys.executable, "-c", code, limit=0.2 if "sleep" in code else 20.0)
+    request_id = ask_creation(team)
+    with pytest.raises(TeamError, match=says) as caught:
+        requests.approve(Seat(team, MASTER), request_id=request_id)
+    assert caught.value.code is Code.SPAWN_FAILED
+    assert "stays open" in caught.value.hint
+    assert since(team, request_id) == []
+    team._config = replace(team.config(), spawn=())
+    requests.approve(Seat(team, MASTER), request_id=request_id)
+    assert reading(since(team, request_id)[0]).name == "AGENT_CREATED"
+
+
+def test_a_spawn_command_that_does_not_exist_leaves_the_request_open(clock: FakeClock) -> None:
+    team = spawning(clock, "/nonexistent/start-agent")
+    request_id = ask_creation(team)
+    with pytest.raises(TeamError, match="/nonexistent/start-agent cannot be run") as caught:
+        requests.approve(Seat(team, MASTER), request_id=request_id)
+    assert caught.value.code is Code.SPAWN_FAILED
+
+
+def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = spawning(clock, "start-agent")
+    request_id = ask_creation(team)
+    told: list[TeamError] = []
+
+    def meanwhile(*_: object, **__: object) -> None:
+        for call in (requests.approve, requests.reject):
+            more = {"reason": "no"} if call is requests.reject else {}
+            with pytest.raises(TeamError) as caught:
+                call(Seat(team, MASTER), request_id=request_id, **more)
+            told.append(caught.value)
+
+    monkeypatch.setattr(agents, "start_agent", meanwhile)
+    requests.approve(Seat(team, MASTER), request_id=request_id)
+    assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
+    assert told[0].facts["held_by"] == MASTER
+    question = next(one for one in team.snapshot().messages if one.message_id == request_id)
+    assert question.envelope("lease_until") is None
+
+
+def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(clock: FakeClock) -> None:
+    team = MemoryTeam(config=SPRINT, clock=clock)
+    request_id = ask_creation(team)
+    with team.transaction(actor=MASTER, action="spawn", wait=1) as tx:
+        question = tx.get(request_id)
+        assert question is not None
+        hold(tx, question, actor=MASTER, seconds=60)
+        tx.record("spawn")
+    assert refused(team, lambda: requests.approve(Seat(team, MASTER), request_id=request_id)).code is Code.STORE_LOCKED
+    clock.advance(71)
+    requests.approve(Seat(team, MASTER), request_id=request_id)
+
+
+def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> None:
+    agents.trigger_course_correction(
+        Seat(sprint, MASTER), user_input="Drop the report story", current_batch_id=2, dropped_stories=["4-3"]
+    )
+    [stored] = sprint.snapshot().messages
+    read = reading(stored)
+    assert (stored.recipients, read.name, read.problems) == (("scrum-master",), "CC_TRIGGER", ())
+    assert (read.body["reason"], read.body["user_input"], read.body["dropped_stories"]) == (
+        *("user_request", "Drop the report story"),
+        ["4-3"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("actor", "options", "code"),
+    [
+        (MASTER, {"user_input": " "}, Code.MISSING_CONTENT),
+        (MASTER, {"user_input": "x" * 2001}, Code.INVALID_FIELD),
+        (MASTER, {"user_input": "x", "reason": "mood"}, Code.INVALID_FIELD),
+        (SLAVE, {"user_input": "x"}, Code.NOT_PERMITTED),
+    ],
+)
+def test_a_course_correction_that_cannot_be_right_is_refused(
+    sprint: MemoryTeam, actor: str, options: dict[str, Any], code: Code
+) -> None:
+    call = lambda: agents.trigger_course_correction(Seat(sprint, actor), **options)  # noqa: E731
+    assert refused(sprint, call).code is code
+
+
+def test_a_course_correction_needs_a_scrum_master(office: MemoryTeam) -> None:
+    call = lambda: agents.trigger_course_correction(Seat(office, "ceo"), user_input="Re-plan")  # noqa: E731
+    assert refused(office, call).code is Code.AGENT_NOT_FOUND

@@ -1,0 +1,196 @@
+"""The collaboration patterns and scenarios of the SendMessage source, every agent a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import CommandLine
+from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
+
+OTHERS = ("task-manager", "schedule-manager", "file-manager", "knowledge-manager")
+
+
+def document(section: str, number: int) -> dict[str, Any]:
+    """A document of the source by section and position."""
+    found: dict[str, Any] = [row["document"] for row in SENDMESSAGE_DOCUMENTS if row["section"] == section][number]
+    return found
+
+
+def say(team: CommandLine, actor: str, words: dict[str, Any]) -> dict[str, Any]:
+    """`actor` sends the document in a process of its own."""
+    reply: dict[str, Any] = team.ok("--as", actor, "sendmessage", stdin=json.dumps(words, ensure_ascii=False)).json
+    assert reply["success"] is True
+    return reply
+
+
+class Listener:
+    """An agent that already waits for its inbox when the others begin to write."""
+
+    def __init__(self, team: CommandLine, name: str, kind: str | None = None) -> None:
+        more = ("--type", kind) if kind else ()
+        arguments = ("receive", "--agent", name, *more, "--wait", "30", "--json")
+        self.process = team.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def heard(self) -> dict[str, Any]:
+        """The one message it was woken by."""
+        out, err = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, err
+        received = json.loads(out)
+        assert received["count"] == 1, received
+        message: dict[str, Any] = received["messages"][0]
+        return message
+
+    def close(self) -> None:
+        """End it if it still waits."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+Listen = Callable[..., Listener]
+
+
+@pytest.fixture
+def listen(team: CommandLine) -> Any:
+    """Starts listeners, and ends those that still wait."""
+    started: list[Listener] = []
+
+    def start(name: str, kind: str | None = None) -> Listener:
+        started.append(Listener(team, name, kind))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def inbox(team: CommandLine, name: str) -> list[dict[str, Any]]:
+    """What waits for an agent, taken."""
+    messages: list[dict[str, Any]] = team.ok("receive", "--agent", name, "--json").json["messages"]
+    return messages
+
+
+def requests(team: CommandLine) -> dict[str, dict[str, Any]]:
+    """The ledger by request id."""
+    return {row["request_id"]: row for row in team.ok("requests", "--json").json["requests"]}
+
+
+def test_pattern_request_and_response(team: CommandLine, listen: Listen) -> None:
+    asked, answered = listen("task-manager"), listen("schedule-manager")
+    say(team, "schedule-manager", document("3.1", 0))
+    question = asked.heard()
+    assert (question["from"], question["payload"]["content"]) == ("schedule-manager", document("3.1", 0)["content"])
+    say(team, "task-manager", document("3.1", 1))
+    answer = answered.heard()
+    assert (answer["from"], answer["payload"]["summary"]) == ("task-manager", "返回任务状态")
+
+
+def test_pattern_event_driven(team: CommandLine, listen: Listen) -> None:
+    followers = {name: listen(name) for name in ("knowledge-manager", "file-manager")}
+    reply = say(team, "task-manager", document("3.2", 0))
+    assert set(reply["recipients"]) == {"ceo", *OTHERS} - {"task-manager"}
+    for follower in followers.values():
+        assert follower.heard()["payload"]["summary"] == "任务 TASK-001 完成"
+    for number, name in ((1, "knowledge-manager"), (2, "file-manager")):
+        reply = say(team, name, document("3.2", number))
+        assert any("itself" in warning for warning in reply["warnings"])
+        assert [one["payload"]["content"] for one in inbox(team, name)] == [document("3.2", number)["content"]]
+    assert inbox(team, "task-manager") == []
+
+
+def test_pattern_state_sync(team: CommandLine) -> None:
+    for _ in range(2):
+        say(team, "task-manager", document("3.3", 0))
+    for name in ("ceo", "file-manager"):
+        waiting = inbox(team, name)
+        assert [one["payload"]["content"] for one in waiting] == [document("3.3", 0)["content"]] * 2
+        assert inbox(team, name) == []
+
+
+def test_scenario_data_request(team: CommandLine, listen: Listen) -> None:
+    asked, answered = listen("task-manager"), listen("knowledge-manager")
+    say(team, "knowledge-manager", document("5.1", 0))
+    assert asked.heard()["payload"]["summary"] == "查询今日任务列表"
+    say(team, "task-manager", document("5.1", 1))
+    assert "2. TASK-002: 系统备份（已完成）" in answered.heard()["payload"]["content"]
+    log = team.ok("history", "--agent", "knowledge-manager", "--format", "log").out
+    assert 'INCOMING <- task-manager: "' in log
+
+
+def test_scenario_completion_notice(team: CommandLine) -> None:
+    say(team, "task-manager", document("5.2", 0))
+    for name in ("knowledge-manager", "file-manager"):
+        [notice] = inbox(team, name)
+        assert "完成时间：2026-02-24 11:30" in notice["payload"]["content"]
+    counts = team.ok("status", "--json").json["messages"]
+    assert sum(counts.values()) == 4
+
+
+def test_scenario_team_shutdown(team: CommandLine, listen: Listen) -> None:
+    ids = []
+    for number, name in ((0, "task-manager"), (2, "file-manager"), (4, "knowledge-manager")):
+        agent, lead = listen(name, "shutdown_request"), listen("ceo", "shutdown_response")
+        reply = say(team, "ceo", document("5.3", number))
+        request = agent.heard()
+        assert request["payload"]["request_id"] == reply["request_id"]
+        words = {**document("5.3", number + 1), "request_id": request["payload"]["request_id"]}
+        say(team, name, words)
+        assert lead.heard()["payload"] == {"request_id": reply["request_id"], "approve": True}
+        ids.append(reply["request_id"])
+    rows = requests(team)
+    assert [rows[one]["state"] for one in ids] == ["approved"] * 3
+    assert [rows[one]["answered_by"] for one in ids] == ["task-manager", "file-manager", "knowledge-manager"]
+
+
+def test_scenario_a_shutdown_that_is_refused_leaves_the_agent_working(team: CommandLine) -> None:
+    request_id = say(team, "ceo", document("5.3", 0))["request_id"]
+    say(team, "task-manager", {**document("4.4", 0), "request_id": request_id})
+    row = requests(team)[request_id]
+    assert (row["state"], row["answered_by"]) == ("rejected", "task-manager")
+    assert "还有 3 个任务" in row["reason"]
+    say(team, "task-manager", document("4.2", 0))
+    assert [one["type"] for one in inbox(team, "ceo")] == ["shutdown_response", "message"]
+
+
+def test_scenario_plan_approval(team: CommandLine, listen: Listen) -> None:
+    lead, author = listen("ceo", "plan_approval_request"), listen("task-manager")
+    first = team.ok("--as", "task-manager", "plan", "--content", "1. 拆分", "--summary", "重构报表", "--json").json
+    request = lead.heard()
+    assert (request["from"], request["payload"]["request_id"]) == ("task-manager", first["request_id"])
+    say(team, "ceo", {**document("4.4", 1), "request_id": first["request_id"]})
+    verdict = author.heard()["payload"]
+    assert (verdict["request_id"], verdict["approve"]) == (first["request_id"], False)
+    assert "try-catch" in verdict["content"]
+
+    author = listen("task-manager")
+    second = team.ok("--as", "task-manager", "plan", "--content", "1. 拆分\n2. 错误处理", "--json").json
+    assert second["request_id"] != first["request_id"]
+    say(team, "ceo", {**document("5.4", 0), "request_id": second["request_id"]})
+    assert author.heard()["payload"]["approve"] is True
+    rows = requests(team)
+    assert (rows[first["request_id"]]["state"], rows[second["request_id"]]["state"]) == ("rejected", "approved")
+
+
+def test_what_a_scenario_leaves_on_disk_is_read_by_any_yaml_reader(team: CommandLine) -> None:
+    say(team, "ceo", document("2.1", 1))
+    inbox(team, "task-manager")
+    for path in ("message-queue.yaml", "archive/task-manager-archive.yaml"):
+        [record] = yaml.safe_load((team.folder / path).read_text("utf-8"))["messages"]
+        assert record["payload"]["content"] == document("2.1", 1)["content"]
+        assert (record["from"], record["to"], record["status"]) == ("ceo", "task-manager", "read")
+
+
+def test_a_refused_document_is_the_error_object_with_code_and_hint(team: CommandLine) -> None:
+    before = (team.folder / "message-queue.yaml").read_bytes()
+    result = team("--as", "task-manager", "sendmessage", stdin='{"type": "shutdown_response", "request_id": "r"}')
+    assert result.status == 1
+    error = result.json
+    assert (error["success"], error["error"]) == (False, "APPROVE_MISSING")
+    assert "approve" in error["hint"]
+    assert (team.folder / "message-queue.yaml").read_bytes() == before
