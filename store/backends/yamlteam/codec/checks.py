@@ -7,6 +7,7 @@ import re
 from store.backends.yamlteam.codec.errors import CodecError, Kind
 
 BOM = b"\xef\xbb\xbf"
+_CHUNK = 1 << 20
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 
 
@@ -32,17 +33,27 @@ def check_bytes(data: bytes) -> None:
 
 
 def _check_utf8(data: bytes) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        start = data.rfind(b"\n", 0, error.start) + 1
-        raise CodecError(
-            f"byte 0x{data[error.start]:02x} is not UTF-8 (perhaps Latin-1)",
-            _line(data, error.start),
-            column=len(data[start : error.start].decode()) + 1,
-            hint="Save the file as UTF-8.",
-            kind=Kind.SYNTAX,
-        ) from None
+    if data.isascii():
+        return
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _CHUNK) + 1 or len(data)
+        try:
+            data[start:end].decode()
+        except UnicodeDecodeError as error:
+            raise _not_utf8(data, start + error.start) from None
+        start = end
+
+
+def _not_utf8(data: bytes, position: int) -> CodecError:
+    start = data.rfind(b"\n", 0, position) + 1
+    return CodecError(
+        f"byte 0x{data[position]:02x} is not UTF-8 (perhaps Latin-1)",
+        _line(data, position),
+        column=len(data[start:position].decode()) + 1,
+        hint="Save the file as UTF-8.",
+        kind=Kind.SYNTAX,
+    )
 
 
 def _check_conflict(data: bytes) -> None:

@@ -18,7 +18,7 @@ from store.backends.yamlteam.codec.reading import read
 from store.backends.yamlteam.codec.scalars import same
 from store.message import Message
 
-_LIST_LINE = re.compile(rb"^messages:(?:[ \t]+(?:\[[ \t]*\]|null|~))?(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_LIST_LINE = re.compile(rb"(\A\xef\xbb\xbf|^)messages:(?:[ \t]+(?:\[[ \t]*\]|null|~))?(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _head(parts: Parts, *, filled: bool) -> bytes:
     """The head with `messages:` open for items, or as an empty list when there are none."""
     if filled == bool(parts.entries):
         return parts.head
-    head = _LIST_LINE.sub(b"messages:" if filled else b"messages: []", parts.head, count=1)
+    head = _LIST_LINE.sub(rb"\1messages:" if filled else rb"\1messages: []", parts.head, count=1)
     return head if head.endswith(b"\n") or not filled else head + parts.style.eol
 
 

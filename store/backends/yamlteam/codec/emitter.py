@@ -16,7 +16,7 @@ DEEPEST = 60
 _PRINTABLE = "\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _PLAIN = re.compile(
     rf"[A-Za-z_\xc0-\u1fff\u2c00-\ud7ff]"
-    rf"(?:(?![:#])[{_PRINTABLE}]|:(?=[^ ])|(?<! )\#)*(?<![ \xa0])"
+    rf"(?:(?![:#])[{_PRINTABLE}]|:(?=[^ ])|(?<! )\#)*+(?<![ \xa0])"
 ).fullmatch
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
 _ONE_LINE = re.compile(rf"[{_PRINTABLE}]*").fullmatch

@@ -13,6 +13,8 @@ from store.backends.yamlteam.codec.fast import read_fast
 from store.backends.yamlteam.codec.scalars import LIST_KEYS, MAP_KEYS, TEXT_KEYS
 from store.message import Message, from_record
 
+LARGEST = 16 << 20
+"""Bytes of one entry that are still understood; a larger one counts as damaged."""
 _ONE_AT_A_TIME = Lock()
 
 
@@ -77,6 +79,10 @@ def parse_record(raw: bytes) -> dict[str, Any]:
     Raises:
         CodecError: The text is not one readable mapping.
     """
+    if len(raw) > LARGEST:
+        raise CodecError(
+            f"a message of {len(raw):,} bytes, more than {LARGEST:,}", 1, hint="Keep it in a file instead."
+        )
     try:
         record = read_fast(raw)
     except UnicodeDecodeError:

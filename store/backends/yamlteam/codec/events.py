@@ -21,6 +21,7 @@ class Events:
         self._limit = limit
         self.level = 0
         self.offset = 0
+        self.anchor: tuple[str, int] | None = None
         try:
             self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(data)
         except (yaml.YAMLError, ValueError) as error:
@@ -70,7 +71,7 @@ class Events:
         where = error.context_mark or mark
         ended = mark.index >= len(self._data.decode(errors="replace").rstrip("\0"))
         if ended:
-            text = f"{error.context or 'the text'}: {error.problem}; it begins"
+            text = f"{str(error.context or 'the text').removeprefix('while ')}: {error.problem}; it begins"
             return CodecError(text, where.line + 1, column=where.column + 1, kind=Kind.OPEN)
         text = f"{error.problem} ({error.context})" if error.context else str(error.problem)
         return CodecError(text, mark.line + 1, column=mark.column + 1, kind=Kind.SYNTAX)
@@ -97,7 +98,7 @@ def read_value(events: Events, event: Any, *, as_text: bool) -> Any:
     Raises:
         CodecError: Anchors, aliases, tags, merge keys, duplicate keys, keys that are not scalars, bad YAML.
     """
-    name = _refuse_extras(event)
+    name = _check_extras(events, event)
     if name == "ScalarEvent":
         if not event.implicit[0]:
             return event.value
@@ -116,9 +117,13 @@ def read_record(events: Events, event: Any) -> dict[str, Any]:
     Raises:
         CodecError: As `read_value`, and for an item that is not a mapping.
     """
-    if _refuse_extras(event) != "MappingStartEvent":
+    events.anchor = None
+    if _check_extras(events, event) != "MappingStartEvent":
         raise CodecError("expected a message (a mapping of keys)", line_of(event))
-    return _read_mapping(events, as_text=None)
+    record = _read_mapping(events, as_text=None)
+    if events.anchor is not None:
+        raise CodecError(f"anchor &{events.anchor[0]}", events.anchor[1], hint="Remove it; write values out.")
+    return record
 
 
 def _read_mapping(events: Events, *, as_text: bool | None) -> dict[str, Any]:
@@ -126,7 +131,7 @@ def _read_mapping(events: Events, *, as_text: bool | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     lines: dict[str, int] = {}
     while type(event := events.next()).__name__ != "MappingEndEvent":
-        key = _read_key(event)
+        key = _read_key(events, event)
         if key in found:
             raise CodecError(f"key {key!r} twice", lines[key], line_of(event))
         lines[key] = line_of(event)
@@ -135,20 +140,21 @@ def _read_mapping(events: Events, *, as_text: bool | None) -> dict[str, Any]:
     return found
 
 
-def _read_key(event: Any) -> str:
-    if _refuse_extras(event) != "ScalarEvent":
+def _read_key(events: Events, event: Any) -> str:
+    if _check_extras(events, event) != "ScalarEvent":
         raise CodecError("a key that is not text", line_of(event))
     if event.implicit[0] and event.value == "<<":
         raise CodecError("merge key <<", line_of(event), hint="Write the merged keys out.")
     return str(event.value)
 
 
-def _refuse_extras(event: Any) -> str:
+def _check_extras(events: Events, event: Any) -> str:
+    """The event's class name; aliases and tags are refused at once, an anchor when no alias explains it."""
     name = type(event).__name__
     if name == "AliasEvent":
         raise CodecError(f"alias *{event.anchor}", line_of(event), hint="Write the value out where it is used.")
-    if event.anchor is not None:
-        raise CodecError(f"anchor &{event.anchor}", line_of(event), hint="Write the value out where it is used.")
+    if event.anchor is not None and events.anchor is None:
+        events.anchor = (event.anchor, line_of(event))
     if event.tag is not None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
         raise CodecError(f"tag {tag}", line_of(event), hint="Remove the tag; write the value as text.")
@@ -178,7 +184,6 @@ def _read_item(events: Events) -> dict[str, Any]:
         event = events.next()
         if type(event).__name__ != expected:
             raise CodecError("expected a list item", line_of(event))
-    _refuse_extras(event)
     record = read_record(events, events.next())
     for expected in ("SequenceEndEvent", "DocumentEndEvent", "StreamEndEvent"):
         event = events.next()

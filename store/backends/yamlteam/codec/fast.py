@@ -12,24 +12,25 @@ from store.backends.yamlteam.codec.scalars import TEXT_KEYS, text_only, typed
 # matches cover all of it, so whatever this pattern leaves out goes to the patient reader.
 _LINES = re.compile(
     r"""(?m)^(
-      ([ ]{0,40})
-      (-[ ])?
+      ([ ]{0,40}+)
+      (-[ ])?+
       (?:([A-Za-z_][A-Za-z0-9_.-]*|'[^'\n\t]{1,100}'|"[^"\\\n\t]{1,100}"):(?:[ ](?=[^ \n])|(?=\n)))?
       (?:
         (?:
           ((?:[A-Za-z0-9_./\xc0-\ud7ff]|-(?=[A-Za-z0-9]))
-            [^\n\t:\#]*(?:(?::(?=[^ \n\t])|(?<![ \n\t])\#)[^\n\t:\#]*)*(?<![ ]))
-          |('[^'\n\t]*(?:''[^'\n\t]*)*'|"[^"\n\t\\]*(?:\\[^\n\t][^"\n\t\\]*)*"|\{\}|\[[A-Za-z0-9_, -]*\])
+            [^\n\t:\#]*+(?:(?::(?=[^ \n\t])|(?<![ \n\t])\#)[^\n\t:\#]*+)*+(?<![ ]))
+          |('[^'\n\t]*+(?:''[^'\n\t]*+)*+'|"[^"\n\t\\]*+(?:\\[^\n\t][^"\n\t\\]*+)*+"|\{\}|\[[A-Za-z0-9_, -]*+\])
           |(?<=:)
         )\n
         |\|(-?)\n
           (?=\2(?(3)[ ]{4}|[ ]{2})[^ \n\t])
-          ((?:\2(?(3)[ ]{4}|[ ]{2})[^\n]*\n|\n)+)
+          ((?:\2(?(3)[ ]{4}|[ ]{2})[^\n]*+\n|\n)++)
       )
-      |(?:\#[^\n]*)?\n
+      |(?:\#[^\n]*+)?+\n
     )""",
     re.VERBOSE,
 )
+_LARGEST = 1 << 16
 _EASY = bytes(range(0x20, 0x7F)) + b"\n"
 _HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
 _ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
@@ -43,6 +44,8 @@ class _GaveUp(Exception):
 
 def read_fast(raw: bytes) -> dict[str, Any] | None:
     """The record of one list item in plain block form; None when the text needs the patient reader."""
+    if len(raw) > _LARGEST:
+        return None
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n")
     text = raw.decode()

@@ -8,16 +8,20 @@ from functools import lru_cache
 
 from store.backends.yamlteam.codec.checks import BOM
 
-_BLANKS = rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*"
-_LIST = re.compile(rb"^messages:(?:[ \t]+(?P<value>\[[ \t]*\]|null|~))?[ \t]*(?:[ \t]#[^\n]*)?\r?$", re.MULTILINE)
+_BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?+\r?\n)*+"
+_LIST = re.compile(
+    rb"(?:\A" + BOM + rb"|^)messages:(?:[ \t]++(?P<value>\[[ \t]*+\]|null|~))?[ \t]*+(?:(?<=[ \t])#[^\n]*?)?\r?$",
+    re.MULTILINE,
+)
 _GAP = re.compile(_BLANKS)
 _FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 _OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)|%")
-_KEY = re.compile(rb" *(?:[^ \t\r\n#][^\n]*?:(?:[ \t\r\n]|\Z)|\?[ \t\r\n])")
-_BARE_KEY = re.compile(rb" *[^ \t\r\n#][^\n]*?:[ \t]*(?:[&!][^\n]*)?(?:#[^\n]*)?\r?\n" + _BLANKS + rb" *-[ \t\r\n]")
+_NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*+"
+_KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?[ \t\r\n])")
+_BARE_KEY = re.compile(rb" *+" + _NAME + rb":[ \t]*+(?:[&!#][^\n]*+\n|\r?\n)" + _BLANKS + rb" *+-[ \t\r\n]")
 
 
 @dataclass(frozen=True, slots=True)

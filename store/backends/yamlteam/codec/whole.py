@@ -90,7 +90,7 @@ def _read_frame(events: Events, event: Any) -> Whole:
 
 def _read_list(events: Events, event: Any, whole: Whole) -> None:
     name = _name(event)
-    if name == "ScalarEvent" and event.implicit[0] and event.value in ("", "~", "null"):
+    if name == "ScalarEvent" and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"):
         whole.start, whole.end = event.start_mark.index, event.end_mark.index
         return
     if name != "SequenceStartEvent":
