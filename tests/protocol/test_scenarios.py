@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -32,10 +33,8 @@ def say(team: CommandLine, actor: str, words: dict[str, Any]) -> dict[str, Any]:
 class Listener:
     """An agent that already waits for its inbox when the others begin to write."""
 
-    def __init__(self, team: CommandLine, name: str, kind: str | None = None) -> None:
-        more = ("--type", kind) if kind else ()
-        arguments = ("receive", "--agent", name, *more, "--wait", "30", "--json")
-        self.process = team.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
 
     def heard(self) -> dict[str, Any]:
         """The one message it was woken by."""
@@ -46,28 +45,21 @@ class Listener:
         message: dict[str, Any] = received["messages"][0]
         return message
 
-    def close(self) -> None:
-        """End it if it still waits."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-
 
 Listen = Callable[..., Listener]
 
 
 @pytest.fixture
-def listen(team: CommandLine) -> Any:
-    """Starts listeners, and ends those that still wait."""
-    started: list[Listener] = []
+def listen(team: CommandLine) -> Iterator[Listen]:
+    """Starts agents that wait, and ends those that still do."""
+    with ExitStack() as processes:
 
-    def start(name: str, kind: str | None = None) -> Listener:
-        started.append(Listener(team, name, kind))
-        return started[-1]
+        def start(name: str, kind: str | None = None) -> Listener:
+            more = ("--type", kind) if kind else ()
+            waiting = team.running("receive", "--agent", name, *more, "--wait", "30", "--json")
+            return Listener(processes.enter_context(waiting))
 
-    yield start
-    for one in started:
-        one.close()
+        yield start
 
 
 def inbox(team: CommandLine, name: str) -> list[dict[str, Any]]:

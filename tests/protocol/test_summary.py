@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.protocol.summary import count_words, summary_warnings
+from store.protocol.summary import summary_warnings, words_of
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
 
 GOOD = ["创建新任务：财务报表生成", "查询任务 TASK-001 状态", "批准任务变更计划", "项目 PROJ-001 启动通知"]
@@ -43,7 +43,7 @@ def test_every_summary_the_source_uses_passes_but_its_own_template() -> None:
     ],
 )
 def test_each_han_character_and_each_run_of_other_letters_is_one_word(text: str, words: int) -> None:
-    assert count_words(text) == words
+    assert len(words_of(text)) == words
 
 
 @pytest.mark.parametrize(("words", "warned"), [(4, True), (5, False), (10, False), (11, True)])
