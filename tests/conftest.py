@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -65,10 +66,27 @@ class CommandLine:
         assert result.status == 0, result
         return result
 
-    def start(self, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
-        """Start it and go on; the caller ends it."""
-        environment = clean_environment(**more.pop("env", {}))
-        return subprocess.Popen([*COMMAND, *arguments], cwd=self.folder, env=environment, **more)
+    @contextmanager
+    def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+        """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
+        with subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            env=clean_environment(**(env or {})),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    process.kill()
+
+
+def next_line(stream: IO[bytes] | None) -> str:
+    """The next line of a running process; waits for it."""
+    assert stream is not None
+    return stream.readline().decode().rstrip("\n")
 
 
 @pytest.fixture

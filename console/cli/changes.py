@@ -9,7 +9,9 @@ from typing import Any
 from store.clock import to_text
 from store.message import Message
 from store.safe import safe_line
-from store.team import Snapshot
+from store.team import Condition, Snapshot
+
+_HEALTHY = {Condition.OK, Condition.EMPTY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Change:
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """Every difference, condition first, then messages in stored order, then what is gone."""
     at = to_text(after.taken_at)
-    if before.condition != after.condition:
+    if before.condition != after.condition and not {before.condition, after.condition} <= _HEALTHY:
         text = f"condition {before.condition} -> {after.condition}"
         yield Change(at, "condition", text, {"was": str(before.condition), "condition": str(after.condition)})
     for problem in after.problems:
@@ -61,8 +63,7 @@ def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
             yield Change(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
         elif was is not message:
             yield from _progress(at, was, message)
-    readable = after.condition in ("ok", "empty")
-    for message in old.values() if readable else ():
+    for message in old.values() if after.condition in _HEALTHY else ():
         yield Change(at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import Any
 
 from tests.conftest import CommandLine
@@ -109,14 +108,13 @@ def answer_next(team: CommandLine, agent: str, *verdict: str) -> None:
 
 
 def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: CommandLine) -> None:
-    asking = team.start("shutdown", "--all", "--timeout", "25", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     order = ["task-manager", "schedule-manager", "file-manager", "knowledge-manager"]
-    for number, agent in enumerate(order):
-        later = order[number + 1 :]
-        verdict = ("reject", "--reason", "3 tasks are running") if agent == "file-manager" else ("approve",)
-        assert all(inbox(team, one) == [] for one in later)
-        answer_next(team, agent, *verdict)
-    out, err = asking.communicate(timeout=25)
+    with team.running("shutdown", "--all", "--timeout", "25") as asking:
+        for number, agent in enumerate(order):
+            assert all(inbox(team, later) == [] for later in order[number + 1 :])
+            verdict = ("reject", "--reason", "3 tasks are running") if agent == "file-manager" else ("approve",)
+            answer_next(team, agent, *verdict)
+        out, err = asking.communicate(timeout=25)
     lines = out.decode().splitlines()
     assert [line.partition(":")[0] for line in lines] == [agent for agent in order for _ in range(2)]
     assert "file-manager: refused: 3 tasks are running" in lines

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import yaml
 
 from console.cli.output import to_json
 from console.cli.table import age, cut, width
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 
 ATTACK = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egpj.exe\u2066\u200b\r\n[/b][@click=app.quit]x\x00\u2028end"
 STEERING = "\x1b\x07\x9b\u202e\u2066\u200b\u2028\x00\r"
@@ -82,16 +81,12 @@ def test_json_escapes_what_steers_and_gives_back_the_exact_text(attacked: Comman
 
 
 def test_watch_and_errors_are_safe_as_well(attacked: CommandLine) -> None:
-    watching = attacked.start("watch", "--for", "30", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert watching.stderr is not None
-    watching.stderr.readline()
     queue = attacked.folder / "message-queue.yaml"
     records = yaml.safe_load(queue.read_text())["messages"]
-    queue.write_text(yaml.safe_dump({"messages": [*records, hostile_record("m9", "message", {"content": ATTACK})]}))
-    assert watching.stdout is not None
-    line = watching.stdout.readline().decode()
-    watching.kill()
-    watching.communicate()
+    with attacked.running("watch") as watching:
+        next_line(watching.stderr)
+        queue.write_text(yaml.safe_dump({"messages": [*records, hostile_record("m9", "message", {"content": ATTACK})]}))
+        line = next_line(watching.stdout)
     assert "m9" in line
     assert [one for one in STEERING if one in line] == []
     refused = attacked("approve", "x\x1b]52;c;aGk=\x07")
@@ -112,17 +107,15 @@ def test_json_keeps_other_scripts_readable() -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error(team: CommandLine) -> None:
-    records = [hostile_record(f"m{number}", "message", {"content": "x" * 200}) for number in range(500)]
+    records = [hostile_record(f"m{number}", "message", {"content": "x" * 200}) for number in range(3000)]
     (team.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": records}))
-    printing = team.start(
-        "receive", "--agent", "task-manager", "--peek", stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert printing.stdout is not None
-    printing.stdout.read(10)
-    printing.stdout.close()
-    assert printing.stderr is not None
-    assert printing.stderr.read() == b""
-    assert printing.wait(20) == 141
+    with team.running("receive", "--agent", "task-manager", "--peek") as printing:
+        assert printing.stdout is not None
+        assert printing.stderr is not None
+        printing.stdout.read(10)
+        printing.stdout.close()
+        assert printing.stderr.read() == b""
+        assert printing.wait(20) == 141
 
 
 def test_a_full_disk_behind_the_output_is_said(team: CommandLine) -> None:
@@ -130,11 +123,12 @@ def test_a_full_disk_behind_the_output_is_said(team: CommandLine) -> None:
     if not full.exists():
         pytest.skip("no /dev/full here")
     with full.open("wb") as stdout:
-        process = team.start("roster", stdout=stdout, stderr=subprocess.PIPE)
-        _, err = process.communicate(timeout=20)
-    assert process.returncode == 1
-    assert b"No space left" in err
-    assert b"Traceback" not in err
+        done = subprocess.run(
+            [*COMMAND, "roster"], cwd=team.folder, env=clean_environment(), stdout=stdout, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 1
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_closed_standard_output_breaks_nothing(team: CommandLine) -> None:
@@ -147,11 +141,10 @@ def test_a_closed_standard_output_breaks_nothing(team: CommandLine) -> None:
 
 
 def test_ctrl_c_leaves_with_130_and_no_traceback(team: CommandLine) -> None:
-    watching = team.start("watch", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert watching.stderr is not None
-    assert watching.stderr.readline().startswith(b"watching ")
-    watching.send_signal(signal.SIGINT)
-    _, err = watching.communicate(timeout=20)
+    with team.running("watch") as watching:
+        assert next_line(watching.stderr).startswith("watching ")
+        watching.send_signal(signal.SIGINT)
+        _, err = watching.communicate(timeout=20)
     assert watching.returncode == 130
     assert b"Traceback" not in err
 
@@ -202,25 +195,20 @@ def test_cells_and_ages() -> None:
 
 
 def test_the_watch_notices_what_others_write(team: CommandLine) -> None:
-    watching = team.start("watch", "--json", "--for", "30", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert watching.stderr is not None
-    assert watching.stdout is not None
-    watching.stderr.readline()
-    team.ok(
-        "send", "--to", "task-manager", "--summary", "State of the export job please", "--content", "x", "--id", "m1"
-    )
-    new = json.loads(watching.stdout.readline())
-    assert (new["change"], new["message_id"], new["status"]) == ("new", "m1", "pending")
-    team.ok("receive", "--agent", "task-manager")
-    read = json.loads(watching.stdout.readline())
-    assert (read["change"], read["was"], read["status"]) == ("status", "pending", "read")
-    (team.folder / "message-queue.yaml").write_text("broken: [")
-    end = time.monotonic() + 20
-    while True:
-        line = json.loads(watching.stdout.readline())
-        if line["change"] == "condition":
-            break
-        assert time.monotonic() < end
-    assert line["condition"] == "unreadable"
-    watching.kill()
-    watching.communicate()
+    with team.running("watch", "--json") as watching:
+        next_line(watching.stderr)
+        words = ("--summary", "State of the export job please", "--content", "x", "--id", "m1")
+        team.ok("send", "--to", "task-manager", *words)
+        new = json.loads(next_line(watching.stdout))
+        assert (new["change"], new["message_id"], new["status"]) == ("new", "m1", "pending")
+        team.ok("receive", "--agent", "task-manager")
+        read = json.loads(next_line(watching.stdout))
+        assert (read["change"], read["was"], read["status"]) == ("status", "pending", "read")
+        (team.folder / "message-queue.yaml").write_text("broken: [")
+        lines = (json.loads(next_line(watching.stdout)) for _ in range(10))
+        condition = next(line for line in lines if line["change"] == "condition")
+    assert (condition["was"], condition["condition"]) == ("ok", "unreadable")
+
+
+def test_a_watch_can_be_bounded(team: CommandLine) -> None:
+    assert team.ok("watch", "--for", "0.2").out == ""

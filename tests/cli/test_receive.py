@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from datetime import UTC, datetime, timedelta
 
 import yaml
@@ -125,9 +124,9 @@ def test_a_group_message_reaches_each_addressee_once(team: CommandLine) -> None:
 
 
 def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
-    waiting = team.start("receive", "--agent", "task-manager", "--wait", "30", "--json", stdout=subprocess.PIPE)
-    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
-    out, _ = waiting.communicate(timeout=25)
+    with team.running("receive", "--agent", "task-manager", "--wait", "30", "--json") as waiting:
+        team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
+        out, _ = waiting.communicate(timeout=25)
     assert json.loads(out)["messages"][0]["payload"]["summary"] == SUMMARY
     assert waiting.returncode == 0
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from console.demo import words
-from tests.conftest import CommandLine
+from tests.conftest import CommandLine, next_line
 
 T = TypeVar("T")
 PATIENCE = 60.0
@@ -74,16 +74,13 @@ def play(elsewhere: CommandLine) -> Iterator[Play]:
     """A demo at twelve times the pace."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("needs /proc to see the agents' processes")
-    process = elsewhere.start("demo", "--headless", "300", "--speed", "12", "--seed", "7", stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    folder = Path(process.stdout.readline().decode().strip())
-    try:
-        yield Play(process, folder, CommandLine(folder))
-    finally:
-        if process.poll() is None:
+    with elsewhere.running("demo", "--headless", "300", "--speed", "12", "--seed", "7") as process:
+        folder = Path(next_line(process.stdout))
+        try:
+            yield Play(process, folder, CommandLine(folder))
+        finally:
             process.terminate()
-        process.wait(20)
-        process.stdout.close()
+            process.wait(20)
 
 
 def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(play: Play) -> None:
