@@ -11,6 +11,7 @@ from store.message import Message
 from store.names import USER, nearest
 from store.protocol.kinds import Family, Kind
 from store.protocol.registry import CARRIERS, KINDS, PREFIX, SEND
+from store.protocol.values import named
 from store.team import Problem
 
 MATRIX: Mapping[str, Mapping[str, bool]] = {
@@ -122,15 +123,15 @@ def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
     """
     request_id, approve, content = (fields.get(name) for name in ("request_id", "approve", "content"))
     if not isinstance(request_id, str) or not request_id.strip():
-        what = "is missing" if request_id is None else f"{request_id!r:.80} is not the id of a request"
+        what = "is missing" if request_id is None else f"{named(request_id)} is not the id of a request"
         hint = "Check the request_id: quote it exactly as the request gives it."
         raise TeamError(Code.INVALID_REQUEST_ID, f"{type}: request_id {what}", hint)
     if approve is None:
         raise TeamError(Code.APPROVE_MISSING, f"{type}: approve is missing", "Add approve: true or false.")
     if not isinstance(approve, bool):
-        raise TeamError(Code.INVALID_FIELD, f"approve: {approve!r:.80} is not a boolean", "Send true or false.")
+        raise TeamError(Code.INVALID_FIELD, f"approve: {named(approve)} is not a boolean", "Send true or false.")
     if content is not None and not isinstance(content, str):
-        raise TeamError(Code.INVALID_FIELD, f"content: {content!r:.80} is not a text", "Send content as a text.")
+        raise TeamError(Code.INVALID_FIELD, f"content: {named(content)} is not a text", "Send content as a text.")
     if not approve and not (content and content.strip()):
         hint = "Add content: why not, and what would be accepted instead."
         raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
@@ -145,7 +146,7 @@ def check_text_fields(type: str, fields: Mapping[str, Any]) -> None:
     for name, code in (("content", Code.MISSING_CONTENT), ("summary", Code.MISSING_SUMMARY)):
         value = fields.get(name)
         if value is not None and not isinstance(value, str):
-            raise TeamError(Code.INVALID_FIELD, f"{name}: {value!r:.80} is not a text", f"Send {name} as a text.")
+            raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", f"Send {name} as a text.")
         if not value or not value.strip():
             wanted = "the full text" if name == "content" else "5-10 words that say the core"
             raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
@@ -166,7 +167,7 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     meant = nearest(type, allowed) if isinstance(type, str) else None
     guess = f"Did you mean {meant}? " if meant else ""
     hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
-    return TeamError(Code.INVALID_TYPE, f"type: {type!r:.80} is not a type of message", hint)
+    return TeamError(Code.INVALID_TYPE, f"type: {named(type)} is not a type of message", hint)
 
 
 def record_problems(message: Message) -> tuple[Problem, ...]:
@@ -233,6 +234,6 @@ def _check_carried(content: str) -> None:
 
 
 def _unfit(type: str, name: str, value: Any, check: _Check) -> TeamError:
-    what = "is missing" if value is None else f"must be {_WANTED[check]}, not {value!r:.80}"
+    what = "is missing" if value is None else f"must be {_WANTED[check]}, not {named(value)}"
     hint = f"{type} needs {', '.join(REQUIRED[type])} in its payload."
     return TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)

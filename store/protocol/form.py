@@ -17,6 +17,7 @@ from store.protocol.fields import (
     missing_recipient,
 )
 from store.protocol.registry import KINDS
+from store.protocol.values import named
 
 _FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve")
 
@@ -60,7 +61,7 @@ def read_form(document: object) -> Form:
         check_text_fields(kind, fields)
     for name in ("content", "summary"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
-            text = f"{name}: {fields[name]!r:.80} is not a text"
+            text = f"{name}: {named(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
     return Form(
         type=kind,
@@ -88,7 +89,7 @@ def _check_recipient(kind: str, recipient: Any) -> None:
     if recipient is None or (isinstance(recipient, str) and not recipient.strip()):
         raise missing_recipient(kind)
     if not isinstance(recipient, str):
-        text = f"recipient: {recipient!r:.80} is not the name of an agent"
+        text = f"recipient: {named(recipient)} is not the name of an agent"
         raise TeamError(Code.INVALID_FIELD, text, "Name one agent; for everybody use type broadcast.")
     if recipient == ALL:
         text = f"recipient: {ALL} is everybody, {kind} goes to one agent"

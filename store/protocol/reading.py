@@ -12,6 +12,7 @@ from typing import Any
 from store.message import Message
 from store.protocol.kinds import Family, Kind, RequestKind
 from store.protocol.registry import KINDS, PREFIX, carried_name
+from store.protocol.values import named
 from store.team import Problem
 
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
@@ -91,16 +92,14 @@ class Reading:
     def approve(self) -> bool | None:
         """The verdict this message carries, None when it carries none.
 
-        `approve` and `approved` count when they are booleans or the words true, yes, false, no; an AGENT_CREATED or
-        AGENT_DESTROYED agrees by being there.
+        `approve` and `approved` count when they are booleans or the words true, yes, false, no, and do not disagree;
+        an AGENT_CREATED or AGENT_DESTROYED agrees by being there.
         """
         if self.kind is not None and self.kind.name in _AGREED:
             return True
-        for key in ("approve", "approved"):
-            value = self.message.payload.get(key)
-            if value is not None:
-                return value if isinstance(value, bool) else _WORDS.get(str(value).strip().lower())
-        return None
+        payload = self.message.payload
+        said = {_verdict(payload[key]) for key in ("approve", "approved") if payload.get(key) is not None}
+        return said.pop() if len(said) == 1 else None
 
 
 def reading(message: Message) -> Reading:
@@ -114,6 +113,12 @@ def reading(message: Message) -> Reading:
 def text_of(value: object) -> str | None:
     """An id as text, None when the value is no id (missing, empty, a list or a mapping)."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" else None
+
+
+def _verdict(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _WORDS.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
 
 
 def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
@@ -167,7 +172,7 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     if stated is None:
         problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
         return Reading(kind, name, body, _id_of(message, kind, body), (problem,), message)
-    text = f"the prefix says {name}, msg_type says {stated!r:.80}"
+    text = f"the prefix says {name}, msg_type says {named(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
     return Reading(None, name, body, None, (problem,), message)
 

@@ -12,6 +12,7 @@ from store.errors import Code, TeamError
 from store.message import Message
 from store.protocol.bodies import BODIES, Body
 from store.protocol.reading import parse_carried
+from store.protocol.values import named
 from store.team import Problem
 
 
@@ -44,7 +45,7 @@ def check_body(name: str, body: Mapping[str, Any]) -> None:
     if name not in BODIES:
         raise TeamError(Code.INVALID_TYPE, f"{name} is understood on reading only", "Send a kind of the source.")
     if body.get("msg_type", name) != name:
-        raise _invalid(name, "msg_type", f"says {body['msg_type']!r:.80}, the message is {name}")
+        raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
     for code, field, text in _departures(name, body):
         if code in (_MALFORMED, "BUSINESS_IN_CREATE_REQUEST"):
             raise _invalid(name, field, text)

@@ -132,6 +132,19 @@ def test_a_verdict_is_a_boolean_or_its_word_and_nothing_else(value: object, verd
     assert reading(stored).approve is verdict
 
 
+@pytest.mark.parametrize(
+    ("payload", "verdict"),
+    [
+        ({"approved": True}, True),
+        ({"approve": None, "approved": False}, False),
+        ({"approve": True, "approved": False}, None),
+    ],
+)
+def test_a_verdict_in_both_spellings_counts_when_they_agree(payload: dict[str, object], verdict: bool | None) -> None:
+    stored = message(type="plan_approval_response", payload={"request_id": "p", **payload})
+    assert reading(stored).approve is verdict
+
+
 def test_a_verdict_that_says_neither_yes_nor_no_is_an_error() -> None:
     stored = message(type="shutdown_response", payload={"request_id": "s-1"})
     [problem] = reading(stored).problems

@@ -1,0 +1,90 @@
+"""Whatever stands in a stored message, reading it neither fails nor decides by accident."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store.errors import TeamError
+from store.message import from_record
+from store.protocol.directions import direction_problems
+from store.protocol.fields import check_outgoing
+from store.protocol.form import read_form
+from store.protocol.kinds import Family
+from store.protocol.reading import reading
+from store.protocol.registry import KINDS
+from store.protocol.signing import Seal, seal_of
+from tests.protocol.conftest import SPRINT_BODIES, message
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+)
+NAMES = st.sampled_from(
+    sorted(
+        {name for body in SPRINT_BODIES for name in body}
+        | {"content", "summary", "approve", "approved", "request_id", "requestId", "in_reply_to", "next_actions"}
+    )
+)
+BODIES = st.dictionaries(NAMES | st.text(max_size=8), VALUES, max_size=8)
+SPRINT_NAMES = st.sampled_from(sorted(name for name, kind in KINDS.items() if kind.family is Family.SPRINT))
+
+
+def refusal(call: Callable[[], object]) -> TeamError | None:
+    try:
+        call()
+    except TeamError as error:
+        return error
+    return None
+
+
+@given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
+@settings(max_examples=150, deadline=None)
+def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
+    stored = from_record({"message_id": "m", "type": kind, "from": "a", "to": "b", "payload": payload})
+    read = reading(stored)
+    assert all(problem.place and problem.message for problem in read.problems)
+    assert read.approve in (True, False, None)
+    assert read.request_id is None or read.request_id
+    direction_problems(stored, roles={}, lead="a")
+    assert read.subject is None or isinstance(read.subject, str)
+    assert seal_of(stored, b"key") is Seal.UNSIGNED
+
+
+@given(name=SPRINT_NAMES, body=BODIES)
+@settings(max_examples=150, deadline=None)
+def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -> None:
+    read = reading(message(f"{name}: {json.dumps({**body, 'msg_type': name})}"))
+    assert read.name == name
+    assert all(problem.place and problem.message for problem in read.problems)
+
+
+@given(document=st.dictionaries(NAMES | st.just("type") | st.just("to") | st.just("message"), VALUES, max_size=8))
+@settings(max_examples=150, deadline=None)
+def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any]) -> None:
+    error = refusal(lambda: read_form(document))
+    assert error is None or (error.hint and "\n" not in error.message)
+
+
+@given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
+@settings(max_examples=150, deadline=None)
+def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:
+    error = refusal(lambda: check_outgoing(type=kind, to=("dev",), payload=payload, priority=None))
+    assert error is None or error.hint
+
+
+@pytest.mark.parametrize("depth", [100, 400, 700, 900, 960, 990])
+def test_a_body_near_the_limit_of_nesting_is_read_or_reported(depth: int) -> None:
+    deep: Any = "x"
+    for _ in range(depth):
+        deep = [deep]
+    body = f'{{"msg_type": {"[" * depth}1{"]" * depth}, "agent_name": 1}}'
+    assert [problem.severity for problem in reading(message(f"AGENT_CREATED: {body}")).problems] == ["error"]
+    for field in ("approve", "type", "recipient", "content"):
+        with pytest.raises(TeamError):
+            read_form({"type": "message", "recipient": "dev", "content": "c", "summary": "s", field: deep})
