@@ -197,13 +197,13 @@ class Archives:
         whole = _closed_length(data)
         if _can_be_extended(HEADER + data[whole:] if whole else data):
             return path, b"" if data.endswith(b"\n") else b"\n", []
-        if whole == 0 and (not data.startswith(HEADER) or _is_understood(data)):
+        if whole == 0 and _is_understood(data):
             self._rotate(agent, path)
             return path, HEADER, [_foreign_problem(path)]
-        kept = whole or len(HEADER)
+        kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
         aside = set_aside(self._disk, path, kept, stamp=stamp)
         self._parts.pop(path, None)
-        return path, b"", [torn_problem(path, kept, aside)]
+        return path, b"" if kept else HEADER, [torn_problem(path, kept, aside)]
 
 
 def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:

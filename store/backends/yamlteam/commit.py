@@ -25,6 +25,8 @@ from store.clock import Clock, to_text
 from store.errors import Code, TeamError
 from store.team import Problem
 
+KEPT = ".old"
+"""Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -232,7 +234,7 @@ class Store:
                 pass
         if self.disk.exchange(staged, queue):
             return staged
-        kept = self.layout.stage()
+        kept = staged.with_name(staged.name + KEPT)
         self.disk.link(queue, kept)
         self.disk.rename(staged, queue)
         return kept
@@ -244,6 +246,9 @@ class Store:
                 now = self.disk.stat(one.path)
                 if now is not None and now.size > one.size:
                     cut(self.disk, one.path, one.size)
+        except OSError as error:
+            raise Uncertain(f"writing failed and could not be taken back: {error.strerror}") from error
+        try:
             self.ledger.take_back(before)
             self.tip = before
         except OSError as error:
@@ -284,7 +289,7 @@ class Store:
             path = self.layout.folder / reference
             self.make_folder(path.parent)
             if self.disk.stat(path) is None:
-                staged = path.with_name(self.layout.stage().name)
+                staged = self.layout.stage()
                 write_new(self.disk, staged, data, mode=PRIVATE)
                 self.disk.rename(staged, path)
                 made.append(path)

@@ -26,7 +26,8 @@ _RANKS: Mapping[str, int] = {
     Status.READ: 4,
 }
 _STATE_KEYS = (
-    *("status", "delivered_at", "read_at", "read_by", "recalled_at", "claimed_by", "lease_until", "token"),
+    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at"),
+    *("claimed_by", "lease_until", "token"),
     *("attempts", "retry_count", "next_attempt_at", "error_message"),
 )
 _HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
@@ -158,6 +159,7 @@ def _by_id(messages: Iterable[Message]) -> dict[str, Message]:
 def _restore(wanted: Message, current: QueueText, healing: Healing, settled: Callable[[str], bool]) -> None:
     message_id = wanted.message_id
     if settled(message_id):
+        healing.removed.append(message_id)
         return
     needle = message_id.encode("utf-8", "replace")
     if any(entry.message is None and needle in entry.raw for entry in current.entries):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from store.backends.yamlteam.account import Account, is_archived
 from store.backends.yamlteam.archives import closed_ids, torn_problem
-from store.backends.yamlteam.commit import Store, inbox_line
+from store.backends.yamlteam.commit import KEPT, Store, inbox_line
 from store.backends.yamlteam.disk import Stat
 from store.backends.yamlteam.files import cut, write_new
 from store.backends.yamlteam.generation import Generation, load
@@ -159,10 +159,12 @@ class _Settlement:
             return None
         trusted = self._left.queue if self._left else None
         account = Account(store, self._known, line, trusted=trusted, without=self._is_unfinished)
+        vanished = store.generation.stat is None
+        settled = (lambda _: False) if vanished else account.is_settled
         healing = reconcile(
-            account.expected(), store.generation.text, settled=account.is_settled, taken_out=account.was_taken_out
+            account.expected(), store.generation.text, settled=settled, taken_out=account.was_taken_out
         )
-        if store.generation.stat is None:
+        if vanished:
             text = f"the queue was gone; {len(healing.adds)} messages were put back from the ledger"
             healing.problems = [Problem("REBUILT", "warning", store.layout.queue.name, text)]
         store.notices += healing.problems
@@ -171,13 +173,7 @@ class _Settlement:
     def _undo(self, line: Line, healed: Work | None) -> Work | None:
         """Take back a receive whose reader died: its messages stay pending and go to somebody who lives."""
         store = self._store
-        ours = {message_id for _, message_id, _ in line.archived}
-        for name, size in line.sizes.items():
-            path = store.layout.folder / name
-            found = store.disk.stat(path)
-            if found is not None and found.size > size and ours >= set(closed_ids(store.disk.read(path, size)[0])):
-                cut(store.disk, path, size)
-        store.archives.forget()
+        self._cut_archives(line)
         text = f"{line.action} by {line.actor} was cut short before it was finished; its messages are pending again"
         store.notices.append(Problem("UNDONE", "notice", f"audit line {line.seq}", text))
         ids = [message_id for message_id, _ in line.changes]
@@ -190,14 +186,25 @@ class _Settlement:
     def _completion(self, line: Line) -> Work:
         """What is left to do of a committed transaction whose maker died."""
         store = self._store
+        self._cut_archives(line)
         work = from_line(line, action="heal", facts={"completed": line.seq, "action": line.action})
         text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
         store.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))
-        return replace(
-            work,
-            archived=tuple(one for one in work.archived if not store.archives.holds(one[0], one[1])),
-            pushed=tuple(one for one in work.pushed if not self._was_pushed(line, *one)),
-        )
+        return replace(work, pushed=tuple(one for one in work.pushed if not self._was_pushed(line, *one)))
+
+    def _cut_archives(self, line: Line) -> None:
+        """Take back what the transaction of `line` put at the ends of archives, be it whole or torn."""
+        store = self._store
+        ours = {message_id for _, message_id, _ in line.archived}
+        for path, size in ((store.layout.folder / name, size) for name, size in line.sizes.items()):
+            found = store.disk.stat(path)
+            if path.parent != store.layout.archives or found is None or found.size <= size:
+                continue
+            if set(closed_ids(store.disk.read(path, size)[0])) <= ours:
+                cut(store.disk, path, size)
+            else:
+                store.notices.append(_mixed_archive(path))
+        store.archives.forget()
 
     def _was_pushed(self, line: Line, agent: str, record: dict[str, object]) -> bool:
         """Whether the inbox file has the message; a torn piece of it is cut off."""
@@ -238,6 +245,11 @@ def _healing_work(healing: Healing, **facts: object) -> Work | None:
     )
 
 
+def _mixed_archive(path: Path) -> Problem:
+    text = f"{path.name} was also written by another program; copies of a record may be there twice"
+    return Problem("FOREIGN_ARCHIVE", "notice", path.name, text)
+
+
 def _keep_unreadable(store: Store, error: TeamError) -> None:
     aside = store.layout.queue.with_name(f"{store.layout.queue.name}.torn-{store.stamp()}")
     write_new(store.disk, aside, store.disk.read(store.layout.prev)[0])
@@ -255,7 +267,7 @@ def _is_displaced(name: str, stat: Stat, found: Stat, line: Line) -> bool:
     """Whether a staging name holds what the swap of `line` took out of the queue's place."""
     if found.ino == stat.ino or stat.mark == line.queue:
         return False
-    return stat.mark == line.base or name == line.staged
+    return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
 
 
 def _was_written_late(store: Store) -> bool:
@@ -268,7 +280,13 @@ def _was_written_late(store: Store) -> bool:
 
 
 def _refuse_hard_link(store: Store) -> None:
+    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name."""
     stat = store.generation.stat
+    prev = store.disk.stat(store.layout.prev) if stat is not None and stat.links > 1 else None
+    if stat is not None and prev is not None and prev.ino == stat.ino:
+        store.disk.unlink(store.layout.prev)
+        stat = store.disk.stat(store.layout.queue)
+        store.generation = Generation(store.generation.text, stat)
     if stat is not None and stat.links > 1:
         raise TeamError(
             Code.STORE_FAILED,

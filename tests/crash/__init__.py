@@ -1,0 +1,1 @@
+"""Every state a crash can leave on disk, enumerated and judged."""

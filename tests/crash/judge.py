@@ -1,0 +1,224 @@
+"""Enumerates the crashes of a story and checks on every disk they can leave that the promises hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import yaml
+
+from store.backends.yamlteam.healing import replay
+from store.backends.yamlteam.ledger import Ledger
+from store.backends.yamlteam.lock import parse_released, read_text
+from store.errors import TeamError
+from tests.crash.models import Image, images
+from tests.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
+from tests.crash.stories import QUEUE, Story, open_team, send
+from tests.store.contract import make_message
+
+PROBE = 99
+FOREIGN = make_message(8).message_id
+State = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
+"""Queue as (id, status), archived ids per file, pushed ids per file; sorted, the probe left out."""
+
+
+class Broken(AssertionError):
+    """A promise does not hold."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many states were judged, and what was wrong."""
+
+    states: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The states a story may end in: as if the act had not happened, or as if it had."""
+
+    old: tuple[State, ...]
+    new: tuple[State, ...]
+
+
+def crash_everywhere(story: Story, model: str, *, can_exchange: bool = True) -> Iterator[tuple[str, Image, bool]]:
+    """For each step of the act: a name for the crash, each disk it may leave, whether the act had returned."""
+    for number in range(1, 1000):
+        disk = _prepared(story, can_exchange=can_exchange)
+        disk.fault = _stop_at(number)
+        returned = _act(story, disk)
+        step = disk.steps[-1] if disk.steps else "start"
+        for image in images(disk, model):
+            yield f"step {number} ({'after the return' if returned else step})", image, returned
+        if returned:
+            return
+    raise AssertionError("the act never ends")
+
+
+def judge_story(
+    story: Story, model: str, *, can_exchange: bool = True, again: str | None = None, every: int = 1
+) -> Tally:
+    """Judge every disk, or each `every`-th.
+
+    Args:
+        again: A model; the recovery of each disk is crashed too, at every step, and what that leaves is judged.
+    """
+    tally = Tally()
+    expected = expectation(story, can_exchange=can_exchange)
+    seen: set[tuple[Image, bool]] = set()
+    for name, image, returned in crash_everywhere(story, model, can_exchange=can_exchange):
+        if (image, returned) in seen:
+            continue
+        seen.add((image, returned))
+        if len(seen) % every:
+            continue
+        for place, disk in _disks(image, name, again, can_exchange):
+            tally.states += 1
+            try:
+                judge(story, disk, expected, returned=returned)
+            except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as error:
+                tally.failures.append(f"{story.name}, {model}, {place}: {type(error).__name__}: {error}")
+    return tally
+
+
+def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> Iterator[tuple[str, SimDisk]]:
+    if again is None:
+        yield name, image.disk(can_exchange=can_exchange)
+        return
+    seen: set[Image] = set()
+    for number in range(1, 1000):
+        disk = image.disk(can_exchange=can_exchange)
+        disk.fault = _stop_at(number)
+        finished = _runs(partial(_probe, disk))
+        for second in images(disk, again):
+            if second not in seen:
+                seen.add(second)
+                yield f"{name}, then step {number} of the recovery", second.disk(can_exchange=can_exchange)
+        if finished:
+            return
+
+
+def expectation(story: Story, *, can_exchange: bool) -> Expected:
+    """What the story leads to when nothing crashes: without the act, and with it."""
+    without = _prepared(story, can_exchange=can_exchange, intruded=False)
+    _probe(without)
+    with_it = _prepared(story, can_exchange=can_exchange, intruded=False)
+    story.act(open_team(with_it))
+    old, new = _state(without), _state(with_it)
+    if story.intrusion is None:
+        return Expected((old,), (new,))
+    return Expected((old, _with_foreign(old)), (new, _with_foreign(new)))
+
+
+def judge(story: Story, disk: SimDisk, expected: Expected, *, returned: bool) -> None:
+    """Let the next process work on `disk` and check every promise.
+
+    Raises:
+        Broken: Naming the promise.
+    """
+    intruded = any(FOREIGN.encode() in disk.inodes[number].data for number in disk.tree.values())
+    _probe(disk)
+    state = _state(disk)
+    allowed = expected.new if returned else (*expected.old, *expected.new)
+    if state not in allowed or (intruded and FOREIGN not in str(state)):
+        raise Broken(f"neither before nor after: {state}")
+    _check_files(disk)
+    story.act(open_team(disk))
+    # A receive that is repeated reads the intruder's message too, rightly.
+    if not intruded and _state(disk) not in expected.new:
+        raise Broken(f"repeating it gives {_state(disk)}")
+    _check_files(disk)
+
+
+def _probe(disk: SimDisk) -> None:
+    """What the next process does: send something else."""
+    send(PROBE, to="ceo")(open_team(disk))
+
+
+def _prepared(story: Story, *, can_exchange: bool, intruded: bool = True) -> SimDisk:
+    disk = SimDisk(can_exchange=can_exchange)
+    story.before(open_team(disk))
+    story.meanwhile(disk)
+    disk.steps.clear()
+    if story.intrusion is not None and intruded:
+        _intrude(disk, *story.intrusion)
+    return disk
+
+
+def _intrude(disk: SimDisk, step: str, text: Callable[[bytes], bytes]) -> None:
+    def before(name: str) -> None:
+        if name == step or (step == "exchange" and not disk.can_exchange and name == "link"):
+            disk.before_step = None
+            disk.put(QUEUE, text(disk.inodes[disk.tree[QUEUE]].data))
+
+    disk.before_step = before
+
+
+def _act(story: Story, disk: SimDisk) -> bool:
+    return _runs(lambda: story.act(open_team(disk)))
+
+
+def _runs(act: Callable[[], object]) -> bool:
+    try:
+        act()
+    except PowerCut:
+        return False
+    return True
+
+
+def _stop_at(number: int) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number:
+            raise PowerCut
+
+    return fault
+
+
+def _state(disk: SimDisk) -> State:
+    live = [(str(one["message_id"]), str(one["status"])) for one in _loaded(disk, QUEUE.name)]
+    probe = make_message(PROBE).message_id
+    archives = _files(disk, "archive", lambda name: [str(one["message_id"]) for one in _loaded(disk, name)])
+    pushed = _files(disk, "inbox", lambda name: [json.loads(line)["message_id"] for line in _text(disk, name).splitlines()])
+    return tuple(sorted(one for one in live if one[0] != probe)), archives, pushed
+
+
+def _files(disk: SimDisk, folder: str, ids: Callable[[str], list[str]]) -> tuple[tuple[str, ...], ...]:
+    found = [tuple(ids(f"{folder}/{name}")) for name in disk.names(ROOT / folder) if ".torn-" not in name]
+    return tuple(sorted(one for one in found if one))
+
+
+def _loaded(disk: SimDisk, name: str) -> list[dict[str, object]]:
+    """The list of messages in a file, read by an independent loader."""
+    loaded = yaml.load(_text(disk, name), Loader=yaml.CSafeLoader)
+    messages = (loaded or {}).get("messages") or []
+    assert isinstance(messages, list)
+    return messages
+
+
+def _text(disk: SimDisk, name: str) -> str:
+    return disk.read(ROOT / name)[0].decode()
+
+
+def _with_foreign(state: State) -> State:
+    return tuple(sorted((*state[0], (FOREIGN, "pending")))), state[1], state[2]
+
+
+def _check_files(disk: SimDisk) -> None:
+    """No litter, a whole ledger that tells the same story as the queue, and a lock that was left clean."""
+    litter = [path.name for path in disk.tree if ".tmp." in path.name]
+    if litter:
+        raise Broken(f"litter: {litter}")
+    ids = [str(one["message_id"]) for one in _loaded(disk, QUEUE.name)]
+    if len(ids) != len(set(ids)):
+        raise Broken(f"a message is there twice: {ids}")
+    lines = list(Ledger(disk, ROOT / "audit.jsonl").lines())
+    if not all(line.intact for line in lines):
+        raise Broken("the chain of the ledger is broken")
+    held, _ = replay(lines)
+    if set(held) != set(ids):
+        raise Broken(f"the ledger says {sorted(held)}, the queue {sorted(ids)}")
+    if parse_released(read_text(disk, QUEUE.with_name(QUEUE.name + ".lock"))) is None:
+        raise Broken("the lock was not left clean")

@@ -1,0 +1,207 @@
+"""The workloads: what a team does when the crash comes, as transactions of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.backends.yamlteam.codec import emit
+from store.backends.yamlteam.team import YamlTeam
+from store.message import Message
+from store.team import Transaction
+from tests.crash.simdisk import ROOT, SimDisk
+from tests.store.contract import FakeClock, make_message
+
+QUEUE = ROOT / "message-queue.yaml"
+AGENT = "task-manager"
+Act = Callable[[YamlTeam], object]
+
+
+def open_team(disk: SimDisk) -> YamlTeam:
+    """The simulated team, opened as a new process would."""
+    return YamlTeam(
+        Path("/"),
+        queue=QUEUE,
+        archive_dir=ROOT / "archive",
+        config_path=ROOT / "messenger-config.yaml",
+        clock=FakeClock(),
+        disk=disk,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One workload.
+
+    Attributes:
+        before: Makes the state that was acknowledged long ago.
+        meanwhile: What somebody who does not lock does to the disk before the act.
+        act: The transaction that crashes; doing it again after success changes nothing.
+        intrusion: Text of a queue that somebody renames in just before the given step of the act.
+    """
+
+    name: str
+    act: Act
+    before: Act = lambda team: None
+    meanwhile: Callable[[SimDisk], None] = lambda disk: None
+    intrusion: tuple[str, Callable[[bytes], bytes]] | None = None
+
+
+def send(*numbers: int, **changes: Any) -> Act:
+    """Add messages, all or none; known ids are left alone."""
+
+    def act(team: YamlTeam) -> None:
+        with team.transaction(actor="ceo", action="send", wait=0) as tx:
+            fresh = [one for one in (make_message(n, **changes) for n in numbers) if tx.known(one.message_id) is None]
+            for one in fresh:
+                tx.add(one)
+            if fresh:
+                tx.record("send", ids=[one.message_id for one in fresh])
+
+    return act
+
+
+def receive(team: YamlTeam) -> list[str]:
+    """Hand out what is pending: mark it as read and archive it."""
+    with team.transaction(actor=AGENT, action="receive", wait=0) as tx:
+        waiting = [one for one in tx.everything() if one.is_pending_for(AGENT)]
+        for one in waiting:
+            _read(tx, one)
+        if waiting:
+            tx.record("receive", ids=[one.message_id for one in waiting])
+    return [one.message_id for one in waiting]
+
+
+def acknowledge(team: YamlTeam) -> None:
+    """Delivered -> read."""
+    with team.transaction(actor=AGENT, action="ack", wait=0) as tx:
+        done = [one for one in tx.everything() if one.status == "delivered"]
+        for one in done:
+            _read(tx, one)
+        if done:
+            tx.record("ack", ids=[one.message_id for one in done])
+
+
+def answer(team: YamlTeam) -> None:
+    """Read a request, archive it and send the answer, in one transaction."""
+    with team.transaction(actor=AGENT, action="approve", wait=0) as tx:
+        request = tx.get(make_message(1).message_id)
+        if request is not None and request.status == "pending":
+            _read(tx, request)
+            tx.add(make_message(9, to="ceo", type="plan_approval_response"))
+            tx.record("approve", id=request.message_id)
+
+
+def deliver(team: YamlTeam) -> None:
+    """Push what is pending to inbox files."""
+    with team.transaction(actor="router", action="deliver", wait=0) as tx:
+        due = [one for one in tx.everything() if one.is_pending_for(AGENT)]
+        for one in due:
+            new = one.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
+            tx.replace(one, new)
+            tx.push(one.recipients[0], new)
+        if due:
+            tx.record("deliver", ids=[one.message_id for one in due])
+
+
+def compact(team: YamlTeam) -> None:
+    """Take read messages out whose archive copy is proven."""
+    with team.transaction(actor="ceo", action="compact", wait=0) as tx:
+        gone = [one for one in tx.everything() if one.status == "read" and tx.is_archived(one.message_id)]
+        for one in gone:
+            tx.remove(one)
+        if gone:
+            tx.record("compact", ids=[one.message_id for one in gone])
+
+
+def clear(team: YamlTeam) -> None:
+    """Archive and take out everything of one agent."""
+    with team.transaction(actor="ceo", action="clear", wait=0) as tx:
+        gone = [one for one in tx.everything() if one.is_addressed_to(AGENT)]
+        for one in gone:
+            tx.archive(AGENT, one)
+            tx.remove(one)
+        if gone:
+            tx.record("clear", ids=[one.message_id for one in gone])
+
+
+def attach(team: YamlTeam) -> None:
+    """Send a message whose content lies beside the queue."""
+    with team.transaction(actor="ceo", action="send", wait=0) as tx:
+        if tx.known(make_message(5).message_id) is None:
+            reference = tx.attach(b"a large content\n" * 20)
+            tx.add(make_message(5, payload={"attachment": reference}))
+            tx.record("send")
+
+
+def enter(team: YamlTeam) -> None:
+    """Only take the lock and look."""
+    with team.transaction(actor="ceo", action="look", wait=0):
+        pass
+
+
+def _read(tx: Transaction, message: Message) -> None:
+    new = message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
+    tx.replace(message, new)
+    tx.archive(AGENT, new)
+
+
+def _in_turn(*acts: Act) -> Act:
+    def act(team: YamlTeam) -> None:
+        for one in acts:
+            one(team)
+
+    return act
+
+
+def _roll_back(disk: SimDisk) -> None:
+    """A program that does not lock puts back what it read long ago: two messages pending, the third not there."""
+    disk.put(QUEUE, b"messages:\n" + b"".join(emit(make_message(number)) for number in (1, 2)))
+
+
+def _vanish(disk: SimDisk) -> None:
+    disk.sync_folder(ROOT)
+    disk.unlink(QUEUE)
+    disk.sync_folder(ROOT)
+
+
+def _offer(disk: SimDisk) -> None:
+    disk.folders.add(ROOT / "drop")
+    disk.durable_folders.add(ROOT / "drop")
+    disk.put(ROOT / "drop" / "one.yaml", emit(make_message(7)))
+    disk.put(ROOT / "drop" / "bad.yaml", b"- {not a message\n")
+
+
+def _with_foreign(data: bytes) -> bytes:
+    """The queue with one more message at its end."""
+    return (b"messages:\n" if data.startswith(b"messages: []") else data) + emit(make_message(8))
+
+
+_TWO = send(1, 2)
+_READ = _in_turn(_TWO, receive, send(3))
+
+STORIES: Mapping[str, Story] = {
+    story.name: story
+    for story in (
+        Story("first send", send(1)),
+        Story("send", send(3), _TWO),
+        Story("broadcast", send(3, 4, 5, 6), _TWO),
+        Story("receive", receive, _TWO),
+        Story("receive again", receive, _READ),
+        Story("acknowledge", acknowledge, _in_turn(_TWO, deliver)),
+        Story("approve", answer, _TWO),
+        Story("deliver", deliver, _TWO),
+        Story("compact", compact, _READ),
+        Story("clear", clear, _READ),
+        Story("attach", attach, _TWO),
+        Story("drop folder", enter, _TWO, _offer),
+        Story("heal a roll-back", send(4), _READ, _roll_back),
+        Story("heal a receive after a roll-back", receive, _READ, _roll_back),
+        Story("rebuild a vanished queue", enter, _READ, _vanish),
+        Story("renamed over before the check", send(3), _TWO, intrusion=("write", _with_foreign)),
+        Story("renamed over before the swap", send(3), _TWO, intrusion=("exchange", _with_foreign)),
+        Story("renamed over before the swap of a receive", receive, _TWO, intrusion=("exchange", _with_foreign)),
+    )
+}
