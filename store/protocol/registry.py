@@ -109,7 +109,7 @@ _ALL = (
     ),
     _sprint(
         *("AGENT_ROSTER_BROADCAST", "The complete roster: residents, slaves, temps.", "Master -> Residents"),
-        door="approve",
+        door="approve, send",
     ),
     _sprint("TASK_ASSIGNMENT", "Gives a temporary agent its story and contacts.", "Slave -> Temp", priority=_HIGH),
     _sprint(
@@ -118,11 +118,7 @@ _ALL = (
     ),
     _sprint("BATCH_PLAN_READY", "The batches of a session and their dependencies.", "SM -> Master"),
     _sprint("COURSE_CORRECTION", "Reports a finished re-plan.", "SM -> Master"),
-    _sprint(
-        *("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM"),
-        door="sendmessage",
-        priority=_HIGH,
-    ),
+    _sprint("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM", priority=_HIGH),
     _sprint("DEBUG_REQUEST", "Asks for the analysis of a failure.", "Any -> Debugger", opens=_ASK.DEBUG),
     _sprint("DEBUG_RESULT", "Root cause and fix of a failure.", "Debugger -> Requester", answers=_ASK.DEBUG),
     _sprint("BROWSER_REQUEST", "Asks for one operation in a browser.", "Any -> E2E Live", opens=_ASK.BROWSER),

@@ -1,9 +1,9 @@
-"""A sprint team in memory, seats at it, and the documents of the sources."""
+"""Teams in memory and the documents of the sources."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,12 +12,10 @@ import pytest
 
 from store.backends.memory import MemoryTeam
 from store.config import Agent, TeamConfig
-from store.desk.seat import Seat
 from store.message import Message, new_record
 from tests.store.contract import FakeClock
 
 HERE = Path(__file__).parent
-SeatOf = Callable[[str], Seat]
 
 SENDMESSAGE_DOCUMENTS: list[dict[str, Any]] = json.loads((HERE / "sendmessage_documents.json").read_text("utf-8"))
 """Every JSON object of the SendMessage source with its section."""
