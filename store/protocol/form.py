@@ -98,10 +98,9 @@ def _check_recipient(kind: str, recipient: Any) -> None:
 
 def _unknown_type(kind: object) -> TeamError:
     if isinstance(kind, str) and kind in KINDS:
-        door = KINDS[kind].door.replace("plan", "team-console plan")
-        hint = f"Check the type field: SendMessage has {', '.join(MATRIX)}." + (
-            f" {kind} goes through: {door}." if door else ""
-        )
+        door = KINDS[kind].door.partition(",")[0]
+        way = f" {kind} is sent with: team-console {door}." if door else ""
+        hint = f"Check the type field: SendMessage has {', '.join(MATRIX)}.{way}"
         return TeamError(Code.INVALID_TYPE, f"type: {kind} is not a type of SendMessage", hint)
     return invalid_type(kind, tuple(MATRIX))
 

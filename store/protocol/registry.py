@@ -13,8 +13,8 @@ from store.protocol.kinds import Family, Kind, RequestKind
 
 SEND = "send"
 PLAN = "plan"
-VERDICT = "approve, reject"
-SHUTDOWN = "shutdown"
+VERDICT = "approve, reject, sendmessage"
+SHUTDOWN = "shutdown, sendmessage"
 READ_ONLY = ""
 """The door of kinds that are understood on reading and never written by us."""
 
@@ -59,8 +59,14 @@ def _router(name: str, meaning: str, direction: str, priority: Priority = _MEDIU
 
 
 _ALL = (
-    _sendmessage("message", "A direct message to one agent.", "Any -> Any", SEND, "2.1"),
-    _sendmessage("broadcast", "The same message to every member, one delivery each.", "Any -> All", "broadcast", "2.2"),
+    _sendmessage("message", "A direct message to one agent.", "Any -> Any", "send, sendmessage", "2.1"),
+    _sendmessage(
+        "broadcast",
+        "The same message to every member, one delivery each.",
+        "Any -> All",
+        "broadcast, sendmessage",
+        "2.2",
+    ),
     _sendmessage(
         *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN, "2.3"),
         priority=_HIGH,
