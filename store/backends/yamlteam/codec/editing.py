@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from store.backends.yamlteam.codec.convert import in_block_frame, with_dashes
@@ -11,7 +11,7 @@ from store.backends.yamlteam.codec.emitter import emit
 from store.backends.yamlteam.codec.entry import Entry, parse_record
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
-from store.backends.yamlteam.codec.join import is_open, join_open
+from store.backends.yamlteam.codec.join import join_open
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.patch import in_style, patch
 from store.backends.yamlteam.codec.reading import read
@@ -30,8 +30,8 @@ class Change:
     remove: frozenset[int]
 
 
-def edit(data: bytes, parts: Parts, starts: Sequence[int], change: Change) -> tuple[bytes, Parts]:
-    """The bytes and the pieces after `change` (see `QueueText.edit`).
+def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change: Change) -> tuple[bytes, Parts]:
+    """The bytes and the pieces after `change` (see `QueueText.edit`); `starts` tells where entries begin in `data`.
 
     Raises:
         CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
@@ -111,7 +111,7 @@ def _entries(entries: tuple[Entry, ...], changed: Mapping[int, Entry | None]) ->
 def _splice(
     data: bytes,
     parts: Parts,
-    starts: Sequence[int],
+    starts: Callable[[], Sequence[int]],
     changed: Mapping[int, Entry | None],
     added: Sequence[Entry],
     head: bytes,
@@ -121,11 +121,12 @@ def _splice(
     pieces: list[bytes | memoryview] = [head]
     position = len(parts.head)
     for index in sorted(changed):
-        pieces.append(view[position : starts[index]])
+        start = starts()[index]
+        pieces.append(view[position:start])
         entry = changed[index]
         if entry is not None:
             pieces.append(entry.raw)
-        position = starts[index] + len(parts.entries[index].raw)
+        position = start + len(parts.entries[index].raw)
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(parts.tail)
@@ -150,7 +151,7 @@ def _check_sound(entry: Entry, index: int) -> None:
 
 def _check_result(data: bytes, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
-    if not parts.whole and not (parts.settled and any(map(is_open, parts.entries))):
+    if not parts.whole and not parts.has_open:
         return
     again = read(data)
     outcome = [entry.error is None for entry in (again.entries if again.settled else join_open(again.entries))]

@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError, Kind
+from store.backends.yamlteam.codec.parts import Parts
 
 _TRIES = 400
 _WIDEST = 1 << 20
+
+
+def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> Parts:
+    """Understand every entry and join those that an open quote or bracket ties together.
+
+    Raises:
+        InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
+    """
+    total, found_open = len(parts.entries), False
+    with _collection_paused():
+        for number, entry in enumerate(parts.entries):
+            if progress is not None and number % 256 == 0 and not progress(number, total):
+                raise InterruptedError("reading was stopped")
+            outcome = entry.outcome
+            if outcome.__class__ is CodecError:
+                found_open = found_open or is_open(entry)
+    if not found_open:
+        return replace(parts, settled=True, has_open=False)
+    entries = join_open(parts.entries)
+    return replace(parts, entries=entries, settled=True, has_open=any(map(is_open, entries)))
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Many new objects that all stay would set off the collector again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def join_open(entries: Sequence[Entry]) -> tuple[Entry, ...]:

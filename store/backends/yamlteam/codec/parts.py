@@ -16,6 +16,7 @@ class Parts:
         whole: Whether the file had to be read as one YAML document to find the entries.
         flow: Whether the list is not written with dashes (brackets, null, or an unusual frame without items).
         settled: Whether every entry was understood and open ones were joined.
+        has_open: Whether, after that, an entry is left whose quotes or brackets nothing closes.
     """
 
     head: bytes
@@ -25,3 +26,4 @@ class Parts:
     whole: bool = False
     flow: bool = False
     settled: bool = False
+    has_open: bool = False

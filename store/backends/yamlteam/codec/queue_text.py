@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace as with_changes
 from itertools import accumulate
 from types import MappingProxyType
 
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
-from store.backends.yamlteam.codec.join import is_open, join_open
+from store.backends.yamlteam.codec.join import settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.reading import read, reread
 from store.message import Message
@@ -27,11 +26,11 @@ class QueueText:
 
     __slots__ = ("_data", "_messages", "_parts", "_starts")
 
-    def __init__(self, data: bytes, parts: Parts) -> None:
+    def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
         """Use `parse`."""
         self._data = data
         self._parts = parts
-        self._starts: tuple[Parts, list[int]] | None = None
+        self._starts = None if starts is None else (parts.entries, starts)
         self._messages: tuple[Message, ...] | None = None
 
     @classmethod
@@ -53,7 +52,7 @@ class QueueText:
             return cls(data, read(data))
         if data == previous._data:
             return previous
-        return cls(data, reread(data, previous._data, previous._parts, previous.starts()))
+        return cls(data, *reread(data, previous._data, previous._parts, previous.starts()))
 
     @property
     def head(self) -> bytes:
@@ -87,16 +86,8 @@ class QueueText:
         Raises:
             InterruptedError: `progress` said so; what was understood so far is kept.
         """
-        parts = self._parts
-        if parts.settled:
-            return
-        found_open = False
-        for number, entry in enumerate(parts.entries):
-            if progress is not None and number % 256 == 0 and not progress(number, len(parts.entries)):
-                raise InterruptedError("reading was stopped")
-            found_open = is_open(entry) or found_open
-        entries = join_open(parts.entries) if found_open else parts.entries
-        self._parts = with_changes(parts, entries=entries, settled=True)
+        if not self._parts.settled:
+            self._parts = settle(self._parts, progress)
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
@@ -121,11 +112,11 @@ class QueueText:
 
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
-        parts = self._parts
-        if self._starts is None or self._starts[0].entries is not parts.entries:
-            sizes = [len(entry.raw) for entry in parts.entries]
-            self._starts = parts, list(accumulate(sizes, initial=len(parts.head)))[: len(sizes)]
-        return self._starts[1]
+        entries, known = self._parts.entries, self._starts
+        if known is None or known[0] is not entries:
+            places = accumulate([len(entry.raw) for entry in entries], initial=len(self._parts.head))
+            known = self._starts = entries, list(places)[: len(entries)]
+        return known[1]
 
     def find(self, message_id: str) -> int | None:
         """The index in `entries` of the message with this id; looks for its bytes before it understands entries."""
@@ -159,21 +150,21 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.settle()
-        return QueueText(*edit(self._data, self._parts, self.starts(), Change(append, replace, frozenset(remove))))
+        return QueueText(*edit(self._data, self._parts, self.starts, Change(append, replace, frozenset(remove))))
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""
         if not _PLAIN_ID(message_id):
             yield from range(len(self._parts.entries))
             return
-        needle, starts, data = message_id.encode(), self.starts(), self._data
+        needle, data = message_id.encode(), self._data
         position = data.find(needle)
         while position >= 0:
-            index = bisect_right(starts, position) - 1
+            index = bisect_right(self.starts(), position) - 1
             if index >= 0:
                 yield index
-            following = starts[index + 1] if index + 1 < len(starts) else len(data)
-            position = data.find(needle, following)
+            following = index + 1
+            position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
         if b"\\" in data:
-            for found in _ESCAPED_ID.finditer(data):
-                yield max(0, bisect_right(starts, found.start()) - 1)
+            for found in _ESCAPED_ID.finditer(data, len(self._parts.head)):
+                yield min(bisect_right(self.starts(), found.start()), len(self.starts())) - 1

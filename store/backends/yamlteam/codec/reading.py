@@ -11,7 +11,7 @@ from store.backends.yamlteam.codec.common import common_prefix, common_suffix
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import has_other_breaks, has_stray, is_plain_tail, item_starts, split
-from store.backends.yamlteam.codec.join import is_open, join_open
+from store.backends.yamlteam.codec.join import settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.unusual import read_unusual
 
@@ -35,16 +35,21 @@ def read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Parts:
     return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
 
 
-def reread(data: bytes, old_data: bytes, old: Parts, starts: Sequence[int]) -> Parts:
+def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> tuple[Parts, list[int] | None]:
     """Cut a file that was read before; entries outside the changed stretch are reused as they are.
+
+    `starts` tells where entries began in `old_data`; where they begin now is returned if it costs nothing.
 
     Raises:
         CodecError: As `read`.
     """
-    return _reread_middle(data, old_data, old, starts) or read(data, {entry.raw: entry for entry in old.entries})
+    found = _reread_middle(data, old_data, old, starts)
+    return found or (read(data, {entry.raw: entry for entry in old.entries}), None)
 
 
-def _reread_middle(data: bytes, old_data: bytes, old: Parts, starts: Sequence[int]) -> Parts | None:
+def _reread_middle(
+    data: bytes, old_data: bytes, old: Parts, starts: list[int]
+) -> tuple[Parts, list[int] | None] | None:
     """None when more than entries changed, so that the whole file has to be cut anew."""
     if old.whole or not starts:
         return None
@@ -66,10 +71,14 @@ def _reread_middle(data: bytes, old_data: bytes, old: Parts, starts: Sequence[in
     if not _is_calm(data, begin, end, old):
         return None
     known = {entry.raw: entry for entry in old.entries[first:resume]}
-    middle = _cut(data, item_starts(data, begin, end, old.style), end, known)
+    cuts = item_starts(data, begin, end, old.style)
+    middle = _cut(data, cuts, end, known)
     entries = old.entries[:first] + middle + old.entries[resume:]
-    parts = replace(old, entries=entries, settled=False)
-    return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
+    parts = replace(old, entries=entries, settled=False, has_open=False)
+    if not is_plain_tail(parts.tail):
+        return _settle_before_tail(data, parts), None
+    rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
+    return parts, starts[:first] + cuts + rest
 
 
 def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
@@ -91,9 +100,8 @@ def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Ent
 
 def _settle_before_tail(data: bytes, parts: Parts) -> Parts:
     """Make sure that what looks like the end of the list is not the inside of an open quote."""
-    entries = join_open(parts.entries)
-    settled = replace(parts, entries=entries, settled=True)
-    return _ask_yaml(data, settled) if any(map(is_open, entries)) else settled
+    settled = settle(parts)
+    return _ask_yaml(data, settled) if settled.has_open else settled
 
 
 def _ask_yaml(data: bytes, parts: Parts) -> Parts:
