@@ -1,0 +1,239 @@
+"""Sends the terminal only the cells that changed, as curses does: a slow line carries little.
+
+Textual writes every cell of a region it repaints, with a full colour sequence for each run. This driver
+remembers what the terminal shows and writes the difference. What it does not understand it passes on
+unchanged and then assumes nothing about the screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import get_character_cell_size
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
+_TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
+_GAP = 4
+"""Unchanged cells that are cheaper to write again than to jump over."""
+_PLAIN = ""
+_BLANKS = 10
+"""More spaces than this are erased rather than written."""
+
+Cell = tuple[str, str]
+"""The characters of one cell (none for the right half of a wide one) and its SGR parameters."""
+
+
+class Canvas:
+    """What the terminal is known to show, and the shortest way from there to something else."""
+
+    def __init__(self, *, erases: bool = False) -> None:
+        """`erases`: the terminal erases characters (ECH) in the present background colour."""
+        self._erases = erases
+        self._rows: dict[int, list[Cell | None]] = {}
+        self._position: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Assume nothing about what is on the screen."""
+        self._rows.clear()
+        self._position = None
+
+    def update(self, data: str) -> str:
+        """What to write so that the screen becomes what `data` would make it."""
+        painted = self._paint(data)
+        if painted is None:
+            self.forget()
+            return data
+        rows, position = painted
+        out = "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number]))
+        if out or position != self._position:
+            out += f"\x1b[{position[0]};{position[1]}H"
+        self._position = position
+        return out
+
+    def _paint(self, data: str) -> tuple[dict[int, list[Cell | None]], tuple[int, int]] | None:
+        """The rows `data` touches as they will be, and where it leaves the cursor; None when it does more than that."""
+        rows: dict[int, list[Cell | None]] = {}
+        y, x, style, end = 0, 0, _PLAIN, 0
+        for match in _TOKEN.finditer(data):
+            if match.start() != end:
+                return None
+            end = match.end()
+            row, column, sgr, newline, text = match.groups()
+            if row is not None:
+                y, x = int(row), int(column)
+            elif sgr is not None:
+                style = "" if sgr in ("", "0") else sgr
+            elif text is not None:
+                if not y:
+                    return None
+                cells = _cells(text, style)
+                line = rows.get(y)
+                if line is None:
+                    line = rows[y] = list(self._rows.get(y, ()))
+                if len(line) < x - 1 + len(cells):
+                    line.extend([None] * (x - 1 + len(cells) - len(line)))
+                line[x - 1 : x - 1 + len(cells)] = cells
+                x += len(cells)
+            elif newline:
+                y = 0
+        return (rows, (y, x)) if end == len(data) and y else None
+
+    def _difference(self, number: int, line: list[Cell | None]) -> Iterator[str]:
+        """The changed runs of a row; a row with wide characters is written from its first change on in full."""
+        before = self._rows.get(number, [])
+        self._rows[number] = line
+        if line == before:
+            return
+        before = before + [None] * (len(line) - len(before))
+        runs = _runs(before, line)
+        if any(cell is not None and not cell[0] for cell in (*before, *line)):
+            runs = [(_first_known(line), len(line))]
+        pen = _PLAIN
+        for start, stop in runs:
+            yield f"\x1b[{number};{start + 1}H"
+            for style, text in _stretches(line[start:stop]):
+                yield _change(pen, style)
+                yield self._blank(text, style) if len(text) > _BLANKS and text.isspace() else text
+                pen = style
+        if pen != _PLAIN:
+            yield "\x1b[0m"
+
+    def _blank(self, text: str, style: str) -> str:
+        """Spaces; erased rather than written where the terminal erases in the background's colour."""
+        if not self._erases or not _SHOWS_ON_BLANKS.isdisjoint(_parts(style)[0]):
+            return text
+        return f"\x1b[{len(text)}X\x1b[{len(text)}C"
+
+
+def _stretches(cells: list[Cell | None]) -> Iterator[tuple[str, str]]:
+    """Neighbouring cells of one style as that style and their text."""
+    known = [cell for cell in cells if cell is not None]
+    for style, group in groupby(known, itemgetter(1)):
+        yield style, "".join([cell[0] for cell in group])
+
+
+def _runs(before: list[Cell | None], after: list[Cell | None]) -> list[tuple[int, int]]:
+    """Stretches that differ, those joined that are only a small known gap apart."""
+    runs: list[tuple[int, int]] = []
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if new is None or old == new:
+            continue
+        if runs and index - runs[-1][1] <= _GAP and None not in after[runs[-1][1] : index]:
+            runs[-1] = (runs[-1][0], index + 1)
+        else:
+            runs.append((index, index + 1))
+    return runs
+
+
+def _first_known(line: list[Cell | None]) -> int:
+    return next((index for index, cell in enumerate(line) if cell is not None), 0)
+
+
+def _cells(text: str, style: str) -> list[Cell]:
+    if text.isascii():
+        return [(character, style) for character in text]
+    cells: list[Cell] = []
+    for character in text:
+        size = get_character_cell_size(character)
+        if size == 0 and cells:
+            last = next(index for index in range(len(cells) - 1, -1, -1) if cells[index][0])
+            cells[last] = (cells[last][0] + character, style)
+        else:
+            cells.append((character, style))
+            if size == 2:
+                cells.append(("", style))
+    return cells
+
+
+def _change(pen: str, style: str) -> str:
+    """The sequence from one style to another: what is new in it, and what of the old one has to end."""
+    if not style:
+        return "\x1b[0m" if pen else ""
+    old, new = _parts(pen), _parts(style)
+    ended = [code for code in old[0] if code not in new[0]]
+    if any(code not in _ENDS for code in ended):
+        return f"\x1b[0;{style}m"
+    codes = [_ENDS[code] for code in ended]
+    codes += [code for code in new[0] if ended or code not in old[0]]
+    if new[1] != old[1]:
+        codes.append(new[1] or "39")
+    if new[2] != old[2]:
+        codes.append(new[2] or "49")
+    return f"\x1b[{';'.join(codes)}m" if codes else ""
+
+
+_SHOWS_ON_BLANKS = frozenset({"4", "5", "7", "9", "21", "53"})
+_ENDS = {"1": "22", "2": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
+
+
+@lru_cache(maxsize=4096)
+def _parts(style: str) -> tuple[tuple[str, ...], str, str]:
+    """Attributes, foreground and background of SGR parameters."""
+    codes = style.split(";") if style else []
+    attributes: list[str] = []
+    front, back = "", ""
+    while codes:
+        code = codes.pop(0)
+        if code in ("38", "48") and codes:
+            count = 4 if codes[0] == "2" else 2
+            colour = ";".join([code, *codes[:count]])
+            del codes[:count]
+        else:
+            colour = code
+        number = int(code) if code.isdigit() else 0
+        if 30 <= number <= 39 or 90 <= number <= 97:
+            front = colour
+        elif 40 <= number <= 49 or 100 <= number <= 107:
+            back = colour
+        else:
+            attributes.append(code)
+    return tuple(attributes), front, back
+
+
+def erases_in_colour() -> bool:
+    """Whether the terminal database promises ECH in the background's colour."""
+    import curses
+
+    try:
+        curses.setupterm()
+        return bool(curses.tigetstr("ech")) and curses.tigetflag("bce") > 0
+    except curses.error:
+        return False
+
+
+def sparing(driver_class: type[Driver]) -> type[Driver]:
+    """A driver that writes through a `Canvas` and never waits for a terminal that is gone."""
+
+    class SparingDriver(driver_class):  # type: ignore[misc, valid-type]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.canvas = Canvas(erases=erases_in_colour())
+            self._begun = False
+
+        def write(self, data: str) -> None:
+            if data == SYNC_BEGIN:
+                self._begun = True
+            elif data == SYNC_END:
+                if not self._begun:
+                    self._send(data)
+                self._begun = False
+            else:
+                changed = self.canvas.update(data)
+                if changed:
+                    self._send((SYNC_BEGIN if self._begun else "") + changed)
+                    self._begun = False
+
+        def _send(self, data: str) -> None:
+            writer = getattr(self, "_writer_thread", None)
+            if writer is None or writer.is_alive():
+                super().write(data)
+
+    return SparingDriver

@@ -1,0 +1,166 @@
+"""Drives a program on a real pseudo-terminal: sends keys, waits for text on its screen, keeps every byte it wrote."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyte
+
+from tests.conftest import clean_environment
+
+WAIT = 20.0
+"""Seconds after which something that was expected counts as missing."""
+_ANSWERS = {
+    b"\x1b[?2026$p": b"\x1b[?2026;2$y",
+    b"\x1b[c": b"\x1b[?62c",
+}
+
+
+class Terminal:
+    """A child process and the terminal it believes in.
+
+    Attributes:
+        output: Every byte the child wrote.
+        screen: What stands on the screen now.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        columns: int = 120,
+        lines: int = 40,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.output = bytearray()
+        self.screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self.screen)
+        self.status: int | None = None
+        environment = clean_environment(TERM="xterm-256color", COLORTERM="truecolor", **(env or {}))
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cwd)
+            os.execvpe(command[0], list(command), environment)
+        self.resize(columns, lines)
+        os.set_blocking(self.fd, False)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    @property
+    def text(self) -> str:
+        """The screen as lines of text."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size."""
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.screen.resize(lines, columns)
+
+    def send(self, keys: str | bytes) -> None:
+        """Press keys."""
+        data = keys.encode() if isinstance(keys, str) else keys
+        while data:
+            self.pump(0)
+            try:
+                data = data[os.write(self.fd, data) :]
+            except BlockingIOError:
+                self.pump(0.01)
+
+    def pump(self, seconds: float) -> bool:
+        """Take what the child wrote within `seconds`; False when there was nothing or it is gone."""
+        if self.fd < 0 or not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return False
+        self.output += data
+        self._stream.feed(_without_private(data))
+        for question, answer in _ANSWERS.items():
+            if question in data:
+                os.write(self.fd, answer)
+        return bool(data)
+
+    def wait_until(self, condition: Callable[[], bool], what: str, seconds: float = WAIT) -> None:
+        """Read until `condition` holds; an assertion fails with the screen when it does not in time."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"no {what} within {seconds} s; the screen:\n{self.text}"
+            self.pump(0.02)
+
+    def wait_for(self, *texts: str, seconds: float = WAIT) -> None:
+        """Read until every text stands on the screen."""
+        self.wait_until(lambda: all(text in self.text for text in texts), repr(texts), seconds)
+
+    def wait_gone(self, text: str, seconds: float = WAIT) -> None:
+        """Read until `text` stands on the screen no more."""
+        self.wait_until(lambda: text not in self.text, f"screen without {text!r}", seconds)
+
+    def settle(self, quiet: float = 0.15) -> None:
+        """Read until the child has been quiet for a while."""
+        while self.pump(quiet):
+            pass
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the child a signal."""
+        os.kill(self.pid, number)
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a lost line does."""
+        os.close(self.fd)
+        self.fd = -1
+
+    def wait_exit(self, seconds: float = WAIT) -> int:
+        """Wait for the child to end; its exit status, negative for a signal."""
+        self.wait_until(self._ended, "exit", seconds)
+        while self.pump(0.05):
+            pass
+        assert self.status is not None
+        return self.status
+
+    def end(self) -> None:
+        """Make sure the child is gone."""
+        if not self._ended():
+            os.kill(self.pid, signal.SIGKILL)
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def _ended(self) -> bool:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+        return self.status is not None
+
+
+def console(folder: Path, *arguments: str, **more: object) -> Terminal:
+    """The console on the team in `folder`."""
+    command = [sys.executable, "-P", "-m", "console", "-t", str(folder), *arguments]
+    return Terminal(command, cwd=folder, **more)  # type: ignore[arg-type]
+
+
+def _without_private(data: bytes) -> bytes:
+    """pyte takes the kitty keyboard sequences for text; leave them out of the picture, not of the log."""
+    for one in (b"\x1b[>25u", b"\x1b[<u"):
+        data = data.replace(one, b"")
+    return data

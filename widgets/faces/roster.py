@@ -1,0 +1,25 @@
+"""An agent in the roster: its state, and what waits in its inbox."""
+
+from __future__ import annotations
+
+from store.safe import safe_line
+from store.views.rows import RosterRow
+from widgets.ages import age
+from widgets.cells import Line, spread
+from widgets.row_list import Drawing
+from widgets.signs import AGENTS
+
+
+def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
+    """One line with name and unread count; a second one with state and reason."""
+    sign = AGENTS[row.state]
+    unread: Line = ((f" {row.unread} ", "chip"),) if row.unread else ((" 0 ", "faint"),)
+    oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>3} ", "muted"),) if row.unread else (("     ", ""),)
+    name: Line = ((sign.glyph + " ", sign.tone), (safe_line(row.name, 64), "strong" if row.unread else ""))
+    stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
+    if drawing.lines == 1:
+        state: Line = ((f"  {sign.word}", sign.tone),) if drawing.width >= 34 else ()
+        return (spread((*name, *state, *stranger), (*unread, *oldest), drawing.width),)
+    first = spread((*name, *stranger), (*unread, *oldest), drawing.width)
+    reason = safe_line(row.reason, 120)
+    return first, ((f"  {sign.word}", sign.tone), (f" · {reason}" if reason else "", "muted"))

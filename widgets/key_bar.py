@@ -1,0 +1,57 @@
+"""The keys that do something here, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.events import Resize
+
+from widgets.cells import Line, width_of
+from widgets.one_line import OneLine
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHint:
+    """A key and what it does; greyed when it cannot be used just now."""
+
+    key: str
+    label: str
+    enabled: bool = True
+
+
+class KeyBar(OneLine):
+    """As many keys as fit, the first ones first; the last `pinned` are always there."""
+
+    DEFAULT_CSS = "KeyBar { background: $panel; padding: 0 1; }"
+    HELP: ClassVar[str] = "What you can press here; ? shows all of it."
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hints: tuple[KeyHint, ...] = ()
+        self._pinned: tuple[KeyHint, ...] = ()
+        self._note: Line = ()
+
+    def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = (), *, note: Line = ()) -> None:
+        """Show these keys; `note` stands before the pinned ones."""
+        self._hints, self._pinned, self._note = hints, pinned, note
+        right = (*note, *(part for hint in pinned for part in _piece(hint)))
+        room = self.size.width - width_of(right) - 1
+        left: list[Line] = []
+        for hint in hints:
+            piece = _piece(hint)
+            if room < width_of(piece):
+                break
+            room -= width_of(piece)
+            left.append(piece)
+        self.set_line(tuple(part for piece in left for part in piece), right)
+
+    def on_resize(self, event: Resize) -> None:
+        """Choose what fits."""
+        self.show(self._hints, self._pinned, note=self._note)
+
+
+def _piece(hint: KeyHint) -> Line:
+    if not hint.enabled:
+        return ((hint.key, "faint"), (f" {hint.label}  ", "faint"))
+    return ((hint.key, "key"), (f" {hint.label}  ", "muted"))

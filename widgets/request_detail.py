@@ -1,0 +1,149 @@
+"""A request to decide on: what is asked, its clock, who answered, and how the same plan fared before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from store.message import Message
+from store.protocol.reading import reading
+from store.safe import safe_line, safe_text
+from store.views.rows import AttentionItem, Flag, RequestRow
+from widgets.ages import ago, clock_time, span
+from widgets.cells import Line, Part
+from widgets.detail import Detail
+from widgets.document import Block, Document, Fact, Heading, Lines, Text
+from widgets.message_detail import content_blocks
+from widgets.signs import REQUESTS
+
+_MEANINGS = {
+    Flag.OVERDUE: "nobody answered in time",
+    Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
+    Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
+    Flag.SUPERSEDED: "a newer plan of the same author took its place",
+    Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
+    Flag.STILL_ALIVE: "it agreed to stop and still writes",
+}
+_EARLIER = 8
+
+
+class RequestDetail(Detail):
+    """Shows one request with the history of its plan."""
+
+    HELP = "What is asked of you. a approves, r rejects with a reason; both act on what stands here."
+
+    def show_request(self, row: RequestRow | None, *, now: datetime, earlier: tuple[RequestRow, ...] = ()) -> None:
+        """Show `row`; `earlier` are former plans of the same author, newest first."""
+        self.show(request_document(row, now=now, earlier=earlier) if row else None)
+
+
+def request_document(
+    row: RequestRow,
+    *,
+    now: datetime,
+    earlier: tuple[RequestRow, ...] = (),
+    content: str | None = None,
+    token: str = "",
+    item: AttentionItem | None = None,
+) -> Document:
+    """What there is to read of a request.
+
+    Args:
+        earlier: Former plans of the same author, newest first.
+        content: The whole content when the stored one is only its beginning.
+        token: What an answer must quote.
+        item: Why it stands in the list of what waits, when it does.
+    """
+    read = reading(row.question)
+    return Document(
+        key=f"request:{row.key}",
+        title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
+        blocks=(
+            *_facts(row, now, item),
+            *content_blocks(row.question, read, content),
+            *_answers(row, now),
+            *_history(row, earlier, now),
+        ),
+        token=token,
+        source=content if content is not None else row.question.content or row.title,
+    )
+
+
+def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
+    """The plans that `row` came after, newest first: the chain of `supersedes`, else the author's answered ones."""
+    by_id: Mapping[str, RequestRow] = {one.request_id: one for one in requests if one.kind is row.kind}
+    chain: list[RequestRow] = []
+    step = by_id.get(row.supersedes) if row.supersedes else None
+    while step is not None and step not in chain and len(chain) < _EARLIER:
+        chain.append(step)
+        step = by_id.get(step.supersedes) if step.supersedes else None
+    return tuple(chain)
+
+
+def _facts(row: RequestRow, now: datetime, item: AttentionItem | None) -> list[Block]:
+    sign = REQUESTS[row.state]
+    waited = span(row.waiting_seconds(now))
+    state: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
+    state.append((f" · waits for {waited}" if row.is_open else f" · took {waited}", "muted"))
+    if row.is_open and row.due_at is not None:
+        left = (row.due_at - now).total_seconds()
+        state.append((f" · due in {span(left)}" if left > 0 else f" · overdue for {span(-left)}", "muted"))
+    facts: list[Block] = [
+        Fact(
+            "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
+        ),
+        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now))),
+        Fact("state", tuple(state)),
+        Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
+    ]
+    if item is not None and item.blocks:
+        facts.insert(3, Fact("blocks", ((", ".join(safe_line(one, 64) for one in item.blocks[:12]), "warn"),)))
+    if item is not None and item.why:
+        facts.insert(3, Fact("rank", ((safe_line(item.why, 300), "muted"),)))
+    for flag in row.flags:
+        if flag is not Flag.OVERDUE:
+            facts.append(Fact("note", ((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], ""))))
+    return facts
+
+
+def _seen(row: RequestRow, now: datetime) -> Line:
+    if row.seen_at is None:
+        return ((" · not read by ", "muted"), (safe_line(row.addressee, 64), "muted"), (" yet", "muted"))
+    return ((f" · read {clock_time(row.seen_at, now)}", "muted"),)
+
+
+def _answers(row: RequestRow, now: datetime) -> tuple[Block, ...]:
+    if not row.answers:
+        return ()
+    blocks: list[Block] = [Heading("answers" if len(row.answers) > 1 else "answer")]
+    for one in row.answers:
+        blocks.append(Lines((_answer_line(one, row, now),), indent=2))
+        if one.content:
+            blocks.append(Text(safe_text(one.content)))
+    return tuple(blocks)
+
+
+def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
+    approve = reading(message).approve
+    word, tone = {True: ("✓ approved", "good"), False: ("✗ rejected", "bad"), None: ("✓ answered", "good")}[approve]
+    stands = message is row.verdict
+    if not stands:
+        tone = "muted"
+    who = f" by {safe_line(message.sender, 64)} {clock_time(message.created_at, now)}"
+    return ((word, tone), (who, "" if stands else "muted"), ("" if stands else " · decides nothing", "warn"))
+
+
+def _history(row: RequestRow, earlier: tuple[RequestRow, ...], now: datetime) -> tuple[Block, ...]:
+    lines: list[Line] = []
+    if row.superseded_by:
+        lines.append((("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")))
+    for one in earlier:
+        sign = REQUESTS[one.state]
+        lines.append(
+            (
+                (f"{sign.glyph} {sign.word} ", sign.tone),
+                (f"{clock_time(one.answered_at or one.asked_at, now)} ", "muted"),
+                (safe_line(one.reason or one.title, 300), ""),
+            )
+        )
+    return (Heading("history of this plan"), Lines(tuple(lines), indent=2)) if lines else ()

@@ -1,0 +1,400 @@
+"""A virtual list of rows that keeps its place by key and repaints only rows that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from widgets.cells import Line, fit, width_of, wrap
+from widgets.tones import TONE_CLASSES, Inked, tone_css
+
+RowT = TypeVar("RowT")
+
+GUTTER = 2
+"""Cells before each row: the cursor's bar and the mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a row is drawn for.
+
+    Attributes:
+        width: Cells of each line, the gutter excluded.
+        now: The present moment, for ages.
+        lines: Lines of each row, 1 or 2.
+    """
+
+    width: int
+    now: datetime
+    lines: int
+
+
+Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
+"""A pure function from a row to its lines; each is padded or cut to the width."""
+
+
+class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
+    """Rows in, `Moved` and `Opened` out.
+
+    Selection and marks belong to keys, so rows may come, go and change order under them.
+    """
+
+    DEFAULT_CSS = (
+        tone_css("RowList")
+        + """
+    RowList {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        color: $foreground;
+        & > .row-list--cursor { background: $foreground 8%; }
+        & > .row-list--bar { color: $text-disabled; }
+        & > .row-list--mark { color: $text-warning; text-style: bold; }
+        &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
+        &:focus > .row-list--bar { color: $accent; text-style: bold; }
+        &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
+        &:nocolor:focus > .row-list--cursor { text-style: reverse; }
+    }
+    """
+    )
+    COMPONENT_CLASSES = TONE_CLASSES | {"row-list--cursor", "row-list--bar", "row-list--mark"}
+    """`row-list--cursor` the row under the cursor, `row-list--bar` its bar, `row-list--mark` the sign of a mark."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Down", show=False),
+        Binding("k,up", "move(-1)", "Up", show=False),
+        Binding("g,home", "first", "First", show=False),
+        Binding("G,end", "last", "Last", show=False),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("space", "mark", "Mark", show=False),
+        Binding("enter", "open", "Open", show=False),
+    ]
+    HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
+
+        row_list: RowList[Any]
+        key: str | None
+        by_user: bool
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list it happened in."""
+            return self.row_list
+
+    @dataclass
+    class Opened(Message):
+        """Enter was pressed or the row clicked twice."""
+
+        row_list: RowList[Any]
+        key: str
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list it happened in."""
+            return self.row_list
+
+    @dataclass
+    class Marked(Message):
+        """Marks changed."""
+
+        row_list: RowList[Any]
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list it happened in."""
+            return self.row_list
+
+    def __init__(
+        self,
+        key: Callable[[RowT], str],
+        draw: Draw[RowT],
+        *,
+        lines: int = 1,
+        markable: bool = True,
+        clock: Callable[[], float] = monotonic,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._key, self._draw, self._clock = key, draw, clock
+        self._row_lines, self._markable = lines, markable
+        self.rows: tuple[RowT, ...] = ()
+        self._index: dict[str, int] | None = None
+        self._cursor, self._cursor_key = 0, None
+        self._marks: frozenset[str] = frozenset()
+        self._empty: tuple[Line, ...] = ()
+        self._now = datetime.now(UTC)
+        self._cache: dict[int, tuple[RowT, tuple[Line, ...]]] = {}
+        self._disturbed_at = float("-inf")
+
+    _cursor_key: str | None
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._cursor_key
+
+    @property
+    def cursor_row(self) -> RowT | None:
+        """The row under the cursor."""
+        return self.rows[self._cursor] if self._cursor < len(self.rows) else None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Keys of the marked rows."""
+        return self._marks
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The number of the row under the cursor, from 1, and how many there are."""
+        return (self._cursor + 1 if self.rows else 0), len(self.rows)
+
+    def marked_rows(self) -> tuple[RowT, ...]:
+        """The marked rows in list order."""
+        return tuple(row for row in self.rows if self._key(row) in self._marks) if self._marks else ()
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed without the user's doing."""
+        return self._clock() - self._disturbed_at
+
+    def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
+        """Show `rows`; when there are none, the lines `empty` say why."""
+        if rows is self.rows and empty == self._empty:
+            self.tick(now)
+            return
+        before = self._visible()
+        had, old_row, old_screen_row = self._cursor_key, self.cursor_row, self._screen_row()
+        self.rows, self._index, self._empty, self._now = rows, None, empty, now
+        self._place_cursor(had, old_screen_row)
+        if self._marks:
+            self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
+        self._cache.clear()
+        self._refresh_changed(before)
+        if self._cursor_key != had or self.cursor_row != old_row:
+            if had is not None:
+                self._disturbed_at = self._clock()
+            self._tell(by_user=False)
+        elif self._screen_row() != old_screen_row:
+            self._disturbed_at = self._clock()
+
+    def set_lines(self, lines: int) -> None:
+        """Give each row `lines` lines."""
+        if lines != self._row_lines:
+            self._row_lines = lines
+            self._cache.clear()
+            self._resize_virtual()
+            self._show_cursor()
+            self.refresh()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on: rows on the screen whose lines became other are repainted, no more."""
+        before = self._visible()
+        self._now = now
+        self._cache.clear()
+        self._refresh_changed(before)
+
+    def select(self, key: str, *, by_user: bool = True) -> bool:
+        """Put the cursor on the row `key`; False when there is none."""
+        index = self._find(key)
+        if index is not None:
+            self._go(index, by_user=by_user)
+        return index is not None
+
+    def clear_marks(self) -> None:
+        """Take all marks away."""
+        if self._marks:
+            before = self._visible()
+            self._marks = frozenset()
+            self._refresh_changed(before)
+            self.post_message(self.Marked(self))
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor by `step` rows."""
+        self._go(self._cursor + step)
+
+    def action_first(self) -> None:
+        """Go to the first row."""
+        self._go(0)
+
+    def action_last(self) -> None:
+        """Go to the last row."""
+        self._go(len(self.rows) - 1)
+
+    def action_half(self, direction: int) -> None:
+        """Move half a page."""
+        self._go(self._cursor + direction * max(1, self._page() // 2))
+
+    def action_page(self, direction: int) -> None:
+        """Move a page."""
+        self._go(self._cursor + direction * max(1, self._page() - 1))
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        if self._cursor_key is None or not self._markable:
+            return
+        self._marks = self._marks ^ {self._cursor_key}
+        self._refresh_row(self._cursor)
+        self.post_message(self.Marked(self))
+        self._go(self._cursor + 1)
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self._cursor_key is not None:
+            self.post_message(self.Opened(self, self._cursor_key))
+
+    def on_click(self, event: Click) -> None:
+        """A click puts the cursor there, a double click opens."""
+        index = (event.y + self.scroll_offset.y) // self._row_lines
+        if 0 <= index < len(self.rows):
+            self._go(index)
+            if event.chain == 2:
+                self.action_open()
+
+    def on_resize(self, event: Resize) -> None:
+        """Keep the cursor in sight at another size."""
+        self._cache.clear()
+        self._resize_virtual()
+        self._show_cursor()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the row that is there, the gutter included."""
+        width = self.size.width
+        number = y + self.scroll_offset.y
+        index, line = divmod(number, self._row_lines)
+        if index >= len(self.rows):
+            return self._empty_line(y, width)
+        lines = self._lines_of(index)
+        shown = lines[line] if line < len(lines) else ()
+        states = ("row-list--cursor",) if index == self._cursor else ()
+        text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
+        return Strip.join([self._gutter(index, first=line == 0), text])
+
+    def _gutter(self, index: int, *, first: bool) -> Strip:
+        on = index == self._cursor
+        states = ("row-list--cursor",) if on else ()
+        marked = first and bool(self._marks) and self._key(self.rows[index]) in self._marks
+        bar = self.strip((("▌" if on else " ", ""),), 1, *states, *(("row-list--bar",) if on else ()))
+        mark = self.strip((("✓" if marked else " ", ""),), 1, *states, *(("row-list--mark",) if marked else ()))
+        return Strip.join([bar, mark])
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        if self.rows or not self._empty:
+            return self.strip(((" " * width, ""),), width)
+        lines = [one for line in self._empty for one in (wrap(line, width - 4) if line else [()])]
+        number = y - max(0, (self.size.height - len(lines)) // 3)
+        line = lines[number] if 0 <= number < len(lines) else ()
+        lead = max(0, (width - width_of(line)) // 2)
+        return self.strip(fit(((" " * lead, ""), *line), width), width)
+
+    def _lines_of(self, index: int) -> tuple[Line, ...]:
+        row = self.rows[index]
+        cached = self._cache.get(index)
+        if cached is not None and cached[0] is row:
+            return cached[1]
+        drawing = Drawing(max(1, self.size.width - GUTTER), self._now, self._row_lines)
+        lines = self._draw(row, drawing)
+        if len(self._cache) > 512:
+            self._cache.clear()
+        self._cache[index] = (row, lines)
+        return lines
+
+    def _find(self, key: str) -> int | None:
+        if self._index is None:
+            self._index = {self._key(row): index for index, row in enumerate(self.rows)}
+        return self._index.get(key)
+
+    def _place_cursor(self, had: str | None, screen_row: int) -> None:
+        """Follow the key to its new place; when it is gone stay at the same place of the list."""
+        index = self._find(had) if had is not None else None
+        at_top = self.scroll_offset.y == 0
+        if index is None:
+            index = min(self._cursor, max(0, len(self.rows) - 1))
+        self._cursor = index
+        self._cursor_key = self._key(self.rows[index]) if self.rows else None
+        self._resize_virtual()
+        if not at_top and had is not None:
+            self.scroll_to(y=max(0, (index - screen_row) * self._row_lines), animate=False)
+        self._show_cursor()
+
+    def _screen_row(self) -> int:
+        return self._cursor - self.scroll_offset.y // self._row_lines
+
+    def _page(self) -> int:
+        return max(1, self.size.height // self._row_lines)
+
+    def _go(self, index: int, *, by_user: bool = True) -> None:
+        index = max(0, min(index, len(self.rows) - 1))
+        if index == self._cursor or not self.rows:
+            return
+        old, self._cursor = self._cursor, index
+        self._cursor_key = self._key(self.rows[index])
+        self._refresh_row(old)
+        self._refresh_row(index)
+        self._show_cursor()
+        self._tell(by_user=by_user)
+
+    def _tell(self, *, by_user: bool) -> None:
+        self.post_message(self.Moved(self, self._cursor_key, by_user))
+
+    def _show_cursor(self) -> None:
+        """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
+        height, top = self.size.height, self.scroll_offset.y
+        first = self._cursor * self._row_lines
+        last = first + self._row_lines
+        step = max(0, height // 3)
+        if height <= 0:
+            return
+        if first < top:
+            self.scroll_to(y=max(0, min(first, last - height + step if top - first < height else first)), animate=False)
+        elif last > top + height:
+            self.scroll_to(y=last - height + (step if last - top - height < height else 0), animate=False)
+
+    def _resize_virtual(self) -> None:
+        size = Size(self.scrollable_content_region.width, len(self.rows) * self._row_lines)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def _refresh_row(self, index: int) -> None:
+        y = index * self._row_lines - self.scroll_offset.y
+        if -self._row_lines < y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, self._row_lines))
+
+    def _visible(self) -> list[tuple[object, ...]]:
+        """What each place on the screen shows now, to compare with what it will show."""
+        if not self.rows:
+            return [("empty", self._empty)] * self._page()
+        top = self.scroll_offset.y // self._row_lines
+        return [self._face(index) for index in range(top, top + self._page() + 1)]
+
+    def _face(self, index: int) -> tuple[object, ...]:
+        if index >= len(self.rows):
+            return ()
+        marked = bool(self._marks) and self._key(self.rows[index]) in self._marks
+        return self._lines_of(index), index == self._cursor, marked
+
+    def _refresh_changed(self, before: list[tuple[object, ...]]) -> None:
+        after = self._visible()
+        if not self.rows or len(before) != len(after) or before[:1] == [("empty", self._empty)]:
+            if before != after or not self.rows:
+                self.refresh()
+            return
+        top = self.scroll_offset.y // self._row_lines
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old != new:
+                self._refresh_row(top + place)
