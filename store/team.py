@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from store.clock import Clock
 from store.config import TeamConfig
+from store.errors import Code, TeamError
 from store.message import Message
 
 
@@ -281,6 +282,29 @@ class Team(ABC):
         Raises:
             TeamError: `STORE_UNREADABLE` naming file, line and key.
         """
+
+    def claims(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
+        """Enter a transaction that only selects messages by recipient, changes those it selected, and archives.
+
+        Where the store can keep them apart, several run at once: what one has selected the others do not get.
+        Here it is a transaction like any other.
+
+        Raises:
+            TeamError: As for `transaction`.
+        """
+        return self.transaction(actor=actor, action=action, wait=wait)
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        """Delete archived messages created before `before` for good; returns how many ids are gone.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` when this kind of team keeps its archives, or as for `transaction`.
+        """
+        raise TeamError(
+            Code.NOT_PERMITTED,
+            f"archives of a {self.capabilities.name} team are not deleted by team-console",
+            "Move old archive files away by hand while nobody writes.",
+        )
 
     def close(self) -> None:
         """Release what the backend holds open."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from store.backends.buffered import BufferedTransaction, Changes, carries
 from store.clock import Clock, to_text, utc_now
@@ -35,6 +36,11 @@ class _State:
     attachments: dict[str, bytes] = field(default_factory=dict)
     inboxes: dict[str, list[Message]] = field(default_factory=dict)
     revision: int = 0
+
+
+def _is_older(message: Message, moment: datetime) -> bool:
+    created = message.created_at
+    return created is not None and created < moment
 
 
 class _Transaction(BufferedTransaction):
@@ -134,6 +140,17 @@ class MemoryTeam(Team):
             return self._state.attachments[reference]
         except KeyError:
             raise TeamError(Code.INVALID_FIELD, f"no attachment {reference!r}") from None
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
+            pages = self._state.archives.values()
+            old = {one.message_id for page in pages for one in page if _is_older(one, before)}
+            old -= {one.message_id for one in tx.everything()}
+            if old:
+                tx.record("delete_archived", ids=sorted(old), before=to_text(before))
+                for agent, page in self._state.archives.items():
+                    self._state.archives[agent] = [one for one in page if one.message_id not in old]
+        return len(old)
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         yield WatchHint(WatchState.LIVE)

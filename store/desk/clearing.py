@@ -1,0 +1,136 @@
+"""Retention on demand: old messages that nobody waits for leave the queue, archived first (seed 003, decision D12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from store.clock import from_text
+from store.desk.failures import archive_and_remove
+from store.desk.inbox import readable
+from store.desk.seat import Seat
+from store.desk.upkeep import bound
+from store.errors import Code, TeamError
+from store.message import Message, Status
+from store.team import Transaction
+
+DEFAULT_DAYS = 7.0
+_FINISHED = frozenset(
+    {str(one) for one in (Status.DELIVERED, Status.READ, Status.FAILED, Status.EXPIRED, Status.RECALLED)}
+)
+_ENDED_AT = ("read_at", "delivered_at", "recalled_at")
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What left the queue.
+
+    Attributes:
+        statuses: Status -> number of messages.
+        freed: Bytes of the records removed.
+        kept: Old messages that stay, because an open request or the roster rests on them.
+        archives: Archived messages that were deleted for good.
+    """
+
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    freed: int = 0
+    kept: int = 0
+    archives: int = 0
+
+    @property
+    def deleted(self) -> int:
+        """How many messages left the queue."""
+        return sum(self.statuses.values())
+
+    @property
+    def megabytes(self) -> float:
+        """`freed` in MB, to three places (seed 003's `disk_space_freed_mb`)."""
+        return round(self.freed / _MEGABYTE, 3)
+
+
+def clear(seat: Seat, *, older_than_days: float = DEFAULT_DAYS, delete_archived: bool = False) -> Cleared:
+    """Archive and remove what ended more than `older_than_days` ago; what still waits is never touched.
+
+    Failed messages are put on the audit trail with their errors before they go.
+
+    Args:
+        delete_archived: Also delete archived messages older than the team's `delete_archived_after_days`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
+    """
+    _check_age(older_than_days)
+    with seat.team.transaction(actor=seat.actor, action="clear", wait=seat.wait) as tx:
+        old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
+        stay = bound(tx.everything()) if old else frozenset()
+        gone = [one for one in old if one.message_id not in stay]
+        if gone:
+            _log(tx, gone, older_than_days)
+        for one in gone:
+            archive_and_remove(tx, one)
+    archives = _delete_archived(seat) if delete_archived else 0
+    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone), archives)
+
+
+def forecast(seat: Seat, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
+    """What `clear` would do now, without the lock."""
+    _check_age(older_than_days)
+    snapshot = readable(seat.team.snapshot())
+    old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
+    stay = bound(snapshot.messages) if old else frozenset()
+    gone = [one for one in old if one.message_id not in stay]
+    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone))
+
+
+def _check_age(days: float) -> None:
+    if not 0 <= days < 36_500:
+        raise TeamError(Code.INVALID_FIELD, f"older_than_days: {days} is not a number of days", "Give 7, for example.")
+
+
+def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
+    return [one for one in messages if one.status in _FINISHED and (end := _ended(one)) is not None and end < limit]
+
+
+def _ended(message: Message) -> datetime | None:
+    """When its way ended, as far as the record tells; None when it has no readable time at all."""
+    for key in _ENDED_AT:
+        moment = from_text(str(message.envelope(key) or ""))
+        if moment is not None:
+            return moment
+    return message.created_at
+
+
+def _log(tx: Transaction, gone: list[Message], days: float) -> None:
+    """Seed 003: failed messages are logged, then deleted."""
+    lost = [
+        {
+            "message_id": one.message_id,
+            "sender": one.sender,
+            "recipient": ", ".join(one.recipients),
+            "error_message": one.envelope("error_message"),
+        }
+        for one in gone
+        if one.status == Status.FAILED
+    ]
+    ids = [one.message_id for one in gone]
+    tx.record("clear", ids=ids, older_than_days=days, statuses=_by_status(gone), failed=lost)
+
+
+def _by_status(messages: Iterable[Message]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for one in messages:
+        counts[one.status] = counts.get(one.status, 0) + 1
+    return counts
+
+
+def _size(messages: Iterable[Message]) -> int:
+    texts = (json.dumps(dict(one.record), ensure_ascii=False, default=str) for one in messages)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
+
+
+def _delete_archived(seat: Seat) -> int:
+    days = seat.team.config().delete_archived_after_days
+    return seat.team.delete_archived(before=seat.team.clock() - timedelta(days=days), actor=seat.actor, wait=seat.wait)

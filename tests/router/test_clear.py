@@ -1,0 +1,83 @@
+"""Clearing: what ended long ago leaves the queue, archived first (requirements 236-237, 250-253)."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.desk import clearing
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from tests.store.contract import FakeClock, make_message, put
+
+DAY = 86400
+
+
+def _old_queue(team: MemoryTeam, clock: FakeClock) -> None:
+    statuses = ("delivered", "read", "failed", "expired", "recalled", "pending", "retry", "claimed")
+    for number, status in enumerate(statuses, start=1):
+        put(team, make_message(number, to="architect").with_changes(status=status, error_message="boom"))
+    clock.advance(8 * DAY)
+
+
+def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
+    team: MemoryTeam, seat: Seat, clock: FakeClock
+) -> None:
+    _old_queue(team, clock)
+    cleared = clearing.clear(seat)
+    assert [one.status for one in team.snapshot().messages] == ["pending", "retry", "claimed"]
+    assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
+    assert cleared.deleted == 5
+    assert cleared.freed > 500
+    assert len(team.history(agent="architect").messages) == 5
+
+
+def test_failed_messages_are_logged_with_their_errors_before_they_go(
+    team: MemoryTeam, seat: Seat, clock: FakeClock
+) -> None:
+    _old_queue(team, clock)
+    clearing.clear(seat)
+    (logged,) = team.audit()[0].facts["failed"]
+    assert (logged["message_id"], logged["error_message"]) == (make_message(3).message_id, "boom")
+
+
+def test_younger_ones_stay_until_their_time(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    put(team, make_message(1, to="architect").with_changes(status="delivered", delivered_at="2026-03-01T00:00:00Z"))
+    clock.advance(8 * DAY)
+    assert clearing.clear(seat).deleted == 0
+    assert clearing.clear(seat, older_than_days=2).deleted == 1
+
+
+def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    plan = make_message(
+        1, sender="architect", to="ceo", type="plan_approval_request", payload={"request_id": "p-1", "content": "x"}
+    )
+    put(team, plan.with_changes(status="read"))
+    clock.advance(8 * DAY)
+    cleared = clearing.clear(seat)
+    assert (cleared.deleted, cleared.kept) == (0, 1)
+
+
+def test_the_forecast_counts_the_same_and_touches_nothing(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    _old_queue(team, clock)
+    before = team.snapshot().revision
+    shown = clearing.forecast(seat)
+    assert team.snapshot().revision == before
+    assert shown == clearing.clear(seat)
+
+
+def test_old_archives_go_only_when_asked(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    _old_queue(team, clock)
+    clearing.clear(seat)
+    clock.advance(31 * DAY)
+    assert clearing.clear(seat).archives == 0
+    assert clearing.clear(seat, delete_archived=True).archives == 5
+    assert team.history().messages == ()
+    assert team.audit()[0].action == "delete_archived"
+
+
+@pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
+def test_an_age_that_is_none_is_refused(seat: Seat, days: float) -> None:
+    with pytest.raises(TeamError) as caught:
+        clearing.clear(seat, older_than_days=days)
+    assert caught.value.code is Code.INVALID_FIELD

@@ -1,0 +1,249 @@
+"""The orchestrator's JSON: seed 003's documents give exactly its fields (requirements 206-210, 228-237, 249)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import TeamConfig
+from store.desk.route import read_document, route
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.message import from_record
+from tests.store.contract import FakeClock, make_message, put
+
+POLL = """invoke_command("route-inter-agent-messages", {
+    "ACTION": "poll",
+    "RECIPIENT": "code_developer",
+    "BATCH_SIZE": 10
+})"""
+
+
+def _seed_messages(team: MemoryTeam) -> None:
+    for message_id, kind, payload, created in (
+        ("msg-002", "dependency_unblocked", {"task_id": "TASK-31-2", "unblocked_by": "TASK-31-1"}, "10:32:00"),
+        ("msg-001", "task_assignment", {"task_id": "TASK-31-1", "spec_id": "S", "priority": "high"}, "10:30:00"),
+    ):
+        record = {"message_id": message_id, "type": kind, "from": "ceo", "to": "code_developer"}
+        put(team, from_record({**record, "created": f"2025-10-26T{created}Z", "payload": payload}))
+
+
+def test_poll_answers_with_the_fields_of_the_source_oldest_first(
+    team: MemoryTeam, seat: Seat, clock: FakeClock
+) -> None:
+    _seed_messages(team)
+    answer = route(seat, read_document(POLL))
+    assert answer == {
+        "success": True,
+        "action": "poll",
+        "recipient": "code_developer",
+        "messages_pending": 2,
+        "messages": [
+            {
+                "message_id": "msg-001",
+                "sender": "ceo",
+                "message_type": "task_assignment",
+                "payload": {"task_id": "TASK-31-1", "spec_id": "S", "priority": "high"},
+                "created_at": "2025-10-26T10:30:00Z",
+            },
+            {
+                "message_id": "msg-002",
+                "sender": "ceo",
+                "message_type": "dependency_unblocked",
+                "payload": {"task_id": "TASK-31-2", "unblocked_by": "TASK-31-1"},
+                "created_at": "2025-10-26T10:32:00Z",
+            },
+        ],
+        "timestamp": "2026-02-24T10:30:15Z",
+    }
+    assert [one.status for one in team.snapshot().messages] == ["pending", "pending"]
+
+
+def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, seat: Seat) -> None:
+    put(team, *[make_message(number, to="architect") for number in range(1, 15)])
+    answer = route(seat, {"ACTION": "poll", "RECIPIENT": "architect"})
+    assert (len(answer["messages"]), answer["messages_pending"]) == (10, 14)
+
+
+def test_poll_sees_what_waits_for_a_retry_and_nothing_that_is_done(team: MemoryTeam, seat: Seat) -> None:
+    for number, status in enumerate(("retry", "delivered", "failed", "read", "expired"), start=1):
+        put(team, make_message(number, to="architect").with_changes(status=status))
+    answer = route(seat, {"ACTION": "poll", "RECIPIENT": "architect"})
+    assert [one["message_id"] for one in answer["messages"]] == [make_message(1).message_id]
+
+
+def test_deliver_all_answers_with_totals_and_a_summary_per_recipient(
+    team: MemoryTeam, seat: Seat, folder: Path
+) -> None:
+    (folder / "refuse").write_text("no")
+    recipients = ("code_developer", "architect", "runner", "code_developer")
+    put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
+    answer = route(seat, {"ACTION": "deliver_all", "DELIVERY_TIMEOUT_SECONDS": 300})
+    assert answer == {
+        "success": True,
+        "action": "deliver_all",
+        "messages_delivered": 3,
+        "messages_failed": 1,
+        "delivery_summary": [
+            {"recipient": "code_developer", "delivered": 2, "failed": 0},
+            {"recipient": "architect", "delivered": 1, "failed": 0},
+            {"recipient": "runner", "delivered": 0, "failed": 1},
+        ],
+        "timestamp": "2026-02-24T10:30:15Z",
+    }
+
+
+def test_the_delivery_timeout_bounds_every_command(team: MemoryTeam, seat: Seat) -> None:
+    from store.config import Agent
+
+    team._config = TeamConfig(lead="ceo", agents={"runner": Agent("runner", deliver=("sleep", "60"))})
+    put(team, make_message(1, to="runner"))
+    answer = route(seat, {"ACTION": "deliver", "DELIVERY_TIMEOUT_SECONDS": 0.2})
+    assert answer["messages_failed"] == 1
+    assert team.snapshot().messages[0].envelope("error_message") == "no answer within 0.2 s"
+
+
+def test_one_message_that_is_given_up_is_the_error_object_of_the_source(
+    team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock
+) -> None:
+    (folder / "refuse").write_text("no")
+    put(team, make_message(1, to="runner").with_changes(message_id="msg-001"))
+    document = {"ACTION": "deliver", "MESSAGE_ID": "msg-001"}
+    answers = []
+    for _ in range(4):
+        with pytest.raises(TeamError) as caught:
+            route(seat, document)
+        answers.append(caught.value.as_json())
+        clock.advance(120)
+    assert {key: answers[-1][key] for key in ("success", "error", "message_id", "recipient", "retry_count")} == {
+        "success": False,
+        "error": "delivery_timeout",
+        "message_id": "msg-001",
+        "recipient": "runner",
+        "retry_count": 3,
+    }
+    assert answers[-1]["message"] == "Failed to deliver message after 4 attempts: exit status 1: no"
+
+
+def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, seat: Seat) -> None:
+    put(team, make_message(1, to="architect"), make_message(2, to="architect"))
+    answer = route(seat, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
+    assert (answer["success"], answer["status"]) == (True, "delivered")
+    assert [one.status for one in team.snapshot().messages] == ["delivered", "pending"]
+
+
+def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, seat: Seat) -> None:
+    payload = {"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}
+    document = {
+        **{"ACTION": "send", "SENDER": "architect", "RECIPIENT": "code_developer"},
+        **{"MESSAGE_TYPE": "task_assignment", "PAYLOAD": payload},
+    }
+    answer = route(seat, document)
+    (stored,) = team.snapshot().messages
+    assert answer == {
+        "success": True,
+        "action": "send",
+        "message_id": stored.message_id,
+        "sender": "architect",
+        "recipient": "code_developer",
+        "message_type": "task_assignment",
+        "status": "pending",
+        "created_at": "2026-02-24T10:30:15.123Z",
+    }
+    assert dict(stored.payload) == payload
+    assert stored.priority == "high"
+
+
+@pytest.mark.parametrize("action", ["clear", "clear_old"])
+def test_clear_answers_with_the_fields_of_the_source(
+    team: MemoryTeam, seat: Seat, clock: FakeClock, action: str
+) -> None:
+    put(team, make_message(1, to="architect").with_changes(status="delivered"))
+    put(team, make_message(2, to="architect").with_changes(status="failed"))
+    clock.advance(8 * 86400)
+    answer = route(seat, {"ACTION": action, "OLDER_THAN_DAYS": 7})
+    assert answer.pop("disk_space_freed_mb") > 0
+    assert answer == {
+        "success": True,
+        "action": action,
+        "messages_deleted": 2,
+        "deleted_statuses": {"delivered": 1, "failed": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"ACTION": "poll", "RECIPIENT": "architect"},
+        {"action": "poll", "recipient": "architect"},
+        {
+            "command": "orchestrator.route-inter-agent-messages",
+            "parameters": {"ACTION": "poll", "RECIPIENT": "architect"},
+        },
+        ["route-inter-agent-messages", {"ACTION": "poll", "RECIPIENT": "architect"}],
+    ],
+)
+def test_every_form_of_the_invocation_is_understood(seat: Seat, document: Any) -> None:
+    assert route(seat, json.loads(json.dumps(document)))["recipient"] == "architect"
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "words"),
+    [
+        ({}, Code.INVALID_FIELD, "ACTION"),
+        ({"ACTION": "explode"}, Code.INVALID_FIELD, "explode"),
+        ({"ACTION": "poll"}, Code.MISSING_RECIPIENT, "RECIPIENT"),
+        ({"ACTION": "poll", "RECIPIENT": "architekt"}, Code.AGENT_NOT_FOUND, "architekt"),
+        ({"ACTION": "poll", "RECIPIENT": "../x"}, Code.INVALID_NAME, "RECIPIENT"),
+        ({"ACTION": "poll", "RECIPIENT": "architect", "BATCH_SIZE": 0}, Code.INVALID_FIELD, "BATCH_SIZE"),
+        ({"ACTION": "poll", "RECIPIENT": "architect", "BATCHSIZE": 5}, Code.INVALID_FIELD, "BATCHSIZE"),
+        ({"ACTION": "clear", "OLDER_THAN_DAYS": "7"}, Code.INVALID_FIELD, "OLDER_THAN_DAYS"),
+        ({"ACTION": "send", "RECIPIENT": "architect", "PAYLOAD": "text"}, Code.INVALID_FIELD, "PAYLOAD"),
+        (["spawn-agent-session", {"ACTION": "poll"}], Code.INVALID_FIELD, "spawn-agent-session"),
+        ("poll", Code.INVALID_FIELD, "document"),
+        (None, Code.INVALID_FIELD, "document"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_name(
+    team: MemoryTeam, seat: Seat, document: Any, code: Code, words: str
+) -> None:
+    with pytest.raises(TeamError) as caught:
+        route(seat, document)
+    assert caught.value.code is code
+    assert words in caught.value.message
+    assert team.audit() == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "invoke_command(oops)"])
+def test_text_that_is_no_json_is_one_error(text: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        read_document(text)
+    assert caught.value.code is Code.INVALID_FIELD
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"ACTION": "poll", "RECIPIENT": "architect"},
+        {"ACTION": "deliver_all"},
+        {"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready"},
+        {"ACTION": "clear"},
+    ],
+)
+def test_every_action_and_its_orchestrator_are_on_the_audit_trail(
+    team: MemoryTeam, seat: Seat, document: dict[str, Any]
+) -> None:
+    route(seat, {**document, "ORCHESTRATOR_INSTANCE_ID": "orch-20251026-001"})
+    assert team.audit()
+    assert any(line.facts.get("orchestrator_instance_id") == "orch-20251026-001" for line in team.audit())
+
+
+def test_polling_a_read_only_team_works_and_leaves_no_trace(team: MemoryTeam) -> None:
+    put(team, make_message(1, to="architect"))
+    team.read_only = True
+    assert route(Seat(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})["messages_pending"] == 1
+    assert [line.action for line in team.audit()] == ["send"]
