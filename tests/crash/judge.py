@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,6 +85,74 @@ def judge_story(
     return tally
 
 
+def judge_errors(story: Story, number: int, *, lasting: bool, can_exchange: bool = True) -> Tally:
+    """Let each step of the act fail with errno `number` (`lasting`: and every later one), then judge the disk."""
+    tally = Tally()
+    expected = expectation(story, can_exchange=can_exchange)
+    for count in range(1, 1000):
+        disk = _prepared(story, can_exchange=can_exchange)
+        disk.fault = _fail_at(count, number, lasting=lasting)
+        error = _error_of(story, disk)
+        tally.states += 1
+        reached = len(disk.steps) >= count
+        disk.fault = disk.before_step = None
+        unknown = error is not None and "unknown" in error.message
+        outcome = Expected(expected.old if error else (), expected.new if unknown or not error else ())
+        try:
+            judge(story, disk, outcome, returned=False, repeated=expected.new)
+        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
+            step = disk.steps[count - 1] if reached else "none"
+            tally.failures.append(f"{story.name}, errno {number} at step {count} ({step}): {error}: {broken}")
+        if not reached:
+            return tally
+    raise AssertionError("the act never ends")
+
+
+def judge_interrupts(story: Story) -> Tally:
+    """Interrupt each step of the act as Ctrl-C does, in a process that lives on, then judge the disk."""
+    tally = Tally()
+    expected = expectation(story, can_exchange=True)
+    for count in range(1, 1000):
+        disk = _prepared(story, can_exchange=True)
+        disk.fault = _interrupt_at(count)
+        try:
+            story.act(open_team(disk))
+            return tally
+        except KeyboardInterrupt:
+            pass
+        disk.fault = disk.before_step = None
+        tally.states += 1
+        try:
+            judge(story, disk, expected, returned=False)
+        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
+            tally.failures.append(f"{story.name}, interrupted at step {count} ({disk.steps[count - 1]}): {broken}")
+    raise AssertionError("the act never ends")
+
+
+def _interrupt_at(number: int) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number:
+            raise KeyboardInterrupt
+
+    return fault
+
+
+def _error_of(story: Story, disk: SimDisk) -> TeamError | None:
+    try:
+        story.act(open_team(disk))
+    except TeamError as error:
+        return error
+    return None
+
+
+def _fail_at(number: int, error: int, *, lasting: bool) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number or (lasting and count > number):
+            raise OSError(error, os.strerror(error), name)
+
+    return fault
+
+
 def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> Iterator[tuple[str, SimDisk]]:
     if again is None:
         yield name, image.disk(can_exchange=can_exchange)
@@ -113,8 +182,14 @@ def expectation(story: Story, *, can_exchange: bool) -> Expected:
     return Expected((old, _with_foreign(old)), (new, _with_foreign(new)))
 
 
-def judge(story: Story, disk: SimDisk, expected: Expected, *, returned: bool) -> None:
+def judge(
+    story: Story, disk: SimDisk, expected: Expected, *, returned: bool, repeated: tuple[State, ...] | None = None
+) -> None:
     """Let the next process work on `disk` and check every promise.
+
+    Args:
+        returned: The act had returned, so that nothing of it may be missing.
+        repeated: What doing it again may lead to, if not just what `expected` says.
 
     Raises:
         Broken: Naming the promise.
@@ -128,7 +203,7 @@ def judge(story: Story, disk: SimDisk, expected: Expected, *, returned: bool) ->
     _check_files(disk)
     story.act(open_team(disk))
     # A receive that is repeated reads the intruder's message too, rightly.
-    if not intruded and _state(disk) not in expected.new:
+    if not intruded and _state(disk) not in (repeated or expected.new):
         raise Broken(f"repeating it gives {_state(disk)}")
     _check_files(disk)
 
@@ -181,7 +256,9 @@ def _state(disk: SimDisk) -> State:
     live = [(str(one["message_id"]), str(one["status"])) for one in _loaded(disk, QUEUE.name)]
     probe = make_message(PROBE).message_id
     archives = _files(disk, "archive", lambda name: [str(one["message_id"]) for one in _loaded(disk, name)])
-    pushed = _files(disk, "inbox", lambda name: [json.loads(line)["message_id"] for line in _text(disk, name).splitlines()])
+    pushed = _files(
+        disk, "inbox", lambda name: [json.loads(line)["message_id"] for line in _text(disk, name).splitlines()]
+    )
     return tuple(sorted(one for one in live if one[0] != probe)), archives, pushed
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +76,8 @@ def _contents(inode: Inode, *, whole: bool) -> list[Content]:
     data, mtime = inode.data, inode.mtime
     if whole:
         return [(data, mtime)]
-    same = len(os.path.commonprefix([data, inode.durable[0]]))
+    pairs = enumerate(zip(data, inode.durable[0], strict=False))
+    same = next((place for place, (new, old) in pairs if new != old), min(len(data), len(inode.durable[0])))
     half, zeros = data[: (same + len(data)) // 2], data[:same] + b"\0" * (len(data) - same)
     return list(dict.fromkeys([inode.durable, *inode.since[-3:], (half, mtime), (zeros, mtime)]))
 

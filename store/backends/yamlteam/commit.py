@@ -97,7 +97,7 @@ class Store:
     def _stage_and_swap(self, work: Work, text: QueueText, appends: list[_Append]) -> None:
         path = self.layout.stage()
         made: list[Path] = []
-        before = self.tip
+        before, was_settled = self.tip, self.settled
         try:
             self._attach(work, made)
             staged = write_new(self.disk, path, text.data(), mode=self.generation.mode)
@@ -107,13 +107,14 @@ class Store:
         except (OSError, TeamError, Slipped):
             if self.tip is before:
                 self._remove(path, *made)
+                self.settled = was_settled
             raise
         except BaseException:
             if self.tip is before:
                 self._remove(path)
             raise
         self._finish(text, staged, displaced)
-        self.settled = True
+        self.settled = was_settled
 
     def _record_and_swap(self, line: Line, appends: list[_Append], path: Path, staged: Stat) -> Path | None:
         """From the ledger line to the swap; an error takes back what was done of it."""
@@ -253,7 +254,6 @@ class Store:
             self.tip = before
         except OSError as error:
             self._void(line, error)
-        self.settled = True
 
     def _void(self, line: Line, cause: OSError) -> None:
         """The ledger cannot be cut: declare its last line undone by another."""

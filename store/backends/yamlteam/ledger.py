@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from store.backends.yamlteam.disk import Disk, Mark
-from store.backends.yamlteam.files import append, cut, write_new
+from store.backends.yamlteam.files import Unsettled, append, cut, write_new
 
 _WINDOW = 1 << 16
 Record = dict[str, Any]
@@ -133,8 +133,18 @@ class Ledger:
         data = line.encode(tip.digest)
         append(self._disk, self._path, data)
         if tip.size == 0:
-            self._disk.sync_folder(self._path.parent)
+            self._sync_name(tip)
         return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data))
+
+    def _sync_name(self, tip: Tip) -> None:
+        try:
+            self._disk.sync_folder(self._path.parent)
+        except OSError as error:
+            try:
+                self.take_back(tip)
+            except OSError:
+                raise Unsettled(error.errno, error.strerror, error.filename) from error
+            raise
 
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""

@@ -36,6 +36,7 @@ def settle(store: Store, released: Released | None, known: Generation | None) ->
         TeamError: `STORE_UNREADABLE`; nothing was written then.
         Slipped: The queue was written meanwhile; call it again.
     """
+    store.settled = False
     store.tip = store.ledger.tip()
     strays = _strays(store)
     found = store.disk.stat(store.layout.queue)
@@ -161,9 +162,7 @@ class _Settlement:
         account = Account(store, self._known, line, trusted=trusted, without=self._is_unfinished)
         vanished = store.generation.stat is None
         settled = (lambda _: False) if vanished else account.is_settled
-        healing = reconcile(
-            account.expected(), store.generation.text, settled=settled, taken_out=account.was_taken_out
-        )
+        healing = reconcile(account.expected(), store.generation.text, settled=settled, taken_out=account.was_taken_out)
         if vanished:
             text = f"the queue was gone; {len(healing.adds)} messages were put back from the ledger"
             healing.problems = [Problem("REBUILT", "warning", store.layout.queue.name, text)]

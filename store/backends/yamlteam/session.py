@@ -107,7 +107,7 @@ def _enter(store: Store, released: Released | None) -> None:
     except Slipped:
         _settle(store, Released(store.tip.seq, store.generation.mark))
     except OSError as error:
-        raise _entry_failure(store, error) from error
+        raise _failure(store, error) from error
 
 
 def _settle(store: Store, released: Released | None) -> None:
@@ -120,6 +120,8 @@ def _settle(store: Store, released: Released | None) -> None:
             return
         except Slipped:
             released = Released(store.tip.seq, store.generation.mark)
+        except OSError as error:
+            raise _failure(store, error) from error
     raise _too_busy(store)
 
 
@@ -131,7 +133,7 @@ def _too_busy(store: Store) -> TeamError:
     )
 
 
-def _entry_failure(store: Store, error: OSError) -> TeamError:
+def _failure(store: Store, error: OSError) -> TeamError:
     path = error.filename or store.layout.queue
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return not_writable(store.layout.queue, error)
