@@ -14,9 +14,12 @@ def main() -> int:
     Imports allocate much that stays, so the collector's small first threshold would only cost time.
     """
     gc.set_threshold(_COLLECT_AFTER)
-    from console.cli.main import run
+    try:
+        from console.cli.main import run
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

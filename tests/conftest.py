@@ -20,8 +20,8 @@ COMMAND = (sys.executable, "-P", "-m", "console")
 
 def clean_environment(**more: str) -> dict[str, str]:
     """The environment without what would change the command line's defaults, able to find the code."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("TEAM_CONSOLE_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", **more}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TEAM_CONSOLE_", "PYTHON"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,6 @@ class Output:
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
     def say(self, text: str = "") -> None:
         """Print lines for people. `text` may hold our own styles; stored text goes through `safe_*` before."""
@@ -104,12 +101,19 @@ class Output:
         if stream is None:
             return
         try:
-            stream.write(text)
+            _write_all(stream, text)
         except BrokenPipeError:
             raise
         except OSError as error:
             if stream is sys.stdout:
                 raise OutputLost(f"standard output: {error.strerror}") from error
+
+
+def _write_all(stream: TextIO, text: str) -> None:
+    """Under PYTHONUNBUFFERED a text stream drops what the system did not take at the first try; this goes on."""
+    rest = memoryview(text.encode(stream.encoding, "backslashreplace"))
+    while rest:
+        rest = rest[stream.buffer.write(rest) :]
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:

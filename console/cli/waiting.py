@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
@@ -11,13 +12,27 @@ from store.team import Team
 
 T = TypeVar("T")
 _TICK = 1.0
+_INTERRUPT = {signal.SIGINT}
 
 
 def until(team: Team, check: Callable[[], T | None], *, timeout: float | None) -> T | None:
     """Call `check` now, after every change and once a second (a lease may end without a change), until it gives
     something; None when `timeout` seconds are over. `check` may raise, which ends the wait.
     """
-    return asyncio.run(_until(team, check, timeout))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+    try:
+        return asyncio.run(_interruptible(team, check, timeout))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def _interruptible(team: Team, check: Callable[[], T | None], seconds: float | None) -> T | None:
+    """Ctrl-C is let in only while the loop can end its tasks; before and after, it would leave them lying about."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+    try:
+        return await _until(team, check, seconds)
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
 
 
 async def _until(team: Team, check: Callable[[], T | None], seconds: float | None) -> T | None:
