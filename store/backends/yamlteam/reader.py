@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,8 +11,8 @@ from datetime import UTC, datetime
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark, Stat
 from store.backends.yamlteam.generation import Generation, load
+from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.lock import find_holder, parse_released, read_text, text_of_the_dead
 from store.clock import Clock
 from store.config import TeamConfig
 from store.config_file import load as load_config
@@ -20,6 +21,8 @@ from store.message import Message
 from store.team import Condition, LockHolder, Problem, Snapshot
 
 Progress = Callable[[int, int], bool]
+ASK_KERNEL_SECONDS = 5.0
+"""How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Reader:
         self._guard = threading.Lock()
         self._settings: _Settings | None = None
         self._broken: _Broken | None = None
+        self._asked_kernel = -ASK_KERNEL_SECONDS
+        self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...]] | None = None
         self.generation: Generation | None = None
 
@@ -67,7 +72,7 @@ class Reader:
             stat = generation.stat if generation else None
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
-            holder = find_holder(self._disk, self._layout.lock)
+            holder = self._holder()
             problems += self._lock_problems(stat, holder)
             return Snapshot(
                 revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}",
@@ -133,6 +138,8 @@ class Reader:
         return found.mark if found else None
 
     def _damage(self, text: QueueText) -> tuple[Problem, ...]:
+        if len(text.messages()) == len(text.entries):
+            return ()
         if self._damaged is None or self._damaged[0] is not text:
             found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
             self._damaged = text, found
@@ -168,6 +175,16 @@ class Reader:
         if not self._layout.folder_exists(self._disk):
             hint = "Was the folder moved? Nothing is created in its place."
         return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
+
+    def _holder(self) -> LockHolder | None:
+        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then."""
+        path, now = self._layout.lock, time.monotonic()
+        if now - self._asked_kernel < ASK_KERNEL_SECONDS:
+            return find_holder(self._disk, path) or self._silent_holder
+        self._asked_kernel = now
+        holder = find_holder(self._disk, path, sure=True)
+        self._silent_holder = holder if holder is not None and not holder.since else None
+        return holder
 
     def _lock_problems(self, stat: Stat | None, holder: LockHolder | None) -> list[Problem]:
         """What the lock file tells about the last writer, when nobody holds it."""

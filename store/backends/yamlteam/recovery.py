@@ -13,8 +13,8 @@ from store.backends.yamlteam.disk import Stat
 from store.backends.yamlteam.files import cut, write_new
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.healing import Healing, contribution, is_visible, reconcile
+from store.backends.yamlteam.holder import Released
 from store.backends.yamlteam.ledger import Line
-from store.backends.yamlteam.lock import Released
 from store.backends.yamlteam.work import Work, both, from_line
 from store.errors import Code, TeamError
 from store.team import Problem

@@ -14,17 +14,10 @@ from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import Slipped, Store
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.generation import Generation
+from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
-from store.backends.yamlteam.lock import (
-    Released,
-    held,
-    holder_text,
-    not_writable,
-    parse_released,
-    read_text,
-    released_text,
-)
+from store.backends.yamlteam.lock import held, not_writable
 from store.backends.yamlteam.recovery import settle, take_over
 from store.backends.yamlteam.transaction import YamlTransaction
 from store.backends.yamlteam.work import Work, from_changes
