@@ -44,6 +44,7 @@ _TEAM = "Start a team"
 _TALK = "Talk"
 _DECIDE = "Decide"
 _LOOK = "Look"
+_ROUTE = "Deliver"
 _TOOLS = "Tools"
 
 VERBS: tuple[Verb, ...] = (
@@ -64,6 +65,14 @@ VERBS: tuple[Verb, ...] = (
     Verb("history", _LOOK, "print archived and live messages as log, JSON or CSV", "history"),
     Verb("watch", _LOOK, "print one line per change, for pipes and logs", "watch"),
     Verb("check", _LOOK, "list what departs from the protocols or is damaged", "check"),
+    Verb("deliver", _ROUTE, "push due messages to their agents; --loop goes on", "deliver"),
+    Verb("failures", _ROUTE, "list what could not be delivered, with its errors", "failures"),
+    Verb("retry", _ROUTE, "try failed messages again", "retry"),
+    Verb("redirect", _ROUTE, "give undelivered messages to another agent", "redirect"),
+    Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "discard"),
+    Verb("recall", _ROUTE, "take back messages that nobody has got yet", "recall"),
+    Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
+    Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
     Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
     Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
     Verb("_complete", "", "print words for a completion script", "complete"),

@@ -45,12 +45,12 @@ def deliver(
     Raises:
         TeamError: `NOT_PERMITTED` when this kind of team has no router, or the store's own.
     """
+    if seat.team.read_only:
+        raise TeamError(Code.READ_ONLY, f"{seat.team.location} is open read-only", "Open it without --read-only.")
     capabilities = seat.team.capabilities
     if not capabilities.router:
         reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
         raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
-    if seat.team.read_only:
-        raise TeamError(Code.READ_ONLY, f"{seat.team.location} is open read-only", "Open it without --read-only.")
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit)
     snapshot = readable(seat.team.snapshot())
     done = Delivered()

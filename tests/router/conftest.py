@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +37,14 @@ def clock() -> FakeClock:
 def folder(tmp_path: Path) -> Path:
     """Where the command of `runner` notes what it took."""
     return tmp_path
+
+
+def until(condition: Callable[[], bool], *, seconds: float = 20.0) -> None:
+    """Wait until `condition` holds; it must before the deadline."""
+    deadline, pause = time.monotonic() + seconds, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        pause.wait(0.005)
 
 
 def taken(folder: Path) -> list[str]:

@@ -22,7 +22,7 @@ from store.desk.router import deliver_loop
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.message import Message, from_record
-from tests.router.conftest import taken
+from tests.router.conftest import taken, until
 from tests.store.contract import FakeClock, make_message, put
 
 Pushed = Callable[[str], list[str]]
@@ -147,7 +147,7 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(team: MemoryTe
     deliver(seat)
     assert _stored(team).envelope("error_message") == "no answer within 1 s"
     child = int((folder / "child").read_text())
-    _until(lambda: not _is_running(child))
+    until(lambda: not _is_running(child))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, seat: Seat, fol
     router = threading.Thread(target=deliver, args=(seat,))
     router.start()
     try:
-        _until(lambda: _states(team) == ["claimed"])
+        until(lambda: _states(team) == ["claimed"])
         put(team, make_message(2, to="ceo", sender="architect"))
     finally:
         gate.touch()
@@ -353,7 +353,7 @@ def test_the_loop_delivers_what_arrives_and_stops_when_told(team: MemoryTeam, se
     try:
         for number in (1, 2):
             put(team, make_message(number, to="architect"))
-            _until(lambda number=number: len(pushed("architect")) == number)  # type: ignore[misc]
+            until(lambda number=number: len(pushed("architect")) == number)  # type: ignore[misc]
     finally:
         stop.set()
         loop.join(10)
@@ -369,7 +369,7 @@ def test_the_loop_goes_on_after_a_locked_store(team: MemoryTeam, seat: Seat, pus
         loop.start()
         assert locked.wait(10)
     try:
-        _until(lambda: pushed("architect") != [])
+        until(lambda: pushed("architect") != [])
     finally:
         stop.set()
         loop.join(10)
@@ -380,12 +380,3 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def _until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    ready = threading.Event()
-    deadline = seconds
-    while not condition():
-        deadline -= 0.005
-        assert deadline > 0, "did not happen in time"
-        ready.wait(0.005)

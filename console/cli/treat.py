@@ -1,0 +1,25 @@
+"""What the verbs of the failure desk share: ids as arguments, one receipt, one line per message."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from store.safe import safe_line
+
+if TYPE_CHECKING:
+    from store.desk.seat import Receipt
+
+
+def add_ids(parser: ArgumentParser) -> None:
+    """Declare the messages to treat."""
+    text = "message ids; those that the action does not fit are named and left alone"
+    complete_with(parser.add_argument("ids", nargs="+", metavar="ID", help=text), "messages")
+
+
+def finish(call: Call, word: str, receipt: Receipt) -> int:
+    """Print what was done to which message."""
+    lines = [f"{word} {one.message_id} {one.sender} -> {', '.join(one.recipients)}" for one in receipt.messages]
+    return call.finish(receipt, [safe_line(line) for line in lines])

@@ -1,0 +1,110 @@
+"""`deliver`: the router, one pass or kept running."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING, Any
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call, split_names
+from store.safe import safe_line
+
+if TYPE_CHECKING:
+    from store.desk.attempts import Delivered
+    from store.errors import TeamError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of `DESIGN.md` section 5."""
+    parser.description = (
+        "Push every due message to its agent: to the command in its settings, else into its inbox. What fails is\n"
+        "tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,\n"
+        "unless they have a command. Agents that use 'receive' need no router."
+    )
+    parser.add_argument("--loop", action="store_true", help="go on until interrupted")
+    to = parser.add_argument("--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")
+    complete_with(to, "agents")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="upper limit for every command")
+
+
+def run(call: Call) -> int:
+    """One pass and its result, or passes until a signal comes."""
+    from store.desk.delivery import deliver
+    from store.errors import Code, TeamError
+
+    options = call.options
+    if options.timeout is not None and not 0 < options.timeout < 86_400:
+        raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds above 0")
+    only = split_names(options.to) or None
+    if not options.loop:
+        _show(call, deliver(call.seat, only=only, limit=options.timeout))
+        return 0
+    if only is not None:
+        raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
+    return _loop(call)
+
+
+def _loop(call: Call) -> int:
+    import signal
+    import threading
+
+    from store.desk.router import deliver_loop
+
+    stop = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda number, frame: stop.set())
+    call.out.note(f"delivering for {safe_line(call.team.location)}; Ctrl-C ends it after what it has begun")
+
+    def report(done: Delivered) -> None:
+        _show(call, done)
+        call.out.flush()
+
+    def trouble(error: TeamError) -> None:
+        call.out.note(f"waiting: {safe_line(error.message)} ({error.code})")
+
+    deliver_loop(call.seat, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
+    return 0
+
+
+def _show(call: Call, done: Delivered) -> None:
+    if call.out.as_json:
+        call.out.json(_as_json(call, done))
+        return
+    for one in done.attempts:
+        what = f"{one.message.message_id} -> {one.recipient}"
+        if one.error is None:
+            call.out.say(safe_line(f"delivered: {what}"))
+        else:
+            call.out.say(safe_line(f"failed: {what} ({one.message.status}): {one.error}"))
+    for message in done.expired:
+        call.out.say(safe_line(f"expired: {message.message_id} -> {', '.join(message.recipients)}"))
+    if not (done.attempts or done.expired):
+        call.out.say("nothing was due")
+
+
+def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
+    from store.clock import to_text
+
+    return {
+        "success": True,
+        "action": "deliver",
+        "messages_delivered": len(done.delivered),
+        "messages_failed": len(done.failed),
+        "messages_expired": len(done.expired),
+        "delivery_summary": [
+            {"recipient": name, "delivered": delivered, "failed": failed}
+            for name, (delivered, failed) in done.by_recipient().items()
+        ],
+        "failures": [
+            {
+                "message_id": one.message.message_id,
+                "recipient": one.recipient,
+                "status": one.message.status,
+                "error": one.error,
+                "next_attempt_at": one.message.envelope("next_attempt_at"),
+            }
+            for one in done.failed
+        ],
+        "next_due": to_text(done.next_due) if done.next_due else None,
+        "timestamp": to_text(call.team.clock(), milliseconds=False),
+    }

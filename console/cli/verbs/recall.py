@@ -1,0 +1,21 @@
+"""`recall`: messages that nobody has got yet are taken back."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.call import Call
+from console.cli.treat import add_ids, finish
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `DESIGN.md` section 5."""
+    parser.description = "Take back messages that nobody has got yet; what was delivered or read stays so."
+    add_ids(parser)
+
+
+def run(call: Call) -> int:
+    """Recall and print what was taken back."""
+    from store.desk.failures import recall
+
+    return finish(call, "recalled:", recall(call.seat, ids=call.options.ids))

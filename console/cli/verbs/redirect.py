@@ -1,0 +1,23 @@
+"""`redirect`: undelivered messages go to another agent."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from console.cli.treat import add_ids, finish
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `DESIGN.md` section 5."""
+    parser.description = "Give messages that nobody has got yet to another agent. Id, sender and content stay."
+    add_ids(parser)
+    complete_with(parser.add_argument("--to", required=True, metavar="A", help="the agent to take them"), "agents")
+
+
+def run(call: Call) -> int:
+    """Redirect and print the new addressees."""
+    from store.desk.failures import redirect
+
+    return finish(call, "redirected:", redirect(call.seat, ids=call.options.ids, to=call.options.to))

@@ -1,0 +1,114 @@
+"""The router's verbs as processes on a team in files."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.conftest import CommandLine
+from tests.router.conftest import until
+
+MakeTeam = Callable[..., CommandLine]
+
+
+def _inbox(line: CommandLine, agent: str) -> list[str]:
+    file = line.folder / "inbox" / f"{agent}.jsonl"
+    return [json.loads(one)["message_id"] for one in file.read_text().splitlines()] if file.exists() else []
+
+
+def _send(line: CommandLine, to: str = "architect") -> str:
+    result = line.ok("send", "--json", "--to", to, "--summary", "The spec is ready now", "--content", "See spec 31.")
+    return str(result.json["message_id"])
+
+
+def _refuse(line: CommandLine, agent: str) -> None:
+    settings = line.folder / "messenger-config.yaml"
+    command = f"- name: {agent}\n  deliver: [sh, -c, 'echo no room >&2; exit 3']"
+    settings.write_text(settings.read_text().replace(f"- name: {agent}", command))
+
+
+def test_deliver_pushes_and_says_what_it_did(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    sent = _send(line)
+    answer = line.ok("deliver", "--json").json
+    assert (answer["messages_delivered"], answer["messages_failed"]) == (1, 0)
+    assert answer["delivery_summary"] == [{"recipient": "architect", "delivered": 1, "failed": 0}]
+    assert _inbox(line, "architect") == [sent]
+    assert "nothing was due" in line.ok("deliver").out
+    line.ok("--as", "architect", "ack", sent)
+
+
+def test_the_failure_desk_from_failure_to_discard(make_team: MakeTeam) -> None:
+    line = make_team("architect", "code_developer")
+    first, second = _send(line), _send(line)
+    _refuse(line, "architect")
+    assert "exit status 3: no room" in line.ok("deliver").out
+    rows = line.ok("failures", "--json").json["failures"]
+    assert {row["message_id"]: (row["status"], row["attempts"]) for row in rows} == {
+        first: ("retry", 1),
+        second: ("retry", 1),
+    }
+    assert "no room" in line.ok("failures").out
+    line.ok("redirect", first, "--to", "code_developer")
+    line.ok("discard", second, "--reason", "not needed")
+    line.ok("deliver")
+    assert _inbox(line, "code_developer") == [first]
+    assert line.ok("failures").out == "no failed deliveries\n"
+
+
+def test_a_recalled_message_is_not_delivered_and_a_delivered_one_not_recalled(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    recalled, delivered = _send(line), _send(line)
+    line.ok("recall", recalled)
+    line.ok("deliver")
+    assert _inbox(line, "architect") == [delivered]
+    refused = line("recall", "--json", delivered)
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def test_route_speaks_the_orchestrators_json(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    sent = line.ok("route", stdin='{"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready"}').json
+    assert sent["status"] == "pending"
+    polled = line.ok(
+        "route", stdin='invoke_command("route-inter-agent-messages", {"ACTION": "poll", "RECIPIENT": "architect"})'
+    )
+    assert polled.json["messages"][0]["message_id"] == sent["message_id"]
+    assert line.ok("route", stdin='{"ACTION": "deliver_all"}').json["messages_delivered"] == 1
+    refused = line("route", stdin='{"ACTION": "poll"}')
+    assert (refused.status, refused.json["error"]) == (1, "MISSING_RECIPIENT")
+
+
+def test_clear_archives_and_says_how_many(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    sent = _send(line)
+    line.ok("deliver")
+    assert line.ok("clear", "--json", "--older-than-days", "0", "--dry-run").json["messages_deleted"] == 1
+    assert line.ok("clear", "--json", "--older-than-days", "0").json["deleted_statuses"] == {"delivered": 1}
+    assert sent in (line.folder / "archive" / "architect-archive.yaml").read_text()
+
+
+def test_deleting_archives_is_not_done_unasked(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    refused = line("clear", "--archives")
+    assert refused.status == 1
+    assert "not confirmed" in refused.err
+
+
+def test_the_loop_delivers_until_it_is_told_to_stop(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    with line.running("deliver", "--loop") as process:
+        sent = _send(line)
+        until(lambda: _inbox(line, "architect") == [sent])
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+
+
+def test_read_only_delivers_nothing(make_team: MakeTeam, tmp_path: Path) -> None:
+    line = make_team("architect")
+    _send(line)
+    refused = line("--read-only", "deliver")
+    assert refused.status == 5
+    assert _inbox(line, "architect") == []
