@@ -1,0 +1,60 @@
+"""team-console's YAML team, through the desk as the console uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from store.desk.mail import send
+from store.desk.seat import Seat
+from store.locations import open_team
+from tests.benchmarks.contestants.serving import serve
+from tests.benchmarks.data import Letter, letter, write_team
+
+
+class Ours:
+    """One open team that is measured, and a second opening of it that writes behind its back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fill(self, count: int) -> None:
+        """See `Store.fill`. The first write looks at the whole foreign queue once, so it is not measured."""
+        write_team(self.folder, count - 1)
+        self.team = open_team(str(self.folder))
+        self.writer = open_team(str(self.folder))
+        self.send(letter(count - 1))
+        self.team.snapshot()
+        self.writer.snapshot()
+
+    def send(self, one: Letter) -> None:
+        """See `Store.send`."""
+        _send(Seat(self.team, one.sender), one)
+
+    def other(self, one: Letter) -> None:
+        """See `Store.other`."""
+        _send(Seat(self.writer, one.sender), one)
+
+    def reload(self) -> int:
+        """See `Store.reload`."""
+        return len(self.team.snapshot().messages)
+
+    def cold(self) -> int:
+        """See `Store.cold`."""
+        return len(open_team(str(self.folder)).snapshot().messages)
+
+
+def _send(seat: Seat, one: Letter) -> None:
+    receipt = send(
+        seat,
+        to=one.to,
+        content="".join(f"{line}\n" for line in one.content),
+        summary=one.summary,
+        priority=one.priority,
+        message_id=one.message_id,
+    )
+    if receipt.repeated:
+        raise AssertionError(f"{one.message_id} was there already")
+
+
+if __name__ == "__main__":
+    serve(Ours)
