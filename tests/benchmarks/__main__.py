@@ -53,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--set-up", action="store_true", help="install the peers (PyPI; neomutt with apt), then end")
     parser.add_argument("--quick", action="store_true", help="few rounds, small teams: under a minute or two")
-    parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help="only this; may be repeated")
+    parser.add_argument(
+        "--only", action="append", choices=BENCHMARKS, metavar="NAME", help="only this; may be repeated"
+    )
     parser.add_argument(
         "--urgent", action="store_true", help="measure with real-time priority (root only): for a machine in use"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,13 +114,20 @@ def write_queue(path: Path, messages: Iterable[Letter]) -> None:
         file.writelines(one.yaml() for one in messages)
 
 
-def write_team(folder: Path, count: int, *, archived: int = 0) -> None:
-    """A YAML team of ten agents with `count` queued and `archived` archived messages."""
+def quiet(count: int) -> Iterator[Letter]:
+    """Letters between agents of which none needs the human."""
+    for number in range(count):
+        one = letter(number, to=AGENTS[(number * 7 + 3) % len(AGENTS)], kind="message")
+        yield replace(one, status="pending", priority="low")
+
+
+def write_team(folder: Path, messages: Iterable[Letter], *, archived: int = 0) -> None:
+    """A YAML team of ten agents with `messages` in its queue, and in its archives the letters 0 to `archived`."""
     folder.mkdir(parents=True, exist_ok=True)
     members = "".join(f"- name: {agent}\n  role: resident\n" for agent in AGENTS)
     text = f"team: bench\nlead: {LEAD}\nlanguage: any\nagents:\n- name: {LEAD}\n  role: master\n{members}"
     (folder / "messenger-config.yaml").write_text(text, encoding="utf-8")
-    write_queue(folder / "message-queue.yaml", letters(count, first=archived))
+    write_queue(folder / "message-queue.yaml", messages)
     if archived:
         _write_archives(folder / "archive", archived)
 

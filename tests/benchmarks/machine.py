@@ -31,7 +31,7 @@ def load() -> str:
     text = f"{one:.2f} on {cores} cores"
     if one <= 0.6 * cores:
         return text
-    if os.sched_getscheduler(0) == os.SCHED_FIFO:
+    if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) == os.SCHED_FIFO:
         return f"{text}; the machine was busy with other work, what is measured went ahead of it (--urgent)"
     return f"{text}; THE MACHINE WAS BUSY with other work, all times are too long"
 

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from time import perf_counter
 
-from tests.benchmarks.data import AGENTS, letter, write_team
+from tests.benchmarks.data import AGENTS, letter, letters, write_team
 from tests.benchmarks.peers import ROOT
 from tests.benchmarks.run import Run
 from tests.benchmarks.samples import take_turns
@@ -54,7 +54,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def _ours(folder: Path, size: int) -> Callable[[], float]:
-    write_team(folder, size)
+    write_team(folder, letters(size))
     numbers = count(size)
 
     def measure() -> float:

@@ -8,7 +8,7 @@ from store.desk.mail import send
 from store.desk.seat import Seat
 from store.locations import open_team
 from tests.benchmarks.contestants.serving import serve
-from tests.benchmarks.data import Letter, letter, write_team
+from tests.benchmarks.data import Letter, letter, letters, write_team
 
 
 class Ours:
@@ -19,7 +19,7 @@ class Ours:
 
     def fill(self, count: int) -> None:
         """See `Store.fill`. The first write looks at the whole foreign queue once, so it is not measured."""
-        write_team(self.folder, count - 1)
+        write_team(self.folder, letters(count - 1))
         self.team = open_team(str(self.folder))
         self.writer = open_team(str(self.folder))
         self.send(letter(count - 1))

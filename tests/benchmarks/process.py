@@ -1,0 +1,29 @@
+"""What the kernel says about a running process: memory, processor time, descriptors."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """Resident and proportional set size in MB."""
+    found = {"Rss": 0.0, "Pss": 0.0}
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        key, _, rest = line.partition(":")
+        if key in found:
+            found[key] = int(rest.split()[0]) / 1024
+    return found["Rss"], found["Pss"]
+
+
+def processor_seconds(pid: int) -> float:
+    """User and system time of all its threads so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def descriptors(pid: int) -> int:
+    """Open file descriptors."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
