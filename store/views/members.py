@@ -1,75 +1,175 @@
-"""Who is in the team now: settings, the latest roster message, creations and destructions (requirements 178-183)."""
+"""Who is in the team now: settings, the latest complete roster, and the creations and destructions since."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL, USER, is_name
-from store.protocol.reading import Reading, reading
+from store.protocol.registry import CARRIERS
+from store.views.entries import Entry, Order
 
-ROSTER_LISTS: Mapping[str, str] = {"residents": "resident", "slaves": "slave", "temps": "temp"}
-"""Lists of a roster message and the role of who stands in them."""
+CREATED, DESTROYED, ROSTER = "AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"
+MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER})
+"""Sprint kinds that change who is in the team."""
+_LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}
 
 
-def members(config: TeamConfig, messages: Iterable[Message]) -> dict[str, str]:
-    """Name -> role of every member: the configured ones first, then those the lead announced, in order.
+@dataclass(slots=True)
+class Membership:
+    """Who is in the team and who was.
 
-    Only the lead's word counts, and the latest complete roster replaces whatever was announced before it
-    (requirement 179). A team that declares no agents has everybody met in its traffic.
+    Attributes:
+        roles: Name -> role of everybody in the team.
+        arrived: Name -> when its creation was announced.
+        gone: Name -> role of those that were destroyed or left out of the latest roster.
+        left: Name -> when.
+        roster: The latest roster that counts, None when there was none.
     """
-    seen = list(messages)
-    announced: dict[str, str] = {}
-    for one in seen:
-        if one.sender == config.lead and one.type not in _PLAIN_ANSWERS:
-            announced = after(announced, reading(one))
-    configured = {agent.name: agent.role for agent in config.agents.values()}
-    met = {} if config.declared else {name: "member" for one in seen for name in named(one)}
-    return {**{config.lead: "master"}, **configured, **met, **announced, **configured}
+
+    roles: dict[str, str] = field(default_factory=dict)
+    arrived: dict[str, Order] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    left: dict[str, Order] = field(default_factory=dict)
+    roster: Entry | None = None
+
+    def role(self, name: str) -> str | None:
+        """The role it has or had."""
+        return self.roles.get(name) or self.gone.get(name)
 
 
-_PLAIN_ANSWERS = frozenset({"plan_approval_response", "shutdown_request"})
+def membership(config: TeamConfig, facts: Iterable[Entry]) -> Membership:
+    """Fold the facts of `MEMBERSHIP`, in order, over the settings (requirements 178, 179, 183).
+
+    A roster is complete, so the last one wins. In a team that declares its members only the Master's word counts.
+    """
+    found = Membership()
+    configured = _configured(config)
+    for entry in facts:
+        if not is_master(config, entry.message.sender):
+            continue
+        name = entry.read.name
+        if name == ROSTER:
+            _listed(found, entry, configured)
+        elif name in (CREATED, DESTROYED):
+            _one(found, entry, arrives=name == CREATED)
+    mentioned = found.roles
+    found.gone = {name: configured.get(name, role) for name, role in found.gone.items()}
+    found.roles = {name: role for name, role in configured.items() if name not in found.gone}
+    for name, role in mentioned.items():
+        if found.roles.get(name, "member") == "member":
+            found.roles[name] = role
+    return found
 
 
-def after(announced: dict[str, str], read: Reading) -> dict[str, str]:
-    """The announced members once the lead has said `read`; the same object when it changes nothing."""
-    if read.name == "AGENT_ROSTER_BROADCAST":
-        return roster_of(read.body)
-    name = read.body.get("agent_name")
-    if not is_name(name):
-        return announced
-    if read.name == "AGENT_CREATED":
-        return {**announced, str(name): "temp"}
-    if read.name == "AGENT_DESTROYED" and name in announced:
-        return {one: role for one, role in announced.items() if one != name}
-    return announced
+def is_master(config: TeamConfig, name: str) -> bool:
+    """Whether `name` speaks as the Master; without declared members anybody may."""
+    return not config.declared or name == config.lead or config.agent(name).role == "master"
 
 
-def roster_of(body: Mapping[str, Any]) -> dict[str, str]:
-    """Name -> role in a roster message; what is not a name is left out."""
-    roster = body.get("roster")
-    if not isinstance(roster, Mapping):
-        return {}
-    lists = {role: roster.get(key) for key, role in ROSTER_LISTS.items()}
-    return {str(name): role for role, one in lists.items() if isinstance(one, list) for name in one if is_name(name)}
+def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
+    """Name -> role of the live roster: `master`, `resident`, `slave`, `temp` or `member`.
+
+    Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
+    no members has those who write and are written to.
+    """
+    found = _of(config, messages)
+    if not config.declared:
+        for name in _in_traffic(messages):
+            if name not in found.gone:
+                found.roles.setdefault(name, "member")
+    return found.roles
 
 
-def named(message: Message) -> list[str]:
-    """Sender and recipients that could be agents."""
-    return [name for name in (message.sender, *message.recipients) if name not in (ALL, USER) and is_name(name)]
+def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
+    """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
+    return {**_of(config, messages).gone, **members(config, messages)}
 
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
-    """Members that agreed to stop, or were asked to and have not answered, and wrote nothing since (D17)."""
-    quiet: set[str] = set()
+    """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
+    from store.views.stops import spoken_since, stops
+
+    found = stops(_of(config, messages), _entries(messages, _is_shutdown))
+    since = spoken_since(found, messages)
+    return frozenset(name for name, stop in found.items() if not stop.is_over(since.get(name)))
+
+
+def role_of(config: TeamConfig, name: str) -> str | None:
+    """The role that settings give: the lead is the master; None when they say nothing of the name."""
+    return _configured(config).get(name)
+
+
+def _configured(config: TeamConfig) -> dict[str, str]:
+    roles = {name: agent.role for name, agent in config.agents.items()}
+    if roles.get(config.lead, "member") == "member":
+        roles[config.lead] = "master"
+    return roles
+
+
+def _of(config: TeamConfig, messages: Iterable[Message]) -> Membership:
+    return membership(config, _entries(messages, _is_membership))
+
+
+def _entries(messages: Iterable[Message], wanted: Any) -> list[Entry]:
+    entries = [Entry(one, place) for place, one in enumerate(messages) if wanted(one)]
+    return sorted(entries, key=lambda entry: entry.order)
+
+
+def _is_membership(message: Message) -> bool:
+    """A cheap look that lets through every membership message, and few others."""
+    if message.type not in CARRIERS:
+        return message.type in MEMBERSHIP
+    content = message.payload.get("content")
+    return isinstance(content, str) and content.lstrip()[:6] == "AGENT_"
+
+
+def _is_shutdown(message: Message) -> bool:
+    return message.type in ("shutdown_request", "shutdown_response")
+
+
+def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:
+    names: dict[str, None] = {}
     for one in messages:
-        read = reading(one)
-        if read.name == "shutdown_request" and one.sender == config.lead:
-            quiet.update(name for name in one.recipients if name != ALL)
-        elif read.name == "shutdown_response" and read.approve is True:
-            quiet.add(one.sender)
-        else:
-            quiet.discard(one.sender)
-    return frozenset(quiet)
+        names[one.sender] = None
+        for name in one.recipients:
+            names[name] = None
+    return [name for name in names if name not in (ALL, USER) and is_name(name)]
+
+
+def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> None:
+    roster = entry.read.body.get("roster")
+    if not isinstance(roster, Mapping):
+        return
+    now: dict[str, str] = {}
+    for key, role in _LISTS.items():
+        names = roster.get(key)
+        for name in names if isinstance(names, list) else ():
+            if is_name(name) and name != ALL:
+                now.setdefault(name, role)
+    for name, role in found.roles.items():
+        if name not in now and name not in configured:
+            found.gone[name], found.left[name] = role, entry.order
+    for name in now:
+        found.gone.pop(name, None)
+        found.left.pop(name, None)
+    found.roles, found.roster = now, entry
+
+
+def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
+    name = entry.read.body.get("agent_name")
+    if not isinstance(name, str) or not is_name(name) or name == ALL:
+        return
+    if arrives:
+        kind = entry.read.body.get("agent_type")
+        is_slave = name.startswith("slave") or (isinstance(kind, str) and "slave" in kind)
+        found.roles[name] = "slave" if is_slave else "temp"
+        found.arrived[name] = entry.order
+        found.gone.pop(name, None)
+        found.left.pop(name, None)
+    else:
+        found.gone[name] = found.roles.pop(name, found.gone.get(name, "temp"))
+        found.left[name] = entry.order

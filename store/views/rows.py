@@ -186,6 +186,7 @@ class DeliveryState(StrEnum):
     PENDING = "pending"
     DUE = "due"
     RETRY = "retry"
+    CLAIMED = "claimed"
     DELIVERED = "delivered"
     FAILED = "failed"
     EXPIRED = "expired"
@@ -286,6 +287,7 @@ class View:
         inboxes: Agent -> its live messages, most urgent unread first, then the read ones newest first.
         requests: Open first (oldest first), then answered (newest first).
         counts: Live messages by status.
+        stale: The store could not be read; the rows are those of the last time it could.
         findings: Protocol departures and store problems, errors first.
     """
 
@@ -302,3 +304,4 @@ class View:
     lifecycles: tuple[Lifecycle, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[Problem, ...] = ()
+    stale: bool = False

@@ -1,0 +1,233 @@
+"""What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from store.message import Message
+from store.names import USER
+from store.permissions import may_answer
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
+from store.team import Problem
+from store.views.blocking import Blocking
+from store.views.entries import EARLIEST, Entry
+from store.views.ordered import Ordered
+from store.views.rank import explain, score
+from store.views.roster import Scene
+from store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
+from store.views.stops import RESPONSE
+from store.views.titles import reason_of
+
+_REMEMBERED = timedelta(days=1)
+"""How long an agent that agreed to stop and still writes stays on the list."""
+_NEEDS = {
+    RequestKind.PLAN: Need.PLAN,
+    RequestKind.CREATE: Need.CREATE,
+    RequestKind.DESTROY: Need.DESTROY,
+    RequestKind.ESCALATION: Need.ESCALATE,
+    RequestKind.CLARIFICATION: Need.CLARIFY,
+    RequestKind.SHUTDOWN: Need.SHUTDOWN,
+}
+_Key = tuple[int, datetime, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Everything that could need somebody at one moment.
+
+    Attributes:
+        open, flagged: Requests that wait, and requests with something odd.
+        failed: Deliveries the router gave up.
+        problems: What is wrong with the store.
+        twins: Questions under an id that another question has.
+        shutdown: Request id -> the row of that shutdown.
+    """
+
+    scene: Scene
+    blocking: Blocking
+    open: tuple[RequestRow, ...]
+    flagged: Iterable[RequestRow]
+    failed: tuple[DeliveryRow, ...]
+    problems: tuple[Problem, ...]
+    twins: Iterable[Entry]
+    shutdown: Callable[[str], RequestRow | None]
+
+    @property
+    def is_lead(self) -> bool:
+        """Whether it is the human in charge who looks."""
+        return self.scene.me in (self.scene.config.lead, USER)
+
+
+class Attention:
+    """The list of one identity. Plain unread messages are kept as rows; the rest is made at each look."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._messages: Ordered[AttentionItem] = Ordered()
+        self._refusals: Ordered[Entry] = Ordered()
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        if not self._is_mine(entry):
+            return
+        if _is_refusal(entry):
+            self._refusals.put(entry.order, entry)
+        elif entry.read.opens is None:
+            item = _plain(entry)
+            self._messages.put((*_key(item), entry.place), item)
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        if not self._is_mine(entry):
+            return
+        if _is_refusal(entry):
+            self._refusals.drop(entry.order)
+        elif entry.read.opens is None:
+            self._messages.drop((*_key(_plain(entry)), entry.place))
+
+    def items(self, waiting: Waiting) -> tuple[AttentionItem, ...]:
+        """The most urgent first; among equals what waits longest."""
+        standing = sorted((*_standing(waiting), *self._refused(waiting), *self._second(waiting)), key=_key)
+        if not standing:
+            return self._messages.rows
+        found = list(self._messages.rows)
+        for item in reversed(standing):
+            found.insert(self._messages.place_of(_key(item)), item)
+        return tuple(found)
+
+    def _is_mine(self, entry: Entry) -> bool:
+        message = entry.message
+        return any(message.is_pending_for(name) for name in self._names) and message.sender not in self._names
+
+    def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
+        asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}
+        for entry in self._refusals.rows:
+            if entry.message.sender not in asked_again:
+                row = waiting.shutdown(entry.read.request_id or "")
+                title = reason_of(entry.message) or "will not stop and gives no reason"
+                yield _item(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+
+    def _second(self, waiting: Waiting) -> Iterator[AttentionItem]:
+        for entry in waiting.twins:
+            if self._is_mine(entry):
+                yield _plain(entry)
+
+
+def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
+    config, me = waiting.scene.config, waiting.scene.me
+    for row in waiting.open:
+        if row.asker in waiting.scene.mine:
+            if row.state is RequestState.OVERDUE:
+                title = f"has not answered the {row.kind} request: {row.title}"
+                yield _about(Need.OVERDUE, row.addressee, row, title)
+        elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
+            yield _asked(waiting, row)
+    if waiting.is_lead:
+        yield from _alive(waiting)
+        yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
+    for delivery in waiting.failed:
+        if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
+            yield _failed(delivery)
+
+
+def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
+    need = _NEEDS.get(row.kind, Need.MESSAGE)
+    blocks = waiting.blocking.by(row)
+    priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
+    planning = need is Need.PLAN and waiting.scene.config.agent(row.asker).plan_mode_required
+    return AttentionItem(
+        key=row.key,
+        need=need,
+        who=row.asker,
+        title=row.title,
+        why=explain(need, blocks, priority=priority, overdue=overdue, plan_mode=planning),
+        score=score(need, blocks, priority=priority, overdue=overdue),
+        since=row.asked_at,
+        blocks=blocks,
+        request=row,
+        message=row.question,
+        answerable=need is not Need.MESSAGE,
+    )
+
+
+def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
+    return AttentionItem(
+        key=f"{need}:{row.key}",
+        need=need,
+        who=who,
+        title=title,
+        why=explain(need, ()),
+        score=score(need, ()),
+        since=since or row.asked_at,
+        request=row,
+        message=row.question,
+    )
+
+
+def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
+    for row in waiting.flagged:
+        recent = row.answered_at is not None and waiting.scene.now - row.answered_at < _REMEMBERED
+        if Flag.STILL_ALIVE in row.flags and recent:
+            who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
+            yield _about(
+                Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
+            )
+
+
+def _failed(delivery: DeliveryRow) -> AttentionItem:
+    error = delivery.error or f"gave up after {delivery.attempts} attempts"
+    blocks = (delivery.recipient,)
+    return AttentionItem(
+        key=f"{Need.FAILED}:{delivery.key}",
+        need=Need.FAILED,
+        who=delivery.recipient,
+        title=f"{delivery.message.type} from {delivery.message.sender} did not arrive: {error}",
+        why=explain(Need.FAILED, blocks, priority=delivery.message.priority),
+        score=score(Need.FAILED, blocks, priority=delivery.message.priority),
+        since=delivery.message.created_at,
+        blocks=blocks,
+        message=delivery.message,
+    )
+
+
+def _damaged(problem: Problem) -> AttentionItem:
+    return AttentionItem(
+        key=f"{Need.DAMAGED}:{problem.code}:{problem.place}",
+        need=Need.DAMAGED,
+        who=problem.place,
+        title=problem.message,
+        why=explain(Need.DAMAGED, ()),
+        score=score(Need.DAMAGED, ()),
+        since=None,
+    )
+
+
+def _plain(entry: Entry) -> AttentionItem:
+    return _item(Need.MESSAGE, entry.message, entry.message.summary or entry.read.name, since=entry.moment)
+
+
+def _item(
+    need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
+) -> AttentionItem:
+    return AttentionItem(
+        key=f"{need}:{message.message_id}",
+        need=need,
+        who=message.sender,
+        title=title,
+        why=explain(need, (), priority=message.priority),
+        score=score(need, (), priority=message.priority),
+        since=since,
+        request=request,
+        message=message,
+    )
+
+
+def _is_refusal(entry: Entry) -> bool:
+    return entry.read.name == RESPONSE and entry.read.approve is False
+
+
+def _key(item: AttentionItem) -> _Key:
+    return -item.score, item.since or EARLIEST, item.key

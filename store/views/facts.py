@@ -1,0 +1,84 @@
+"""What counts whether it is live or archived: rosters, stops, requests, batches, lifecycles and who wrote when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from store.config import TeamConfig
+from store.team import Problem
+from store.views.drift import drift
+from store.views.entries import Entry
+from store.views.ledger import Ledger
+from store.views.lives import Lives
+from store.views.members import CREATED, MEMBERSHIP, Membership, membership
+from store.views.ordered import Ordered
+from store.views.sprint import BATCH_FACTS, Sprint, sprint
+from store.views.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from store.views.voices import Voices
+
+_SHUTDOWN = frozenset({REQUEST, RESPONSE})
+
+
+class Facts:
+    """Folds over facts. Each part is rebuilt only when a fact of its own came, changed or went."""
+
+    def __init__(self, config: TeamConfig) -> None:
+        self.ledger = Ledger(config)
+        self.lives = Lives()
+        self.team: Membership = membership(config, ())
+        self.stops: dict[str, Stop] = {}
+        self.sprint = Sprint()
+        self.drift: tuple[Problem, ...] = ()
+        self._config = config
+        self._membership: Ordered[Entry] = Ordered()
+        self._shutdowns: Ordered[Entry] = Ordered()
+        self._batches: Ordered[Entry] = Ordered()
+        self._dirty: set[frozenset[str]] = set()
+
+    def add(self, entry: Entry) -> None:
+        """A fact came."""
+        self.ledger.add(entry)
+        self.lives.add(entry)
+        self._sort_in(entry, present=True)
+
+    def remove(self, entry: Entry) -> None:
+        """A fact was changed or is a copy; what replaces it is added apart."""
+        self.ledger.remove(entry)
+        self.lives.remove(entry)
+        self._sort_in(entry, present=False)
+
+    def heard(self, entry: Entry) -> None:
+        """A message of any kind came or went."""
+        if is_speech(entry):
+            self.ledger.heard(entry.message.sender)
+
+    def refresh(self, now: datetime, voices: Voices) -> None:
+        """Bring every part up to date."""
+        if MEMBERSHIP in self._dirty:
+            self.team = membership(self._config, self._membership.rows)
+            self.drift = tuple(drift(self._config, self.team, self._membership.rows))
+        if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
+            self.stops = stops(self.team, self._shutdowns.rows)
+        if BATCH_FACTS in self._dirty:
+            self.sprint = sprint(self._batches.rows)
+        self._dirty.clear()
+        self.ledger.refresh(now, voices=voices, team=self.team)
+        self.lives.touch(self.ledger.touched)
+        roles = {**self.team.gone, **self.team.roles}
+        self.lives.refresh(roles=roles, asked=self.ledger.created, refused=self.ledger.refused)
+
+    def _sort_in(self, entry: Entry, *, present: bool) -> None:
+        name = entry.read.name
+        for names, facts in (
+            (MEMBERSHIP, self._membership),
+            (_SHUTDOWN, self._shutdowns),
+            (BATCH_FACTS, self._batches),
+        ):
+            if name in names and entry.read.kind is not None:
+                self._dirty.add(names)
+                if present:
+                    facts.put(entry.order, entry)
+                else:
+                    facts.drop(entry.order)
+        if name == CREATED:
+            self.ledger.heard(str(entry.read.body.get("agent_name")))

@@ -1,0 +1,157 @@
+"""The findings: protocol departures and store problems, each with code, place and next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from store.config import TeamConfig
+from store.names import nearest
+from store.permissions import may_answer
+from store.protocol.reading import reading
+from store.team import Problem
+from store.views.departures import SEVERITIES, Departures
+from store.views.entries import Entry
+from store.views.lifecycles import TITLES
+from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What findings are drawn from, beside single messages."""
+
+    config: TeamConfig
+    problems: tuple[Problem, ...]
+    departures: Departures
+    roster: tuple[RosterRow, ...]
+    flagged: Iterable[RequestRow]
+    orphans: Iterable[Entry]
+    twins: Mapping[str, list[Entry]]
+    lifecycles: tuple[Lifecycle, ...]
+    drift: tuple[Problem, ...]
+
+
+def findings(evidence: Evidence) -> tuple[Problem, ...]:
+    """Errors first; within a severity the store, then the team, then single messages in stored order."""
+    departures = evidence.departures
+    general = [
+        *evidence.problems,
+        *departures.doubled(),
+        *_twins(evidence),
+        *_strangers(evidence),
+        *_requests(evidence),
+        *_orphans(evidence),
+        *evidence.drift,
+        *_lives(evidence),
+        *departures.unknown(),
+    ]
+    found: list[Problem] = []
+    for severity in SEVERITIES:
+        found += (one for one in general if one.severity == severity)
+        found += departures.frozen(severity)
+    found += (one for one in general if one.severity not in SEVERITIES)
+    return tuple(found)
+
+
+def _twins(evidence: Evidence) -> Iterator[Problem]:
+    for request_id, entries in sorted(evidence.twins.items()):
+        ids = sorted({one.message.message_id for one in entries} - {request_id})
+        live = [one for one in ids if evidence.departures.is_live(one)]
+        if live:
+            text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
+            yield Problem(
+                "DUPLICATE_ID", "error", request_id, text, "Only the first counts; ask the sender for a new id."
+            )
+
+
+def _strangers(evidence: Evidence) -> Iterator[Problem]:
+    names = [row.name for row in evidence.roster if not row.stranger]
+    for row in evidence.roster:
+        if row.stranger:
+            meant = nearest(row.name, names)
+            hint = f"Did somebody mean {meant}? " if meant else ""
+            text = f"{row.name} writes or is written to and is on no roster"
+            yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
+
+
+def _requests(evidence: Evidence) -> Iterator[Problem]:
+    for row in sorted(evidence.flagged, key=lambda row: row.key):
+        live = [one for one in (row.question, *row.answers) if evidence.departures.is_live(one.message_id)]
+        for flag in row.flags if live or row.is_open else ():
+            yield from _FLAGS[flag](evidence, row)
+
+
+def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    for one in row.answers:
+        if not may_answer(evidence.config, actor=one.sender, kind=row.kind, addressee=row.addressee):
+            text = f"{one.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
+            hint = "It decides nothing; the request waits for whoever may answer it."
+            yield Problem("UNAUTHORISED_VERDICT", "error", one.message_id, text, hint)
+
+
+def _contradictory(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    verdict = row.verdict
+    if verdict is not None:
+        word = "yes" if reading(verdict).approve else "no"
+        text = f"{row.request_id} has answers that contradict each other; the first stands: {word} by {verdict.sender}"
+        hint = f"Tell {row.asker} which one counts: it may act on the other."
+        yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)
+
+
+def _twice(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    text = f"{row.request_id} was answered more than once; the first answer stands"
+    yield Problem("ANSWERED_TWICE", "warning", row.request_id, text, "Nothing to do if the answers agree.")
+
+
+def _overdue(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    text = f"{row.addressee} has not answered the {row.kind} request of {row.asker} in time"
+    yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, f"Remind {row.addressee}, or answer it.")
+
+
+def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    text = f"the end asked for in {row.request_id} was agreed to, and the agent still writes"
+    yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
+
+
+def _nothing(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    return iter(())
+
+
+_FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
+    Flag.UNAUTHORISED: _unauthorised,
+    Flag.CONTRADICTORY: _contradictory,
+    Flag.ANSWERED_TWICE: _twice,
+    Flag.OVERDUE: _overdue,
+    Flag.STILL_ALIVE: _alive,
+    Flag.SUPERSEDED: _nothing,
+}
+
+
+def _orphans(evidence: Evidence) -> Iterator[Problem]:
+    for entry in sorted(evidence.orphans, key=lambda one: one.order):
+        message = entry.message
+        if evidence.departures.is_live(message.message_id):
+            quoted = entry.read.request_id or entry.read.subject or "nothing"
+            text = f"{entry.read.name} of {message.sender} answers {quoted}, which nobody asked as far as is known"
+            hint = f"Ask {message.sender} which request it means."
+            yield Problem("ANSWER_TO_NOTHING", "warning", message.message_id, text, hint)
+
+
+def _lives(evidence: Evidence) -> Iterator[Problem]:
+    for life in evidence.lifecycles:
+        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(evidence, life):
+            continue
+        for code, steps, what in (
+            ("STEP_MISSING", life.missing, "is missing"),
+            ("STEP_OUT_OF_ORDER", life.out_of_order, "came after a later one"),
+            ("STEP_DOUBLED", life.doubled, "was made more than once"),
+        ):
+            for number in steps:
+                text = f"{life.agent}: step {number} ({TITLES[number - 1]}) {what}"
+                hint = f"Ask {life.slave or 'the Master'} about it; the order of the eleven steps is fixed."
+                yield Problem(code, "warning", f"{life.key} step {number}", text, hint)
+
+
+def _is_live(evidence: Evidence, life: Lifecycle) -> bool:
+    messages = [step.message for step in life.steps if step.message is not None]
+    return any(evidence.departures.is_live(one.message_id) for one in messages)

@@ -1,0 +1,121 @@
+"""What each agent finds in its inbox, kept sorted while messages come, change and go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from store.message import Message, Status
+from store.names import ALL
+from store.views.entries import EARLIEST, Entry
+from store.views.ordered import Ordered
+
+_TO_BE_READ = frozenset({str(Status.PENDING), str(Status.CLAIMED), str(Status.RETRY), str(Status.DELIVERED)})
+_NOTHING: tuple[Message, ...] = ()
+
+
+class Inbox:
+    """The live messages of one agent: what it has not read by urgency and age, then the rest newest first."""
+
+    __slots__ = ("messages", "pending")
+
+    def __init__(self) -> None:
+        self.messages: Ordered[Message] = Ordered()
+        self.pending: Ordered[Entry] = Ordered()
+
+    @property
+    def oldest_pending(self) -> datetime | None:
+        """Creation time of the oldest message `receive` would hand out, None when there is none or it is unknown."""
+        return self.pending.row_at(0).moment if self.pending else None
+
+
+class Inboxes:
+    """Inboxes by agent, and how many live messages have which status."""
+
+    def __init__(self) -> None:
+        self.by_agent: dict[str, Inbox] = {}
+        self._counts: Counter[str] = Counter()
+        self._to_all: dict[int, Entry] = {}
+        self._everybody: frozenset[str] = frozenset()
+        self._named: Counter[str] = Counter()
+
+    @property
+    def named(self) -> Iterable[str]:
+        """Everybody a live message names as its recipient."""
+        return self._named.keys()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Status -> number of live messages."""
+        return MappingProxyType({status: number for status, number in sorted(self._counts.items()) if number})
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        self._counts[entry.message.status] += 1
+        self._named.update(entry.message.recipients)
+        if ALL in entry.message.recipients:
+            self._to_all[id(entry)] = entry
+        for name in self._addressees(entry):
+            self._put(name, entry)
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        self._counts[entry.message.status] -= 1
+        for name in entry.message.recipients:
+            self._named[name] -= 1
+            if not self._named[name]:
+                del self._named[name]
+        self._to_all.pop(id(entry), None)
+        for name in self._addressees(entry):
+            self._drop(name, entry)
+
+    def meet(self, names: Iterable[str]) -> None:
+        """Say who `all` is now; messages to all are in the inboxes of exactly these agents."""
+        everybody = frozenset(names)
+        if everybody == self._everybody:
+            return
+        arrived, left = everybody - self._everybody, self._everybody - everybody
+        self._everybody = everybody
+        for entry in self._to_all.values():
+            for name in arrived - {entry.message.sender, *entry.message.recipients}:
+                self._put(name, entry)
+            for name in left - {entry.message.sender, *entry.message.recipients}:
+                self._drop(name, entry)
+
+    def frozen(self) -> Mapping[str, tuple[Message, ...]]:
+        """Agent -> its messages; inboxes that did not change keep their tuple."""
+        return MappingProxyType({name: inbox.messages.rows for name, inbox in self.by_agent.items()})
+
+    def _addressees(self, entry: Entry) -> Iterable[str]:
+        message = entry.message
+        if ALL not in message.recipients:
+            return message.recipients
+        return {name for name in message.recipients if name != ALL} | (self._everybody - {message.sender})
+
+    def _put(self, name: str, entry: Entry) -> None:
+        inbox = self.by_agent.get(name)
+        if inbox is None:
+            inbox = self.by_agent[name] = Inbox()
+        inbox.messages.put(_key(entry, name), entry.message)
+        if entry.message.is_pending_for(name):
+            inbox.pending.put(entry.order, entry)
+
+    def _drop(self, name: str, entry: Entry) -> None:
+        inbox = self.by_agent.get(name)
+        if inbox is None:
+            return
+        inbox.messages.drop(_key(entry, name))
+        inbox.pending.drop(entry.order)
+        if not inbox.messages:
+            del self.by_agent[name]
+
+
+def _key(entry: Entry, agent: str) -> tuple[Any, ...]:
+    message = entry.message
+    if message.status in _TO_BE_READ and agent not in message.read_by:
+        return 0, message.rank, *entry.order
+    age = (EARLIEST - entry.order[0]).total_seconds()
+    return 1, 0, age, -entry.place

@@ -1,0 +1,116 @@
+"""The lifecycles of all temporary agents; a changed message rebuilds only the lives it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from store.views.entries import Entry, Order
+from store.views.lifecycles import LIFE, agent_of, is_temporary, lifecycle, lives_of
+from store.views.members import ROSTER
+from store.views.ordered import Ordered
+from store.views.rosters import Rosters
+from store.views.rows import Lifecycle
+
+_PERMANENT = frozenset({"master", "resident", "slave"})
+
+
+class Lives:
+    """Lifecycles, those still going on first, then by the time they began."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, Ordered[Entry]] = {}
+        self._rosters = Rosters()
+        self._built: dict[str, tuple[Lifecycle, ...]] = {}
+        self._keys: dict[str, list[tuple[bool, Order, int]]] = {}
+        self._rows: Ordered[Lifecycle] = Ordered()
+        self._dirty: set[str] = set()
+        self._vacated: set[Order] = set()
+        self._permanent: set[str] = set()
+
+    @property
+    def rows(self) -> tuple[Lifecycle, ...]:
+        """All of them."""
+        return self._rows.rows
+
+    def add(self, entry: Entry) -> None:
+        """A fact came."""
+        if entry.read.name == ROSTER:
+            newest = self._rosters.newest
+            self._rosters.add(entry)
+            in_place = entry.order in self._vacated
+            self._dirty |= self._facts.keys() if newest and newest > entry.order and not in_place else self._waiting()
+            if in_place:
+                self._dirty |= self._facts.keys() & self._resting_on(entry.order)
+            return
+        agent = self._agent(entry)
+        if agent is not None:
+            self._facts.setdefault(agent, Ordered()).put(entry.order, entry)
+            self._dirty.add(agent)
+
+    def remove(self, entry: Entry) -> None:
+        """A fact was changed; its successor is added next."""
+        if entry.read.name == ROSTER:
+            self._dirty |= self._resting_on(entry.order)
+            self._rosters.remove(entry)
+            self._vacated.add(entry.order)
+            return
+        agent = self._agent(entry)
+        if agent is not None and agent in self._facts:
+            self._facts[agent].drop(entry.order)
+            self._dirty.add(agent)
+
+    def touch(self, agents: Iterable[str]) -> None:
+        """What was asked or answered about these agents changed."""
+        self._dirty |= self._facts.keys() & set(agents)
+
+    def refresh(self, *, roles: Mapping[str, str], asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
+        """Rebuild the lives that were touched."""
+        permanent = {name for name, role in roles.items() if role in _PERMANENT}
+        self._dirty |= self._facts.keys() & (permanent ^ self._permanent)
+        self._permanent = permanent
+        wanted = "resident" in roles.values()
+        if wanted is not self._rosters.wanted:
+            self._rosters.wanted = wanted
+            self._dirty |= self._facts.keys()
+        for agent in self._dirty:
+            self._rebuild(agent, asked=asked, refused=refused)
+        self._dirty.clear()
+        self._vacated.clear()
+
+    def _rebuild(self, agent: str, *, asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
+        for key in self._keys.pop(agent, ()):
+            self._rows.drop(key)
+        self._built.pop(agent, None)
+        facts = self._facts.get(agent)
+        if not facts or agent in self._permanent:
+            return
+        lives = [life for life in lives_of(agent, facts.rows) if is_temporary(life)]
+        built = tuple(
+            lifecycle(life, number=number, rosters=self._rosters, asked=asked, refused=refused)
+            for number, life in enumerate(lives, start=1)
+        )
+        self._built[agent] = built
+        self._keys[agent] = [(one.ended, facts.rows[0].order, number) for number, one in enumerate(built)]
+        for key, one in zip(self._keys[agent], built, strict=True):
+            self._rows.put(key, one)
+
+    def _waiting(self) -> set[str]:
+        """Agents whose life still waits for a roster to list them, or to list them no more."""
+        return {
+            agent
+            for agent, built in self._built.items()
+            if any(one.steps[3].at is None or (one.ended and one.steps[10].at is None) for one in built)
+        }
+
+    def _resting_on(self, order: Order) -> set[str]:
+        """Agents whose steps were made by the roster at this order."""
+        moment = order[0]
+        return {
+            agent
+            for agent, built in self._built.items()
+            if any(one.steps[place].at == moment for one in built for place in (3, 10))
+        }
+
+    @staticmethod
+    def _agent(entry: Entry) -> str | None:
+        return agent_of(entry) if entry.read.name in LIFE else None

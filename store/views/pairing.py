@@ -1,0 +1,76 @@
+"""Pairs answers that quote no unique id with their questions: in order, by what both speak of (002-c, 002-i)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from store.protocol.kinds import RequestKind
+from store.views.entries import Entry, Order
+
+Pool = tuple[RequestKind, str, str]
+"""Kind, asker, and the agent type, agent, story or source id that question and answer share."""
+_BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
+_BY_SOURCE_ID = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
+
+
+def pool_of_question(entry: Entry) -> Pool | None:
+    """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
+    kind = entry.read.opens
+    return _pool(entry, kind, entry.message.sender) if kind is not None else None
+
+
+def pool_of_answer(entry: Entry) -> Pool | None:
+    """Where an answer looks for its question, None when it quotes the question's own id."""
+    kind = entry.read.answers
+    if kind is None or (kind in _BY_SUBJECT and entry.read.request_id is not None):
+        return None
+    return _pool(entry, kind, entry.message.recipients[0])
+
+
+def pair(
+    questions: Iterable[Entry],
+    answers: Iterable[Entry],
+    *,
+    closed: Mapping[str, Order],
+    fits: Callable[[Entry, Entry], bool],
+) -> tuple[dict[str, list[Entry]], list[Entry]]:
+    """Give each answer to the oldest question that still waits for one.
+
+    Args:
+        closed: Message id of a question -> when an answer quoted it.
+        fits: Whether the writer of an answer may answer the question; who may not never closes one.
+
+    Returns:
+        Message id of a question -> its answers, and the answers that had no question at all.
+    """
+    events = sorted([*questions, *answers], key=lambda entry: entry.order)
+    waiting: list[Entry] = []
+    last: Entry | None = None
+    found: dict[str, list[Entry]] = {}
+    orphans: list[Entry] = []
+    for event in events:
+        if event.read.opens is not None:
+            waiting.append(event)
+            continue
+        if closed:
+            still = [one for one in waiting if closed.get(one.message.message_id, event.order) >= event.order]
+            last = waiting[0] if waiting and not still else last
+            waiting = still
+        target = waiting[0] if waiting else last
+        if target is None:
+            orphans.append(event)
+            continue
+        found.setdefault(target.message.message_id, []).append(event)
+        if waiting and fits(event, target):
+            last = waiting.pop(0)
+    return found, orphans
+
+
+def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:
+    if kind in _BY_SOURCE_ID:
+        shared = entry.read.request_id
+    elif kind in _BY_SUBJECT:
+        shared = entry.read.subject
+    else:
+        return None
+    return None if shared is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
