@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,23 +9,14 @@ from functools import partial
 
 import yaml
 
-from store.backends.yamlteam.healing import replay
-from store.backends.yamlteam.ledger import Ledger
-from store.backends.yamlteam.lock import parse_released, read_text
 from store.errors import TeamError
 from tests.crash.models import Image, images
 from tests.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
+from tests.crash.state import PROBE, Broken, State, check_files, read_state
 from tests.crash.stories import QUEUE, Story, open_team, send
 from tests.store.contract import make_message
 
-PROBE = 99
 FOREIGN = make_message(8).message_id
-State = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
-"""Queue as (id, status), archived ids per file, pushed ids per file; sorted, the probe left out."""
-
-
-class Broken(AssertionError):
-    """A promise does not hold."""
 
 
 @dataclass(slots=True)
@@ -176,7 +166,7 @@ def expectation(story: Story, *, can_exchange: bool) -> Expected:
     _probe(without)
     with_it = _prepared(story, can_exchange=can_exchange, intruded=False)
     story.act(open_team(with_it))
-    old, new = _state(without), _state(with_it)
+    old, new = state_of(without), state_of(with_it)
     if story.intrusion is None:
         return Expected((old,), (new,))
     return Expected((old, _with_foreign(old)), (new, _with_foreign(new)))
@@ -196,16 +186,21 @@ def judge(
     """
     intruded = any(FOREIGN.encode() in disk.inodes[number].data for number in disk.tree.values())
     _probe(disk)
-    state = _state(disk)
+    state = state_of(disk)
     allowed = expected.new if returned else (*expected.old, *expected.new)
     if state not in allowed or (intruded and FOREIGN not in str(state)):
         raise Broken(f"neither before nor after: {state}")
-    _check_files(disk)
+    check_files(disk, ROOT)
     story.act(open_team(disk))
     # A receive that is repeated reads the intruder's message too, rightly.
-    if not intruded and _state(disk) not in (repeated or expected.new):
-        raise Broken(f"repeating it gives {_state(disk)}")
-    _check_files(disk)
+    if not intruded and state_of(disk) not in (repeated or expected.new):
+        raise Broken(f"repeating it gives {state_of(disk)}")
+    check_files(disk, ROOT)
+
+
+def state_of(disk: SimDisk) -> State:
+    """What the simulated team holds."""
+    return read_state(disk, ROOT)
 
 
 def _probe(disk: SimDisk) -> None:
@@ -252,50 +247,5 @@ def _stop_at(number: int) -> Fault:
     return fault
 
 
-def _state(disk: SimDisk) -> State:
-    live = [(str(one["message_id"]), str(one["status"])) for one in _loaded(disk, QUEUE.name)]
-    probe = make_message(PROBE).message_id
-    archives = _files(disk, "archive", lambda name: [str(one["message_id"]) for one in _loaded(disk, name)])
-    pushed = _files(
-        disk, "inbox", lambda name: [json.loads(line)["message_id"] for line in _text(disk, name).splitlines()]
-    )
-    return tuple(sorted(one for one in live if one[0] != probe)), archives, pushed
-
-
-def _files(disk: SimDisk, folder: str, ids: Callable[[str], list[str]]) -> tuple[tuple[str, ...], ...]:
-    found = [tuple(ids(f"{folder}/{name}")) for name in disk.names(ROOT / folder) if ".torn-" not in name]
-    return tuple(sorted(one for one in found if one))
-
-
-def _loaded(disk: SimDisk, name: str) -> list[dict[str, object]]:
-    """The list of messages in a file, read by an independent loader."""
-    loaded = yaml.load(_text(disk, name), Loader=yaml.CSafeLoader)
-    messages = (loaded or {}).get("messages") or []
-    assert isinstance(messages, list)
-    return messages
-
-
-def _text(disk: SimDisk, name: str) -> str:
-    return disk.read(ROOT / name)[0].decode()
-
-
 def _with_foreign(state: State) -> State:
     return tuple(sorted((*state[0], (FOREIGN, "pending")))), state[1], state[2]
-
-
-def _check_files(disk: SimDisk) -> None:
-    """No litter, a whole ledger that tells the same story as the queue, and a lock that was left clean."""
-    litter = [path.name for path in disk.tree if ".tmp." in path.name]
-    if litter:
-        raise Broken(f"litter: {litter}")
-    ids = [str(one["message_id"]) for one in _loaded(disk, QUEUE.name)]
-    if len(ids) != len(set(ids)):
-        raise Broken(f"a message is there twice: {ids}")
-    lines = list(Ledger(disk, ROOT / "audit.jsonl").lines())
-    if not all(line.intact for line in lines):
-        raise Broken("the chain of the ledger is broken")
-    held, _ = replay(lines)
-    if set(held) != set(ids):
-        raise Broken(f"the ledger says {sorted(held)}, the queue {sorted(ids)}")
-    if parse_released(read_text(disk, QUEUE.with_name(QUEUE.name + ".lock"))) is None:
-        raise Broken("the lock was not left clean")

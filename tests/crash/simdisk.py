@@ -98,14 +98,14 @@ class SimDisk:
         self._alive()
         return sorted(path.name for path in self.tree if path.parent == folder)
 
-    def mkdir(self, folder: Path) -> None:
+    def mkdir(self, folder: Path, mode: int) -> None:
         self._step("mkdir")
         if folder in self.folders:
             raise FileExistsError(errno.EEXIST, "exists", str(folder))
         self.folders.add(folder)
         self.pending.append(FolderStep("mkdir", folder, folder))
 
-    def open_new(self, path: Path, mode: int) -> int:
+    def open_new(self, path: Path, mode: int, group: int = -1) -> int:
         self._step("create")
         if path in self.tree:
             raise FileExistsError(errno.EEXIST, "exists", str(path))
@@ -180,13 +180,13 @@ class SimDisk:
             self.durable_folders |= {step.one} if step.kind == "mkdir" else set()
             self.pending.remove(step)
 
-    def lock(self, path: Path, wait: float) -> SimHeld:
+    def lock(self, path: Path, wait: float, mode: int) -> SimHeld:
         self._alive()
         if self._locked:
             raise TimeoutError
         if path not in self.tree:
             self._step("create lock")
-            self._create(path, 0o600)
+            self._create(path, mode)
         self._locked = True
         return SimHeld(self, self._inode(path))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from store.backends.yamlteam.codec import emit
+from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.team import YamlTeam
 from store.message import Message
 from store.team import Transaction
@@ -19,13 +20,13 @@ AGENT = "task-manager"
 Act = Callable[[YamlTeam], object]
 
 
-def open_team(disk: SimDisk) -> YamlTeam:
-    """The simulated team, opened as a new process would."""
+def open_team(disk: Disk, root: Path = ROOT) -> YamlTeam:
+    """The team in `root`, opened as a new process would."""
     return YamlTeam(
         Path("/"),
-        queue=QUEUE,
-        archive_dir=ROOT / "archive",
-        config_path=ROOT / "messenger-config.yaml",
+        queue=root / QUEUE.name,
+        archive_dir=root / "archive",
+        config_path=root / "messenger-config.yaml",
         clock=FakeClock(),
         disk=disk,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +96,7 @@ class Part:
 
 
 class Archives:
-    """The archives of one team."""
+    """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
@@ -139,25 +140,25 @@ class Archives:
                     "Give one of them another name.",
                 )
 
-    def open_end(self, agent: str, *, stamp: str) -> tuple[Path, bytes, list[Problem]]:
+    def open_end(self, agent: str, *, stamp: str) -> tuple[bytes, list[Problem]]:
         """Make the archive of `agent` ready for appending.
 
         A torn end is moved to a file of its own, a file that cannot be appended to or is long enough becomes
         the next numbered part.
 
         Returns:
-            The file, what to write before the first new entry, and what was repaired.
+            What to write before the first new entry, and what was repaired.
         """
         path = self._layout.archive(agent)
         found = self._disk.stat(path)
         if found is None or found.size == 0:
-            return path, HEADER, []
+            return HEADER, []
         if found.size > ROTATE_BYTES:
             self._rotate(agent, path)
-            return path, HEADER, []
+            return HEADER, []
         start = max(0, found.size - _TAIL)
         if _is_closed(self._disk.read(path, start)[0]):
-            return path, b"", []
+            return b"", []
         return self._mend(agent, path, stamp)
 
     def forget(self) -> None:
@@ -165,7 +166,8 @@ class Archives:
         self._parts.clear()
 
     def _files(self) -> Iterator[tuple[str, Path]]:
-        found = [(archive_part(name), name) for name in self._disk.names(self._layout.archives)]
+        with _readable(self._layout.archives):
+            found = [(archive_part(name), name) for name in self._disk.names(self._layout.archives)]
         parts = [(part[0], part[1], name) for part, name in found if part is not None]
         for agent, _, name in sorted(parts, key=lambda one: (one[0], one[1] is None, one[1] or 0)):
             yield agent, self._layout.archives / name
@@ -174,8 +176,10 @@ class Archives:
         """Parts that may hold `text`, found by a search over bytes."""
         needle = text.encode("utf-8", "replace") if _is_plain(text) else b""
         for path in self.files(agent):
-            if not needle or self._disk.find(path, needle) >= 0:
-                yield self._part(path)
+            with _readable(path):
+                part = self._part(path) if not needle or self._disk.find(path, needle) >= 0 else None
+            if part is not None:
+                yield part
 
     def _part(self, path: Path) -> Part:
         known = self._parts.get(path)
@@ -191,19 +195,33 @@ class Archives:
         self._disk.sync_folder(path.parent)
         self._parts.pop(path, None)
 
-    def _mend(self, agent: str, path: Path, stamp: str) -> tuple[Path, bytes, list[Problem]]:
+    def _mend(self, agent: str, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
         data = self._disk.read(path)[0]
         whole = _closed_length(data)
         if _can_be_extended(HEADER + data[whole:] if whole else data):
-            return path, b"" if data.endswith(b"\n") else b"\n", []
+            return b"" if data.endswith(b"\n") else b"\n", []
         if whole == 0 and _is_understood(data):
             self._rotate(agent, path)
-            return path, HEADER, [_foreign_problem(path)]
+            return HEADER, [_foreign_problem(path)]
         kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
         aside = set_aside(self._disk, path, kept, stamp=stamp)
         self._parts.pop(path, None)
-        return path, b"" if kept else HEADER, [torn_problem(path, kept, aside)]
+        return b"" if kept else HEADER, [torn_problem(path, kept, aside)]
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """An archive that cannot be read must not pass for one that does not have an id."""
+    try:
+        yield
+    except OSError as error:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"{path} cannot be read: {error.strerror or error}; nothing was changed",
+            "Check what is at that path and its permissions.",
+            path=str(path),
+        ) from error
 
 
 def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:

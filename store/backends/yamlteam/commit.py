@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from store.backends.yamlteam.archives import Archives, closed
+from store.backends.yamlteam.appends import Append, make_folder, plan_appends
+from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Held, Mark, Stat
-from store.backends.yamlteam.files import PRIVATE, Unsettled, append, cut, write_new
+from store.backends.yamlteam.files import Unsettled, append, cut, shared_mode, write_new
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.backends.yamlteam.lock import not_writable
-from store.backends.yamlteam.work import Work, apply, archive_record
+from store.backends.yamlteam.work import Work, apply
 from store.clock import Clock, to_text
 from store.errors import Code, TeamError
 from store.team import Problem
 
 KEPT = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
+_NO_LINKS = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -62,6 +63,11 @@ class Store:
     notices: list[Problem] = field(default_factory=list)
     intruded: bool = False
 
+    @property
+    def mode(self) -> int:
+        """Permission bits of new files other than the queue."""
+        return shared_mode(self.generation.stat)
+
     def stamp(self) -> str:
         """The time as part of a file name."""
         return to_text(self.clock()).replace(":", "").replace("-", "")
@@ -75,8 +81,11 @@ class Store:
                 `INVALID_FIELD` for text that YAML cannot hold; `READ_ONLY` when permissions forbid it.
         """
         try:
-            text = self._text_after(work)
+            text = apply(self.generation.text, work)
             self._stage_and_swap(work, text, self._appends(work, text))
+        except CodecError as error:
+            what = f"the message cannot be written: {error.message}"
+            raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
         except OSError as error:
             raise self._failure(error, work) from error
         except Uncertain as error:
@@ -86,21 +95,26 @@ class Store:
                 "Repeat it with the same id: what was done is not done twice.",
             ) from error
 
-    def _text_after(self, work: Work) -> QueueText:
-        try:
-            return apply(self.generation.text, work)
-        except CodecError as error:
-            raise TeamError(
-                Code.INVALID_FIELD, f"the message cannot be written: {error.message}", error.hint
-            ) from error
+    def _appends(self, work: Work, text: QueueText) -> list[Append]:
+        appends, problems = plan_appends(
+            self.disk,
+            self.layout,
+            self.archives,
+            work,
+            text,
+            stamp=self.stamp(),
+            mode=self.mode,
+        )
+        self.notices += problems
+        return appends
 
-    def _stage_and_swap(self, work: Work, text: QueueText, appends: list[_Append]) -> None:
+    def _stage_and_swap(self, work: Work, text: QueueText, appends: list[Append]) -> None:
         path = self.layout.stage()
         made: list[Path] = []
         before, was_settled = self.tip, self.settled
         try:
             self._attach(work, made)
-            staged = write_new(self.disk, path, text.data(), mode=self.generation.mode)
+            staged = self._stage(path, text)
             self._check_unchanged()
             self.settled = False
             displaced = self._record_and_swap(self._line(work, appends, staged.mark, path.name), appends, path, staged)
@@ -116,7 +130,13 @@ class Store:
         self._finish(text, staged, displaced)
         self.settled = was_settled
 
-    def _record_and_swap(self, line: Line, appends: list[_Append], path: Path, staged: Stat) -> Path | None:
+    def _stage(self, path: Path, text: QueueText) -> Stat:
+        old = self.generation.stat
+        if old is None:
+            return write_new(self.disk, path, text.data())
+        return write_new(self.disk, path, text.data(), mode=old.mode, group=old.group)
+
+    def _record_and_swap(self, line: Line, appends: list[Append], path: Path, staged: Stat) -> Path | None:
         """From the ledger line to the swap; an error takes back what was done of it."""
         before = self.tip
         self._append_line(line)
@@ -146,7 +166,7 @@ class Store:
         if (found.mark if found else None) != self.generation.mark:
             raise Slipped
 
-    def _line(self, work: Work, appends: list[_Append], queue: Mark | None, name: str = "") -> Line:
+    def _line(self, work: Work, appends: list[Append], queue: Mark | None, name: str = "") -> Line:
         return Line(
             seq=self.tip.seq + 1,
             at=to_text(self.clock()),
@@ -169,7 +189,7 @@ class Store:
 
     def _append_line(self, line: Line) -> None:
         try:
-            self.tip = self.ledger.append(line, self.tip)
+            self.tip = self.ledger.append(line, self.tip, mode=self.mode)
         except Unsettled as error:
             raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
 
@@ -177,49 +197,8 @@ class Store:
         """Put a line on record that changes no file but the ledger."""
         self._append_line(self._line(work, [], self.generation.mark))
 
-    def _appends(self, work: Work, text: QueueText) -> list[_Append]:
-        """What goes to the ends of archives and inbox files; archives are made ready for it."""
-        by_path: dict[Path, _Append] = {}
-        for agent, message_id, record in work.archived:
-            message = archive_record(text, message_id, record)
-            if message is None:
-                continue
-            path = self.layout.archive(agent)
-            if path not in by_path:
-                by_path[path] = self._open_archive(agent)
-            by_path[path].data += closed(message)
-        for agent, pushed in work.pushed:
-            path = self.layout.inbox(agent)
-            if path not in by_path:
-                by_path[path] = self._open_inbox(path)
-            by_path[path].data += inbox_line(pushed)
-        return list(by_path.values())
-
-    def _open_archive(self, agent: str) -> _Append:
-        self.archives.check_clash(agent)
-        self.make_folder(self.layout.archives)
-        path, before, problems = self.archives.open_end(agent, stamp=self.stamp())
-        self.notices += problems
-        found = self.disk.stat(path)
-        return _Append(path, found.size if found else 0, before, fresh=found is None)
-
-    def _open_inbox(self, path: Path) -> _Append:
-        self.make_folder(path.parent)
-        found = self.disk.stat(path)
-        size = found.size if found else 0
-        whole = size == 0 or self.disk.read(path, size - 1)[0] == b"\n"
-        return _Append(path, size, b"" if whole else b"\n", fresh=found is None)
-
-    def make_folder(self, folder: Path) -> None:
-        """Make `folder` and the missing ones above it, durable."""
-        if self.disk.stat(folder) is None:
-            self.make_folder(folder.parent)
-            with contextlib.suppress(FileExistsError):
-                self.disk.mkdir(folder)
-            self.disk.sync_folder(folder.parent)
-
-    def _append(self, one: _Append) -> None:
-        append(self.disk, one.path, one.data)
+    def _append(self, one: Append) -> None:
+        append(self.disk, one.path, one.data, mode=self.mode)
         if one.fresh:
             self.disk.sync_folder(one.path.parent)
 
@@ -227,20 +206,28 @@ class Store:
         """Put the staged file in the queue's place; what it displaced keeps a name of its own, given back."""
         queue = self.layout.queue
         if self.generation.stat is None:
-            try:
-                self.disk.link(staged, queue)
+            linked = self._link(staged, queue)
+            if linked:
                 self.disk.unlink(staged)
                 return None
-            except FileExistsError:
-                pass
-        if self.disk.exchange(staged, queue):
+        if self.disk.stat(queue) is not None and self.disk.exchange(staged, queue):
             return staged
         kept = staged.with_name(staged.name + KEPT)
-        self.disk.link(queue, kept)
+        linked = self.disk.stat(queue) is not None and self._link(queue, kept)
         self.disk.rename(staged, queue)
-        return kept
+        return kept if linked else None
 
-    def _take_back(self, before: Tip, line: Line, appends: list[_Append]) -> None:
+    def _link(self, source: Path, target: Path) -> bool:
+        """Give a second name; False when the target exists or the file system knows no links."""
+        try:
+            self.disk.link(source, target)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            return False
+        return True
+
+    def _take_back(self, before: Tip, line: Line, appends: list[Append]) -> None:
         """Undo the appends and the ledger line after an error that came before the swap."""
         try:
             for one in appends:
@@ -287,10 +274,10 @@ class Store:
         """Attachments are there before the line that refers to them; their names say their content."""
         for reference, data in work.attachments.items():
             path = self.layout.folder / reference
-            self.make_folder(path.parent)
+            make_folder(self.disk, path.parent, mode=self.mode)
             if self.disk.stat(path) is None:
                 staged = self.layout.stage()
-                write_new(self.disk, staged, data, mode=PRIVATE)
+                write_new(self.disk, staged, data, mode=self.mode)
                 self.disk.rename(staged, path)
                 made.append(path)
                 self.disk.sync_folder(path.parent)
@@ -309,18 +296,3 @@ class Store:
             "Free space on that disk and repeat it." if full else "Look into the cause and repeat it.",
             errno=error.errno,
         )
-
-
-@dataclass(slots=True)
-class _Append:
-    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
-
-    path: Path
-    size: int
-    data: bytes
-    fresh: bool
-
-
-def inbox_line(record: dict[str, object]) -> bytes:
-    """One pushed message as a line of JSON (seed 003, file delivery)."""
-    return json.dumps(record, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n"

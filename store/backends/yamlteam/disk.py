@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -29,6 +30,7 @@ class Stat:
     mtime_ns: int
     mode: int
     links: int
+    group: int = -1
 
     @property
     def mark(self) -> Mark:
@@ -64,11 +66,11 @@ class Disk(Protocol):
     def names(self, folder: Path) -> list[str]:
         """Names in `folder`, sorted; none when it does not exist."""
 
-    def mkdir(self, folder: Path) -> None:
-        """Make one folder, mode 0700."""
+    def mkdir(self, folder: Path, mode: int) -> None:
+        """Make one folder."""
 
-    def open_new(self, path: Path, mode: int) -> int:
-        """Create a file that must not exist and open it for writing."""
+    def open_new(self, path: Path, mode: int, group: int = -1) -> int:
+        """Create a file that must not exist, of that mode and, if we may, of that group; open it for writing."""
 
     def open_append(self, path: Path, mode: int) -> int:
         """Open for appending, creating the file when it is missing."""
@@ -106,8 +108,12 @@ class Disk(Protocol):
     def sync_folder(self, folder: Path) -> None:
         """Make renames and new names in `folder` durable."""
 
-    def lock(self, path: Path, wait: float) -> Held:
-        """Take the kernel lock. Raises `TimeoutError` when it is held for longer than `wait` seconds."""
+    def lock(self, path: Path, wait: float, mode: int) -> Held:
+        """Take the kernel lock on a file that is made with `mode` when it is missing.
+
+        Raises:
+            TimeoutError: It is held for longer than `wait` seconds.
+        """
 
 
 class RealDisk:
@@ -146,20 +152,20 @@ class RealDisk:
         except FileNotFoundError:
             return []
 
-    def mkdir(self, folder: Path) -> None:
+    def mkdir(self, folder: Path, mode: int) -> None:
         """See `Disk.mkdir`."""
-        os.mkdir(folder, 0o700)
+        os.mkdir(folder, mode)
 
-    def open_new(self, path: Path, mode: int) -> int:
+    def open_new(self, path: Path, mode: int, group: int = -1) -> int:
         """See `Disk.open_new`."""
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
-        if mode != 0o600:
-            os.fchmod(fd, mode)
-        return fd
+        return _create(path, mode, group, os.O_WRONLY)
 
     def open_append(self, path: Path, mode: int) -> int:
         """See `Disk.open_append`."""
-        return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | _SAFE, mode), path)
+        try:
+            return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | _SAFE), path)
+        except FileNotFoundError:
+            return _create(path, mode, -1, os.O_WRONLY | os.O_APPEND)
 
     def open_existing(self, path: Path) -> int:
         """See `Disk.open_existing`."""
@@ -212,20 +218,20 @@ class RealDisk:
         finally:
             os.close(fd)
 
-    def lock(self, path: Path, wait: float) -> Held:
+    def lock(self, path: Path, wait: float, mode: int) -> Held:
         """See `Disk.lock`."""
-        return _KernelLock(path, wait)
+        return _KernelLock(path, wait, mode)
 
 
 class _KernelLock:
     """An flock through filelock, with the borrowed descriptor for the holder's text."""
 
-    def __init__(self, path: Path, wait: float) -> None:
+    def __init__(self, path: Path, wait: float, mode: int) -> None:
         from filelock import UnixFileLock
 
         self._fd = -1
         # A soft lock and an flock do not exclude each other, so there is no falling back.
-        self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=0o600)
+        self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
         self._lock.acquire(timeout=max(0.0, wait), poll_interval=0.005)
         self.ino = os.fstat(self._fd).st_ino
 
@@ -250,6 +256,7 @@ def _stat(found: os.stat_result) -> Stat:
         found.st_mtime_ns,
         stat.S_IMODE(mode),
         found.st_nlink,
+        found.st_gid,
     )
 
 
@@ -260,6 +267,21 @@ def _open_quietly(path: Path) -> int:
         return os.open(path, flags | _QUIET)
     except PermissionError:
         return os.open(path, flags)
+
+
+def _create(path: Path, mode: int, group: int, flags: int) -> int:
+    """A new file with exactly these rights, whatever the umask; private until it has them."""
+    fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+    try:
+        if group not in (-1, os.fstat(fd).st_gid):
+            with contextlib.suppress(PermissionError):
+                os.fchown(fd, -1, group)
+        if mode != 0o600:
+            os.fchmod(fd, mode)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def _regular(fd: int, path: Path) -> int:

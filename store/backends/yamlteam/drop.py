@@ -6,6 +6,7 @@ import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
 
+from store.backends.yamlteam.appends import make_folder
 from store.backends.yamlteam.archives import HEADER
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.commit import Store
@@ -97,7 +98,7 @@ def _completed(message: Message, stem: str, arrived: str) -> Message:
 
 
 def _reject(store: Store, path: Path, why: str) -> None:
-    store.make_folder(store.layout.rejected)
+    make_folder(store.disk, store.layout.rejected, mode=store.mode)
     target = store.layout.rejected / path.name
     if store.disk.stat(target) is not None:
         target = target.with_name(f"{path.stem}-{store.stamp()}{path.suffix}")

@@ -11,13 +11,18 @@ PRIVATE = 0o600
 """Mode of files we create where no older one says otherwise."""
 
 
-def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE) -> Stat:
+def shared_mode(queue: Stat | None) -> int:
+    """Mode of the other files of a team: private, unless its queue is for a group to write."""
+    return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE
+
+
+def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE, group: int = -1) -> Stat:
     """Create `path` with `data`, durable. On an error nothing is left behind.
 
     Raises:
         OSError: What the system said; `FileExistsError` when something is at `path`.
     """
-    fd = disk.open_new(path, mode)
+    fd = disk.open_new(path, mode, group)
     try:
         try:
             _write(disk, fd, data)

@@ -123,7 +123,7 @@ class Ledger:
                 return Tip(torn=data)
             window *= 8
 
-    def append(self, line: Line, tip: Tip) -> Tip:
+    def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
 
         Raises:
@@ -131,7 +131,7 @@ class Ledger:
             OSError: The line is not there.
         """
         data = line.encode(tip.digest)
-        append(self._disk, self._path, data)
+        append(self._disk, self._path, data, mode=mode)
         if tip.size == 0:
             self._sync_name(tip)
         return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data))
@@ -158,6 +158,16 @@ class Ledger:
             self._disk.sync_folder(aside.parent)
         self.take_back(tip)
         return aside
+
+    def last(self, count: int) -> list[Line]:
+        """Up to `count` whole lines from the end, oldest first; fewer when they are long. Not checked for the chain."""
+        found = self._disk.stat(self._path)
+        if found is None:
+            return []
+        start = max(0, found.size - _WINDOW)
+        rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
+        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 :]]
+        return [_line(facts) for facts in decoded if facts is not None][-count:]
 
     def lines(self) -> Iterator[Line]:
         """All whole lines from the first, each saying whether the chain holds up to it."""

@@ -16,7 +16,7 @@ _held = threading.local()
 
 
 @contextmanager
-def held(disk: Disk, path: Path, *, wait: float) -> Iterator[Held]:
+def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
     """Hold the lock at `path` for the block, waiting at most `wait` seconds for it.
 
     Raises:
@@ -27,7 +27,7 @@ def held(disk: Disk, path: Path, *, wait: float) -> Iterator[Held]:
     paths: set[str] = _held.__dict__.setdefault("paths", set())
     if str(path) in paths:
         raise RuntimeError(f"this thread already holds {path}")
-    lock = _acquire(disk, path, wait)
+    lock = _acquire(disk, path, wait, mode)
     paths.add(str(path))
     try:
         yield lock
@@ -36,12 +36,12 @@ def held(disk: Disk, path: Path, *, wait: float) -> Iterator[Held]:
         lock.release()
 
 
-def _acquire(disk: Disk, path: Path, wait: float) -> Held:
+def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
     found = disk.stat(path)
     if found is not None and found.kind != "file":
         raise _unusable(path, f"it is a {found.kind}, not a plain file", "Move it away; it must be a plain file.")
     try:
-        return disk.lock(path, wait)
+        return disk.lock(path, wait, mode)
     except TimeoutError:
         raise _locked(disk, path, wait) from None
     except PermissionError as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from store.backends.yamlteam.beside import Beside
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark, Stat
 from store.backends.yamlteam.generation import Generation, load
@@ -50,6 +51,7 @@ class Reader:
         self._guard = threading.Lock()
         self._settings: _Settings | None = None
         self._broken: _Broken | None = None
+        self._beside = Beside(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...]] | None = None
@@ -63,15 +65,16 @@ class Reader:
             messages: tuple[Message, ...] = ()
             problems = list(settings.problems)
             if generation is not None:
+                self.generation = generation
                 generation.text.settle(progress)
                 messages = generation.text.messages()
                 problems += self._damage(generation.text)
             elif broken is not None:
                 problems.append(broken.problem)
-            self.generation = generation or self.generation
             stat = generation.stat if generation else None
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
+            problems += self._beside.problems(generation)
             holder = self._holder()
             problems += self._lock_problems(stat, holder)
             return Snapshot(
@@ -181,6 +184,7 @@ class Reader:
         path, now = self._layout.lock, time.monotonic()
         if now - self._asked_kernel < ASK_KERNEL_SECONDS:
             return find_holder(self._disk, path) or self._silent_holder
+        self._beside = Beside(disk, layout)
         self._asked_kernel = now
         holder = find_holder(self._disk, path, sure=True)
         self._silent_holder = holder if holder is not None and not holder.since else None

@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from store.backends.yamlteam.account import Account, is_archived
+from store.backends.yamlteam.appends import inbox_line
 from store.backends.yamlteam.archives import closed_ids, torn_problem
-from store.backends.yamlteam.commit import KEPT, Store, inbox_line
+from store.backends.yamlteam.commit import KEPT, Store
 from store.backends.yamlteam.disk import Stat
-from store.backends.yamlteam.files import cut, write_new
+from store.backends.yamlteam.files import cut
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.healing import Healing, contribution, is_visible, reconcile
 from store.backends.yamlteam.holder import Released
@@ -251,7 +252,7 @@ def _mixed_archive(path: Path) -> Problem:
 
 def _keep_unreadable(store: Store, error: TeamError) -> None:
     aside = store.layout.queue.with_name(f"{store.layout.queue.name}.torn-{store.stamp()}")
-    write_new(store.disk, aside, store.disk.read(store.layout.prev)[0])
+    store.disk.rename(store.layout.prev, aside)
     text = f"a program that does not lock wrote something unreadable into the queue; it was kept as {aside.name}"
     store.notices.append(Problem("FOREIGN_WRITE", "warning", store.layout.queue.name, text, error.message))
 

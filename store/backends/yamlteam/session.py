@@ -13,6 +13,7 @@ from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import Slipped, Store
 from store.backends.yamlteam.disk import Disk
+from store.backends.yamlteam.files import shared_mode
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
@@ -37,7 +38,8 @@ def turn(
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
     """
-    with held(disk, layout.lock, wait=wait) as lock:
+    mode = shared_mode(disk.stat(layout.queue))
+    with held(disk, layout.lock, wait=wait, mode=mode) as lock:
         released = parse_released(read_text(disk, layout.lock))
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))

@@ -48,9 +48,11 @@ class YamlTeam(Team):
         self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
         self._disk = disk or RealDisk()
         self._reader = Reader(self._disk, self.layout, clock)
+        self._was_there = self.layout.folder_exists(self._disk)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
+        self._was_there = self._was_there or self.layout.folder_exists(self._disk)
         return self._reader.snapshot(progress)
 
     def config(self) -> TeamConfig:
@@ -113,7 +115,8 @@ class YamlTeam(Team):
         folder = self.layout.folder
         if self._disk.stat(folder) is not None:
             return
-        if self._disk.stat(self.layout.config) is None:
-            hint = "Make a team with 'team-console init', or mount the folder again."
-            raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} does not exist", hint)
+        if self._was_there or self._disk.stat(self.layout.config) is None:
+            what = "was there and is gone" if self._was_there else "does not exist"
+            hint = "Make a team with 'team-console init', or put the folder back. Nothing was made in its place."
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} {what}", hint)
         folder.mkdir(parents=True, mode=0o700)

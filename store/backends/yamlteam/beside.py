@@ -1,0 +1,80 @@
+"""What lies beside the queue and deserves a look: torn ends, rejected messages, recent healings, loose permissions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from store.backends.yamlteam.disk import Disk, Mark
+from store.backends.yamlteam.generation import Generation
+from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.ledger import Ledger, Line
+from store.team import Problem
+
+_RECENT = 20
+_HEALING = frozenset({"heal", "undo"})
+_COUNTS = (
+    ("restored", "messages put back"),
+    ("changed", "states put back"),
+    ("removed", "archived messages taken out again"),
+)
+
+
+class Beside:
+    """Looks at the other files of a team; at the ledger only when it changed."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._healings: tuple[Mark | None, tuple[Problem, ...]] = (None, ())
+
+    def problems(self, queue: Generation | None) -> list[Problem]:
+        """Everything to tell; what cannot be looked at is left out."""
+        try:
+            return [*self._leftovers(), *self._recent_healings(), *_loose(self._layout, queue)]
+        except OSError:
+            return []
+
+    def _leftovers(self) -> list[Problem]:
+        layout = self._layout
+        torn = [name for folder in (layout.folder, layout.archives) for name in self._torn(folder)]
+        rejected = [f"drop/rejected/{name}" for name in self._disk.names(layout.rejected)]
+        what = "holds what a crash or another program left unfinished"
+        found = [
+            Problem("TORN_END", "notice", name, f"{name} {what}", "Delete it when it is of no use.") for name in torn
+        ]
+        hint = "Correct it and move it into drop/ again, or delete it."
+        return found + [
+            Problem("DROP_REJECTED", "warning", name, f"{name} is not a message", hint) for name in rejected
+        ]
+
+    def _torn(self, folder: Path) -> list[str]:
+        return [name for name in self._disk.names(folder) if ".torn-" in name]
+
+    def _recent_healings(self) -> tuple[Problem, ...]:
+        """Healings among the ledger's last lines."""
+        found = self._disk.stat(self._layout.audit)
+        mark = found.mark if found else None
+        if self._healings[0] != mark:
+            lines = Ledger(self._disk, self._layout.audit).last(_RECENT)
+            self._healings = mark, tuple(_healing(line) for line in lines if line.action in _HEALING)
+        return self._healings[1]
+
+
+def _healing(line: Line) -> Problem:
+    facts = line.facts
+    if "undone" in facts:
+        text = "a receive that was cut short was undone; its messages are pending again"
+    elif "completed" in facts:
+        text = f"{facts.get('action')} was cut short and was finished"
+    else:
+        counts = [(facts[name], what) for name, what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
+        text = "; ".join(f"{len(ids)} {what}" for ids, what in counts)
+        text = text or "what another program wrote was taken over"
+    return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
+
+
+def _loose(layout: Layout, queue: Generation | None) -> list[Problem]:
+    if queue is None or queue.stat is None or not queue.stat.mode & 0o002:
+        return []
+    text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
+    return [Problem("LOOSE_MODE", "warning", str(layout.queue), text, f"chmod o-w {layout.queue}")]

@@ -1,0 +1,76 @@
+"""What a team holds, read by an independent loader, and the promises that must hold about its files at any time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from store.backends.yamlteam.disk import Disk
+from store.backends.yamlteam.healing import replay
+from store.backends.yamlteam.holder import parse_released, read_text
+from store.backends.yamlteam.ledger import Ledger
+from tests.store.contract import make_message
+
+PROBE = 99
+"""Number of the message that the process after the crash sends."""
+_QUEUE = "message-queue.yaml"
+
+State = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
+"""Queue as (id, status), archived ids per file, pushed ids per file; sorted, the probe left out."""
+
+
+class Broken(AssertionError):
+    """A promise does not hold."""
+
+
+def read_state(disk: Disk, root: Path) -> State:
+    """What the team in `root` holds."""
+    live = [(str(one["message_id"]), str(one["status"])) for one in _messages(disk, root / _QUEUE)]
+    probe = make_message(PROBE).message_id
+    archives = _files(disk, root / "archive", _archived)
+    return tuple(sorted(one for one in live if one[0] != probe)), archives, _files(disk, root / "inbox", _pushed)
+
+
+def check_files(disk: Disk, root: Path) -> None:
+    """No litter, a whole ledger that tells the same story as the queue, and a lock that was left clean.
+
+    Raises:
+        Broken: Naming the promise.
+    """
+    litter = [name for name in disk.names(root) if ".tmp." in name]
+    if litter:
+        raise Broken(f"litter: {litter}")
+    live = [(str(one["message_id"]), str(one["status"])) for one in _messages(disk, root / _QUEUE)]
+    if len(live) != len(dict(live)):
+        raise Broken(f"a message is there twice: {live}")
+    lines = list(Ledger(disk, root / "audit.jsonl").lines())
+    if not all(line.intact for line in lines):
+        raise Broken("the chain of the ledger is broken")
+    told = {message_id: message.status for message_id, message in replay(lines)[0].items()}
+    if told != dict(live):
+        raise Broken(f"the ledger says {told}, the queue {dict(live)}")
+    if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:
+        raise Broken("the lock was not left clean")
+
+
+def _files(disk: Disk, folder: Path, ids: Callable[[Disk, Path], list[str]]) -> tuple[tuple[str, ...], ...]:
+    found = [tuple(ids(disk, folder / name)) for name in disk.names(folder) if ".torn-" not in name]
+    return tuple(sorted(one for one in found if one))
+
+
+def _archived(disk: Disk, path: Path) -> list[str]:
+    return [str(one["message_id"]) for one in _messages(disk, path)]
+
+
+def _pushed(disk: Disk, path: Path) -> list[str]:
+    return [json.loads(line)["message_id"] for line in disk.read(path)[0].splitlines()]
+
+
+def _messages(disk: Disk, path: Path) -> list[dict[str, object]]:
+    loaded = yaml.load(disk.read(path)[0], Loader=yaml.CSafeLoader)
+    messages = (loaded or {}).get("messages") or []
+    assert isinstance(messages, list)
+    return messages
