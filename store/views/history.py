@@ -1,0 +1,226 @@
+"""Live and archived messages as one history: filtered, searched page by page, written as log lines, JSON or CSV."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from store.clock import from_text
+from store.errors import Code, TeamError
+from store.message import Message
+from store.protocol.reading import reading
+from store.safe import safe_line
+from store.team import Page, Problem, Team
+from store.views.entries import EARLIEST
+
+CSV_FIELDS = (
+    *("message_id", "created", "from", "to", "type", "priority", "status"),
+    *("summary", "content", "request_id", "read_at", "delivered_at", "error_message", "payload"),
+)
+"""Columns of `csv_row`."""
+_AGE = re.compile(r"(\d+)\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which messages are wanted; None and empty values let everything through.
+
+    Attributes:
+        agent: It wrote the message or got it.
+        type: The record's type, or the kind a sprint message carries.
+        pattern: Found anywhere in the text of the message: names, ids, payload.
+    """
+
+    agent: str | None = None
+    since: datetime | None = None
+    type: str | None = None
+    pattern: re.Pattern[str] | None = None
+
+    def __call__(self, message: Message) -> bool:
+        """Whether `message` is wanted."""
+        if self.agent is not None and self.agent != message.sender and not message.is_addressed_to(self.agent):
+            return False
+        if self.since is not None and (message.created_at or EARLIEST) < self.since:
+            return False
+        if self.type is not None and self.type not in (message.type, reading(message).name):
+            return False
+        return self.pattern is None or any(self.pattern.search(text) for text in _texts(message))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A step of a search.
+
+    Attributes:
+        messages: What was found, newest first.
+        scanned: Messages looked at so far.
+    """
+
+    messages: tuple[Message, ...]
+    scanned: int
+    problems: tuple[Problem, ...] = ()
+
+
+def wanted(
+    *,
+    now: datetime,
+    agent: str | None = None,
+    since: str | None = None,
+    type: str | None = None,
+    grep: str | None = None,
+) -> Wanted:
+    """Filters as people write them: `since` is a date, a time, or an age such as 30m, 12h or 7d.
+
+    Raises:
+        TeamError: `USAGE` for a time or a regular expression that is none.
+    """
+    try:
+        pattern = re.compile(grep) if grep else None
+    except re.error as error:
+        text = f"--grep {grep!r:.80} is not a regular expression: {error}"
+        raise TeamError(Code.USAGE, text, "Put a backslash before a character that is meant as it is.") from error
+    return Wanted(agent, _since(since, now) if since else None, type or None, pattern)
+
+
+def search(
+    team: Team,
+    live: Sequence[Message],
+    fits: Callable[[Message], bool],
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    page: int = _PAGE,
+) -> Iterator[Stretch]:
+    """Walk from the newest message to the oldest, a page of the archives at a time, until `stop()` says so.
+
+    A message that is live and archived is found once, as it is live.
+    """
+    ahead = sorted(live, key=_moment)
+    ids = {message.message_id for message in live}
+    cursor: str | None = None
+    scanned = 0
+    while not stop():
+        read = team.history(cursor=cursor, limit=page)
+        cursor = read.cursor
+        border = min(map(_moment, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
+        batch = [one for one in read.messages if one.message_id not in ids]
+        while ahead and _moment(ahead[-1]) >= border:
+            batch.append(ahead.pop())
+        scanned += len(batch)
+        yield _stretch(batch, fits, scanned, read)
+        if cursor is None:
+            return
+
+
+def history(
+    team: Team, live: Sequence[Message], fits: Callable[[Message], bool]
+) -> tuple[list[Message], list[Problem]]:
+    """Everything wanted, oldest first, and what could not be read of the archives."""
+    found: dict[str, Message] = {}
+    problems: dict[Problem, None] = {}
+    doubled: list[Message] = []
+    for stretch in search(team, live, fits):
+        problems.update(dict.fromkeys(stretch.problems))
+        for message in stretch.messages:
+            if found.setdefault(message.message_id, message) is not message:
+                doubled.append(message)
+    live_objects = {id(message) for message in live}
+    kept = [*found.values(), *(message for message in doubled if id(message) in live_objects)]
+    places = {id(message): place for place, message in enumerate(live)}
+    return sorted(kept, key=lambda one: (_moment(one), places.get(id(one), -1))), list(problems)
+
+
+def log_line(message: Message, agent: str | None = None) -> str:
+    """One line in the format of seed 001 section 4.5, seen by `agent` (requirements 98, 99); safe to print.
+
+    `[YYYY-MM-DD HH:MM:SS] OUTGOING -> peer: "..."` or `INCOMING <- peer: "..."`, in UTC. Without an agent the line
+    names both ends: `[...] sender -> peer: "..."`.
+    """
+    moment = message.created_at
+    at = f"{moment:%Y-%m-%d %H:%M:%S}" if moment else "????-??-?? ??:??:??"
+    peers = ", ".join(message.recipients)
+    if agent is None:
+        who = f"{message.sender} -> {peers}"
+    else:
+        who = f"OUTGOING -> {peers}" if message.sender == agent else f"INCOMING <- {message.sender}"
+    said = said_in(message).replace('"', '\\"')
+    return f'[{at}] {safe_line(who)}: "{safe_line(said)}"'
+
+
+def said_in(message: Message) -> str:
+    """What a message says in a few words: its summary, its content, or its kind and verdict."""
+    if message.summary:
+        return message.summary
+    read = reading(message)
+    verdict = {True: "yes", False: "no", None: ""}[read.approve]
+    return f"{read.name}: {verdict}" if verdict else read.name
+
+
+def history_json(messages: Sequence[Message]) -> dict[str, Any]:
+    """`history --format json`: the records as stored."""
+    return {"messages": [dict(one.record) for one in messages], "count": len(messages)}
+
+
+def csv_row(message: Message) -> dict[str, str]:
+    """One row under `CSV_FIELDS`; values are texts, the payload is JSON."""
+    values: Mapping[str, Any] = {
+        "message_id": message.message_id,
+        "created": message.created,
+        "from": message.sender,
+        "to": ", ".join(message.recipients),
+        "type": reading(message).name,
+        "priority": message.priority,
+        "status": message.status,
+        "summary": message.summary,
+        "content": message.content,
+        "request_id": reading(message).request_id,
+        "payload": json.dumps(message.payload, ensure_ascii=False, default=str),
+    }
+    return {name: _cell(values.get(name, message.envelope(name))) for name in CSV_FIELDS}
+
+
+def _cell(value: Any) -> str:
+    """A text no spreadsheet takes for a formula."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
+
+
+def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int, read: Page) -> Stretch:
+    found = sorted((one for one in batch if fits(one)), key=_moment, reverse=True)
+    return Stretch(tuple(found), scanned, read.problems)
+
+
+def _moment(message: Message) -> datetime:
+    return message.created_at or EARLIEST
+
+
+def _since(text: str, now: datetime) -> datetime:
+    age = _AGE.fullmatch(text.strip())
+    try:
+        if age is not None:
+            return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
+    moment = from_text(text)
+    if moment is None:
+        hint = "Give a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
+        raise TeamError(Code.USAGE, f"--since {text!r:.80} is not a time", hint)
+    return moment
+
+
+def _texts(message: Message) -> Iterator[str]:
+    yield from (message.message_id, message.type, message.sender, *message.recipients)
+    ahead: list[Any] = [message.payload]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, Mapping):
+            ahead += value.values()
+        elif isinstance(value, (list, tuple)):
+            ahead += value
+        elif value is not None:
+            yield str(value)
