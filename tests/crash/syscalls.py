@@ -103,7 +103,7 @@ def _run(story: str, root: Path, options: list[str]) -> tuple[str, str]:
     command = [sys.executable, "-m", "tests.crash.syscalls", "--act", story, str(root)]
     pipes = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipes, stdout=pipes, stderr=pipes) as actor:
-        assert actor.stdin is not None and actor.stdout is not None
+        assert actor.stdout is not None
         actor.stdout.read(len(_READY))
         with subprocess.Popen(["strace", "-p", str(actor.pid), *options], stderr=pipes, stdin=pipes) as tracer:
             assert tracer.stderr is not None

@@ -184,7 +184,6 @@ class Reader:
         path, now = self._layout.lock, time.monotonic()
         if now - self._asked_kernel < ASK_KERNEL_SECONDS:
             return find_holder(self._disk, path) or self._silent_holder
-        self._beside = Beside(disk, layout)
         self._asked_kernel = now
         holder = find_holder(self._disk, path, sure=True)
         self._silent_holder = holder if holder is not None and not holder.since else None
