@@ -213,15 +213,20 @@ def _question(tx: Transaction, seat: Seat, request_id: str, seen: str | None, ki
 
 
 def _refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKind) -> None:
-    """Another Master's answer quotes no id: it answers the oldest open request it fits (002-c)."""
+    """Another Master's answer quotes no id: it answers the oldest open request it fits (002-c).
+
+    An agent ends once, whoever asked for it; agents are created for the one who asked.
+    """
     waiting: deque[Message] = deque()
+    anyone = kind is RequestKind.DESTROY
     for one in tx.everything():
         if one.type not in CARRIERS:
             continue
         seen = reading(one)
-        if seen.opens is kind and one.sender == question.sender and seen.subject == reading(question).subject:
+        same_asker = anyone or one.sender == question.sender
+        if seen.opens is kind and same_asker and seen.subject == reading(question).subject:
             waiting.append(one)
-        elif seen.answers is kind and one.sender == tx.config.lead and one.is_addressed_to(question.sender):
+        elif seen.answers is kind and one.sender == tx.config.lead and (anyone or one.is_addressed_to(question.sender)):
             answered = _answered_by(one, waiting, reading(question).subject)
             if answered is not None and answered.message_id == question.message_id:
                 raise TeamError(

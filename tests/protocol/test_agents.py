@@ -173,6 +173,14 @@ def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it
     requests.approve(Seat(sprint, MASTER), request_id=second)
 
 
+def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
+    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
+    put(sprint, carried({"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}, sender=MASTER, to="slave-batch-2"))
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    assert error.code is Code.ALREADY_ANSWERED
+
+
 def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="forged", sender="debugger", to=SLAVE))
