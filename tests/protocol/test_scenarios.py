@@ -186,3 +186,25 @@ def test_a_refused_document_is_the_error_object_with_code_and_hint(team: Command
     assert (error["success"], error["error"]) == (False, "APPROVE_MISSING")
     assert "approve" in error["hint"]
     assert (team.folder / "message-queue.yaml").read_bytes() == before
+
+
+def test_an_escalation_without_a_recipient_reaches_the_human_and_is_answered_by_the_lead(team: CommandLine) -> None:
+    words = {"issue": "React 18 conflict", "severity": "blocker", "recommendation": "Pin the version"}
+    escalation = team.ok("--as", "file-manager", "send", "--type", "escalate", "--payload", json.dumps(words), "--json")
+    request_id = escalation.json["message_id"]
+    row = requests(team)[request_id]
+    assert (row["kind"], row["to"], row["state"]) == ("escalation", "user", "open")
+    team.ok("--as", "ceo", "approve", request_id, "--note", "Pin it")
+    assert requests(team)[request_id]["answered_by"] == "ceo"
+    [answer] = inbox(team, "file-manager")
+    assert answer["payload"]["content"] == "Pin it"
+
+
+def test_a_group_message_is_read_by_each_recipient_on_its_own(team: CommandLine) -> None:
+    words = json.dumps({"message": "The build is green again"})
+    names = "file-manager,knowledge-manager"
+    sent = team.ok("--as", "ceo", "send", "--to", names, "--type", "notify", "--payload", words, "--json").json
+    assert [row["recipient"] for row in sent["deliveries"]] == names.split(",")
+    assert len(inbox(team, "file-manager")) == 1
+    [waiting] = inbox(team, "knowledge-manager")
+    assert waiting["priority"] == "low"

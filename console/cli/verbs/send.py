@@ -32,10 +32,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Send and print the receipt."""
     from store.desk.mail import send
+    from store.protocol.fields import default_recipients
 
     options = call.options
     recipients = split_names(options.to)
-    if not recipients:
+    if not default_recipients(options.type, recipients):
         raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
     receipt = send(
         call.seat,

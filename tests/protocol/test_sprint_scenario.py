@@ -1,0 +1,98 @@
+"""The eleven steps of a temporary agent's life, each step a process of its own, and what the screens say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conftest import CommandLine
+from tests.protocol.conftest import SPRINT_BODIES
+
+BODIES: dict[str, dict[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
+RESIDENTS = ("scrum-master", "knowledge-researcher", "debugger")
+SLAVE, AGENT = "slave-batch-1", "story-creator-1"
+
+
+@pytest.fixture
+def sprint(make_team: Callable[..., CommandLine]) -> CommandLine:
+    return make_team(*(f"{name}:resident" for name in RESIDENTS), f"{SLAVE}:slave")
+
+
+def send(team: CommandLine, actor: str, to: str, kind: str, **body: Any) -> dict[str, Any]:
+    """A sprint message given by its kind and body."""
+    payload = json.dumps({key: value for key, value in body.items() if key != "msg_type"})
+    options = ("--to", to, "--type", kind, "--summary", "A sprint message of five words", "--payload", payload)
+    reply: dict[str, Any] = team.ok("--as", actor, "send", *options, "--json").json
+    return reply
+
+
+def inbox(team: CommandLine, name: str) -> list[str]:
+    """The names before the colon, or the types, of what waits for an agent; taken."""
+    messages = team.ok("receive", "--agent", name, "--json").json["messages"]
+    return [
+        one["payload"]["content"].partition(":")[0] if one["type"] == "message" else one["type"] for one in messages
+    ]
+
+
+def test_an_agent_lives_through_its_eleven_steps_without_a_departure(sprint: CommandLine) -> None:
+    asked = send(sprint, SLAVE, "ceo", "AGENT_CREATE_REQUEST", **BODIES["AGENT_CREATE_REQUEST"])
+    sprint.ok("approve", asked["message_id"])
+    assert inbox(sprint, SLAVE) == ["AGENT_CREATED"]
+    assert [inbox(sprint, name) for name in RESIDENTS] == [["AGENT_ROSTER_BROADCAST"]] * 3
+
+    send(sprint, SLAVE, AGENT, "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"])
+    assert inbox(sprint, AGENT) == ["TASK_ASSIGNMENT"]
+    send(sprint, AGENT, SLAVE, "AGENT_COMPLETE", status="success", results={"story": "3-1"})
+    assert inbox(sprint, SLAVE) == ["AGENT_COMPLETE"]
+
+    ended = send(sprint, SLAVE, "ceo", "AGENT_DESTROY_REQUEST", agent_name=AGENT)
+    sprint.ok("approve", ended["message_id"])
+    assert inbox(sprint, SLAVE) == ["AGENT_DESTROYED"]
+    assert [inbox(sprint, name) for name in RESIDENTS] == [["AGENT_ROSTER_BROADCAST"]] * 3
+    rows = {row["kind"]: row for row in sprint.ok("requests", "--json").json["requests"]}
+    sprint.ok("--as", AGENT, "approve", rows["shutdown"]["request_id"])
+
+    rows = {row["kind"]: row for row in sprint.ok("requests", "--json").json["requests"]}
+    assert {kind: row["state"] for kind, row in rows.items()} == {
+        "create": "approved",
+        "destroy": "approved",
+        "shutdown": "approved",
+    }
+    assert sprint.ok("check", "--json").json["findings"] == []
+
+
+def test_the_roster_shows_the_new_agent_as_a_temp(sprint: CommandLine) -> None:
+    asked = send(sprint, SLAVE, "ceo", "AGENT_CREATE_REQUEST", **BODIES["AGENT_CREATE_REQUEST"])
+    assert AGENT not in {row["name"] for row in sprint.ok("roster", "--json").json["agents"]}
+    sprint.ok("approve", asked["message_id"])
+    roles = {row["name"]: row["role"] for row in sprint.ok("roster", "--json").json["agents"]}
+    assert roles[AGENT] == "temp"
+
+
+@pytest.mark.parametrize(
+    ("actor", "to", "kind", "code"),
+    [
+        (SLAVE, "debugger", "AGENT_CREATE_REQUEST", "INVALID_FIELD"),
+        ("debugger", SLAVE, "AGENT_CREATED", "INVALID_TYPE"),
+        (SLAVE, "scrum-master", "AGENT_ROSTER_BROADCAST", "NOT_PERMITTED"),
+    ],
+)
+def test_a_sprint_message_of_ours_in_the_wrong_direction_is_refused(
+    sprint: CommandLine, actor: str, to: str, kind: str, code: str
+) -> None:
+    payload = json.dumps(BODIES[kind])
+    options = ("--to", to, "--type", kind, "--summary", "A sprint message of five words", "--payload", payload)
+    result = sprint("--as", actor, "send", *options, "--json")
+    assert (result.status, result.json["error"]) == (1, code)
+
+
+def test_a_pair_of_debug_messages_is_one_answered_request(sprint: CommandLine) -> None:
+    send(sprint, SLAVE, "debugger", "DEBUG_REQUEST", **BODIES["DEBUG_REQUEST"])
+    [row] = sprint.ok("requests", "--json").json["requests"]
+    assert (row["request_id"], row["state"]) == ("DBG-001", "open")
+    send(sprint, "debugger", SLAVE, "DEBUG_RESULT", **BODIES["DEBUG_RESULT"])
+    [row] = sprint.ok("requests", "--json").json["requests"]
+    assert (row["kind"], row["state"], row["answered_by"]) == ("debug", "answered", "debugger")
