@@ -11,7 +11,7 @@ from store.backends.yamlteam.codec.emitter import emit
 from store.backends.yamlteam.codec.entry import Entry, parse_record
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
-from store.backends.yamlteam.codec.join import join_open
+from store.backends.yamlteam.codec.join import settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.patch import in_style, patch
 from store.backends.yamlteam.codec.reading import read
@@ -153,8 +153,8 @@ def _check_result(data: bytes, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
-    again = read(data)
-    outcome = [entry.error is None for entry in (again.entries if again.settled else join_open(again.entries))]
+    again = settle(read(data))
+    outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:
         raise CodecError(
             "an entry leaves a quote or bracket open, which would swallow what is written behind it",

@@ -13,15 +13,16 @@ from store.message import Message
 
 DEEPEST = 60
 """Levels of nesting a written message may have, under the limit of the reader."""
-_PRINTABLE = "\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_UNPRINTABLE = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+"""Besides tab and newline. Sets name what they leave out: `re` compiles a wide set of characters for milliseconds."""
 _PLAIN = re.compile(
-    rf"[A-Za-z_\xc0-\u1fff\u2c00-\ud7ff]"
-    rf"(?:(?![:#])[{_PRINTABLE}]|:(?=[^ ])|(?<! )\#)*+(?<![ \xa0])"
+    r"(?:[A-Za-z_]|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])"
+    rf"(?:[^:#\t\n{_UNPRINTABLE}]|:(?=[^ ])|(?<! )\#)*+(?<![ \xa0])"
 ).fullmatch
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
-_ONE_LINE = re.compile(rf"[{_PRINTABLE}]*").fullmatch
-_LINES = re.compile(rf"[{_PRINTABLE}\t\n]*").fullmatch
-_ESCAPED = re.compile(rf'[\\"]|[^{_PRINTABLE}]')
+_ONE_LINE = re.compile(rf"[^\t\n{_UNPRINTABLE}]*").fullmatch
+_LINES = re.compile(rf"[^{_UNPRINTABLE}]*").fullmatch
+_ESCAPED = re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
 _IMPLICIT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 _NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 _FLOW = frozenset(",[]{}")

@@ -15,6 +15,8 @@ from store.message import Message, from_record
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""
+_SHORTEST = 24
+_SKIPPED = CodecError("not looked at, because too many entries before it are damaged,", 1, kind=Kind.SKIPPED)
 _ONE_AT_A_TIME = Lock()
 
 
@@ -23,45 +25,50 @@ class Entry:
 
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
+        known: The outcome, None before anybody asked for it.
     """
 
-    __slots__ = ("_outcome", "raw")
+    __slots__ = ("known", "raw")
 
-    def __init__(self, raw: bytes, outcome: Message | CodecError | None = None) -> None:
+    def __init__(self, raw: bytes, known: Message | CodecError | None = None) -> None:
         self.raw = raw
-        self._outcome = outcome
-
-    @property
-    def parsed(self) -> bool:
-        """Whether the text was looked at already, so that `message` and `error` cost nothing."""
-        return self._outcome is not None
+        self.known = known
 
     @property
     def outcome(self) -> Message | CodecError:
         """The message, or why there is none; always the same object."""
-        return self._outcome or self._parse()
+        return self.known or self._look()
 
     @property
     def message(self) -> Message | None:
         """The message, always the same object; None when the entry is damaged."""
-        outcome = self._outcome or self._parse()
+        outcome = self.known or self._look()
         return outcome if isinstance(outcome, Message) else None
 
     @property
     def error(self) -> CodecError | None:
         """Why the entry is damaged, with lines counted from its own first line; None when it is not."""
-        outcome = self._outcome or self._parse()
+        outcome = self.known or self._look()
         return outcome if isinstance(outcome, CodecError) else None
 
-    def _parse(self) -> Message | CodecError:
+    def _look(self) -> Message | CodecError:
         try:
             outcome: Message | CodecError = parse_entry(self.raw)
         except CodecError as error:
-            outcome = error
+            outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
         with _ONE_AT_A_TIME:
-            if self._outcome is None:
-                self._outcome = outcome
-            return self._outcome
+            if self.known is None:
+                self.known = outcome
+            return self.known
+
+
+def skim(entry: Entry) -> Entry:
+    """The entry understood if that is quick, else marked as not looked at."""
+    try:
+        record = read_fast(entry.raw) if len(entry.raw) >= _SHORTEST else None
+        return Entry(entry.raw, _SKIPPED if record is None else to_message(record, entry.raw))
+    except CodecError:
+        return Entry(entry.raw, _SKIPPED)
 
 
 def parse_entry(raw: bytes) -> Message:

@@ -16,6 +16,8 @@ class Kind(Enum):
     """The text ends inside a quoted scalar or a bracket, so it may go on in the next entry."""
     MEANING = "meaning"
     """The text is YAML, but not a message."""
+    SKIPPED = "skipped"
+    """Nobody looked, because too much before it is damaged."""
 
 
 class CodecError(Exception):

@@ -57,10 +57,12 @@ def split(data: bytes) -> Frame | None:
         return None
     opened = min(found.end() + 1, len(data))
     eol = b"\r\n" if data[found.start() : opened].endswith(b"\r\n") else b"\n"
-    gap = _GAP.match(data, opened)
-    first = _FIRST.match(data, gap.end() if gap else opened)
+    below = _GAP.match(data, opened)
+    begin = below.end() if below else opened
+    first = _FIRST.match(data, begin)
     if found["value"] is not None or first is None:
-        frame = Frame(data[:opened], [], opened, Style(0, eol))
+        begin = len(data) if is_plain_tail(data[begin:]) else begin
+        frame = Frame(data[:begin], [], begin, Style(0, eol))
     else:
         style = Style(len(first[1]), eol)
         end, doubtful = find_end(data, first.start(), style)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from store.backends.yamlteam.codec.entry import Entry
+from store.backends.yamlteam.codec.entry import Entry, skim
 from store.backends.yamlteam.codec.errors import CodecError, Kind
 from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.whole import MOST_DAMAGED
+from store.message import Message
 
 _TRIES = 400
-_WIDEST = 1 << 20
+_WIDEST = 1 << 16
 
 
 def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> Parts:
@@ -21,18 +23,40 @@ def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> 
     Raises:
         InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
     """
-    total, found_open = len(parts.entries), False
     with _collection_paused():
-        for number, entry in enumerate(parts.entries):
-            if progress is not None and number % 256 == 0 and not progress(number, total):
-                raise InterruptedError("reading was stopped")
-            outcome = entry.outcome
-            if outcome.__class__ is CodecError:
-                found_open = found_open or is_open(entry)
+        entries, found_open = _look_at_all(parts.entries, progress)
     if not found_open:
-        return replace(parts, settled=True, has_open=False)
-    entries = join_open(parts.entries)
+        return replace(parts, entries=entries, settled=True, has_open=False)
+    entries = join_open(entries)
     return replace(parts, entries=entries, settled=True, has_open=any(map(is_open, entries)))
+
+
+def _look_at_all(
+    entries: tuple[Entry, ...], progress: Callable[[int, int], bool] | None
+) -> tuple[tuple[Entry, ...], bool]:
+    """The entries, each understood or, behind too many damaged ones, skimmed; and whether one is open."""
+    damaged, found_open = 0, False
+    changed: dict[int, Entry] = {}
+    for number, entry in enumerate(entries):
+        if progress is not None and number % 256 == 0 and not progress(number, len(entries)):
+            raise InterruptedError("reading was stopped")
+        if entry.known.__class__ is Message:
+            continue
+        looked = _look(entry, damaged)
+        if looked is not entry:
+            changed[number] = looked
+        if looked.outcome.__class__ is CodecError:
+            damaged += 1
+            found_open = found_open or is_open(looked)
+    if not changed:
+        return entries, found_open
+    return tuple([changed.get(number, entry) for number, entry in enumerate(entries)]), found_open
+
+
+def _look(entry: Entry, damaged: int) -> Entry:
+    if damaged >= MOST_DAMAGED:
+        return skim(entry) if entry.known is None else entry
+    return Entry(entry.raw) if is_skipped(entry) else entry
 
 
 @contextmanager
@@ -67,6 +91,11 @@ def join_open(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 def is_open(entry: Entry) -> bool:
     """Whether the entry's text ends inside a quoted scalar or a bracket."""
     return isinstance(entry.outcome, CodecError) and entry.outcome.kind is Kind.OPEN
+
+
+def is_skipped(entry: Entry) -> bool:
+    """Whether nobody looked at the entry, because too many before it are damaged."""
+    return isinstance(entry.known, CodecError) and entry.known.kind is Kind.SKIPPED
 
 
 def _close(entries: Sequence[Entry], index: int, tries: int) -> tuple[Entry, int, int]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
-from store.backends.yamlteam.codec.join import settle
+from store.backends.yamlteam.codec.join import is_skipped, settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.reading import read, reread
 from store.message import Message
@@ -101,10 +101,14 @@ class QueueText:
         return self._messages
 
     def damaged(self) -> list[tuple[int, CodecError]]:
-        """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file)."""
-        found, lines, position = [], 0, 0
+        """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).
+
+        Of neighbours that were not even looked at, because too much before them is damaged, the first stands for all.
+        """
+        found, lines, position, skipped = [], 0, 0, False
         for entry, start in zip(self.entries, self.starts(), strict=True):
-            if entry.error is not None:
+            before, skipped = skipped, is_skipped(entry)
+            if entry.error is not None and not (before and skipped):
                 lines += self._data.count(b"\n", position, start)
                 position = start
                 found.append((lines + 1, entry.error.below(lines)))

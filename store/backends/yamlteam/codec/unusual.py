@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from store.backends.yamlteam.codec.entry import Entry, to_message
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
 from store.backends.yamlteam.codec.parts import Parts
-from store.backends.yamlteam.codec.whole import Item, Whole, read_whole
+from store.backends.yamlteam.codec.whole import HINT, MOST_DAMAGED, Item, Whole, read_whole
 from store.message import Message
 
 _BREAKS = "\n\r\x85\u2028\u2029"
@@ -33,10 +33,8 @@ def read_unusual(data: bytes) -> Parts:
     flow = not cuts
     cuts = cuts or _flow_cuts(text, whole)
     places = _byte_offsets(text, cuts, len(data) - len(data.removeprefix(BOM)))
-    entries = [
-        _entry(data, start, stop, item) for item, (start, stop) in zip(whole.items, pairwise(places), strict=True)
-    ]
-    return Parts(data[: places[0]], tuple(entries), data[places[-1] :], style, whole=True, flow=flow, settled=True)
+    entries = tuple(_entries(data, places, whole.items))
+    return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, settled=True)
 
 
 def _block_cuts(text: str, whole: Whole) -> list[int]:
@@ -65,9 +63,16 @@ def _byte_offsets(text: str, cuts: Sequence[int], base: int) -> list[int]:
     return places
 
 
-def _entry(data: bytes, start: int, stop: int, item: Item) -> Entry:
-    raw = data[start:stop]
-    return Entry(raw, _outcome(item.outcome, raw, data.count(b"\n", 0, start)))
+def _entries(data: bytes, places: Sequence[int], items: Sequence[Item]) -> Iterator[Entry]:
+    lines, before, damaged = 0, 0, 0
+    for item, (start, stop) in zip(items, pairwise(places), strict=True):
+        lines += data.count(b"\n", before, start)
+        before, raw = start, data[start:stop]
+        outcome = _outcome(item.outcome, raw, lines)
+        damaged += isinstance(outcome, CodecError)
+        if damaged > MOST_DAMAGED:
+            raise CodecError(f"more than {MOST_DAMAGED} items that are not messages", lines + 1, hint=HINT)
+        yield Entry(raw, outcome)
 
 
 def _outcome(found: dict[str, Any] | CodecError, raw: bytes, lines: int) -> Message | CodecError:
@@ -76,4 +81,4 @@ def _outcome(found: dict[str, Any] | CodecError, raw: bytes, lines: int) -> Mess
     try:
         return to_message(found, raw)
     except CodecError as error:
-        return error
+        return error.below(0)

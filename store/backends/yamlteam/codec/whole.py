@@ -11,7 +11,8 @@ from store.backends.yamlteam.codec.events import DEPTH, Events, line_of, read_re
 
 LIST = "messages"
 _EXPECTED = "expected a list under messages:"
-_HINT = "A queue is a file with the line 'messages:' and a list below it."
+MOST_DAMAGED = 1000
+HINT = "A queue is a file with the line 'messages:' and a list below it."
 
 
 @dataclass(slots=True)
@@ -55,12 +56,12 @@ def read_whole(data: bytes) -> Whole:
         events.next()
         event = events.next()
         if _name(event) == "StreamEndEvent":
-            raise CodecError("empty file", 1, hint=_HINT)
+            raise CodecError("empty file", 1, hint=HINT)
         whole = _read_frame(events, events.next())
         events.next()
         event = events.next()
         if _name(event) != "StreamEndEvent":
-            raise CodecError(f"{_EXPECTED} a second document begins", line_of(event), hint=_HINT)
+            raise CodecError(f"{_EXPECTED} a second document begins", line_of(event), hint=HINT)
         return whole
     finally:
         events.close()
@@ -68,7 +69,7 @@ def read_whole(data: bytes) -> Whole:
 
 def _read_frame(events: Events, event: Any) -> Whole:
     if _name(event) != "MappingStartEvent":
-        raise CodecError(f"{_EXPECTED} the file holds {_shape(event)}", line_of(event), hint=_HINT)
+        raise CodecError(f"{_EXPECTED} the file holds {_shape(event)}", line_of(event), hint=HINT)
     whole = Whole(flow_frame=bool(event.flow_style))
     line = 0
     while _name(event := events.next()) != "MappingEndEvent":
@@ -84,7 +85,7 @@ def _read_frame(events: Events, event: Any) -> Whole:
         line = line_of(event)
         _read_list(events, events.next(), whole)
     if not line:
-        raise CodecError(f"{_EXPECTED} there is none", 1, hint=_HINT)
+        raise CodecError(f"{_EXPECTED} there is none", 1, hint=HINT)
     return whole
 
 
@@ -94,11 +95,15 @@ def _read_list(events: Events, event: Any, whole: Whole) -> None:
         whole.start, whole.end = event.start_mark.index, event.end_mark.index
         return
     if name != "SequenceStartEvent":
-        raise CodecError(f"{_EXPECTED} found {_shape(event)}", line_of(event), hint=_HINT)
+        raise CodecError(f"{_EXPECTED} found {_shape(event)}", line_of(event), hint=HINT)
     whole.block, whole.column = not event.flow_style, event.start_mark.column
     whole.start = event.start_mark.index
+    damaged = 0
     while _name(event := events.next()) != "SequenceEndEvent":
         whole.items.append(_read_item(events, event))
+        damaged += isinstance(whole.items[-1].outcome, CodecError)
+        if damaged > MOST_DAMAGED:
+            raise CodecError(f"more than {MOST_DAMAGED} items that are not messages", line_of(event), hint=HINT)
     whole.end = event.end_mark.index
 
 
@@ -110,7 +115,7 @@ def _read_item(events: Events, event: Any) -> Item:
     except CodecError as error:
         if error.kind is not Kind.MEANING:
             raise
-        outcome = error
+        outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
     return Item(start, max(events.skip_to(level), event.end_mark.index), outcome)
 
 

@@ -1,0 +1,245 @@
+"""Queue files to read, made from a number: good ones, mutated ones, and ones from a grammar of nasty YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+ENTRY = """\
+- message_id: MSG-20260224-{number:08d}
+  type: plan_approval_request
+  from: task-manager
+  to: {to}
+  priority: high
+  created: '2026-02-24T10:30:15.123Z'
+  status: pending
+  payload:
+    request_id: plan_approval-1771929015123@task-manager@sprint-42
+    summary: Refactor the report generator
+    content: {content}
+"""
+CONTENTS = (
+    "short",
+    "|\n      1. Split it\n\n      2. \"Quote\" it: 'all' # of it\n        deeper",
+    '"one\\ntwo \\u00e9 \\x1b"',
+    "'it''s'",
+    "{a: [b, 1], c: {d: null}}",
+    "[a,\n b]",
+    '"first\n- second"',
+    '"Plan:\n- one\n- two\nSummary: done\n"',
+    ">-\n      folded\n      text\n\n      more",
+    "|2-\n        code\n      end",
+    "\n    - k: v\n      l:\n      - 1\n    - - nested",
+    "déjà vu 😀",
+    "~",
+)
+FRAGMENTS = (
+    *(" ", "  ", "    ", "\n", "\n  ", "\n    ", "- ", "-", ":", ": ", "#", " #", "'", '"', "|", "|-", "|+", "|2", ">"),
+    *("key: v", "\n  key: v", "\n    - x", "{}", "[]", "[a, b]", "{a: b}", "~", "null", "true", "1.5", "010", "\t"),
+    *(
+        "\\",
+        "\\n",
+        "é",
+        "\u2028",
+        "\x85",
+        "?",
+        "? ",
+        "&a ",
+        "*a",
+        "!!str ",
+        "!x ",
+        "<<: ",
+        "...",
+        "---",
+        "\n---\n",
+        "%",
+    ),
+    *("@", "`", ",", "[", "]", "{", "}", "\n\n", "\r\n", "\r", "\ufeff", "a", "0", "\x7f", "\xa0", "\x00", "\x1b"),
+    *("\nother:\n", "\nother: 1\n", "\nmessages:\n", "\nmessages: []\n", "messages:\n", "\nSummary: x\n", '"\n'),
+    *("\n# c\n", "\n- item", "\n...\n", "\nfoo bar\n", '"multi\n- line"', '"x\nSummary: y\n- z: q"', "{a: b,\n c: d}"),
+    *(
+        "\n- message_id: Z\n  type: t\n  from: a\n  to: b\n",
+        "\n  - message_id: Y\n    type: t\n    from: a\n    to: b\n",
+    ),
+    *(
+        "<<<<<<< HEAD\n",
+        "\n=======\n",
+        "!!python/object/apply:os.system [id]",
+        "!!binary aGk=",
+        "2026-13-45",
+        ".nan",
+        "1e3",
+    ),
+)
+HEADS = ("", "", "# c\n", "---\n", "version: 1\n", "a:\n- b\n- c\n", 'x: "q\n y"\n', "\ufeff", "%YAML 1.1\n---\n")
+LISTS = ("messages:\n", "messages:   # c\n", "messages:\n\n# x\n", '"messages":\n', "messages: \n", "? messages\n:\n")
+TAILS = ("", "", "", "other: 1\n", "other:\n- x\n- y\n", "...\n", "# end\n", "\n\n", "o: [1,\n2]\n")
+
+
+def good(random: Random) -> str:
+    """A queue that is valid YAML, in one of many spellings."""
+    indent = " " * random.choice((0, 0, 0, 2, 4))
+    entries = (
+        ENTRY.format(number=number, to=random.choice(("ceo", "[a, b]", "no")), content=random.choice(CONTENTS))
+        for number in range(random.choice((0, 1, 2, 3, 5)))
+    )
+    body = "".join(indent + line if line.strip() else line for entry in entries for line in entry.splitlines(True))
+    text = random.choice(HEADS) + random.choice(LISTS) + body + random.choice(TAILS)
+    return text.replace("\n", "\r\n") if random.random() < 0.05 else text
+
+
+def mutate(random: Random, text: str) -> str:
+    """`text` with a few things inserted, deleted, doubled, moved or indented otherwise."""
+    for _ in range(random.choice((1, 1, 1, 2, 2, 3, 5))):
+        text = random.choices(_CHANGES, weights=(45, 20, 15, 10, 10))[0](random, text)
+    return text
+
+
+def mutated_bytes(random: Random) -> bytes:
+    """A good file with single bytes changed, which need not be UTF-8 any more."""
+    data = bytearray(good(random).encode())
+    for _ in range(random.choice((1, 1, 2, 4, 16))):
+        place = random.randrange(len(data) + 1)
+        kind = random.random()
+        byte = random.randrange(256) if random.random() < 0.1 else random.randrange(9, 127)
+        if kind < 0.4:
+            data[place:place] = bytes([byte])
+        elif kind < 0.7:
+            del data[place : place + random.choice((1, 1, 2, 40))]
+        else:
+            data[place : place + 1] = bytes([byte])
+    return bytes(data[: random.randrange(len(data) + 1)] if random.random() < 0.1 else data)
+
+
+def nasty(random: Random) -> bytes:
+    """A file from a grammar of known trouble, repeated up to sizes that hurt."""
+    times = random.choice((1, 10, 70, 1000, 30_000, 200_000))
+    unit = random.choice(_UNITS)
+    bomb = unit * (times if len(unit) * times < 1_000_000 else 1_000_000 // len(unit))
+    place = random.choice(_PLACES)
+    return place.replace("@", bomb).encode("utf-8", "surrogatepass")
+
+
+def make(number: int, seed: int) -> bytes:
+    """Input `number` of the sequence `seed`; the same two numbers always give the same bytes."""
+    random = Random(f"{seed}:{number}")
+    kind = random.random()
+    if kind < 0.3:
+        return mutated_bytes(random)
+    if kind < 0.85:
+        return mutate(random, good(random)).encode()
+    return nasty(random) if kind < 0.99 else random.randbytes(random.randrange(2000))
+
+
+def _insert(random: Random, text: str) -> str:
+    place = random.randrange(len(text) + 1)
+    return text[:place] + random.choice(FRAGMENTS) + text[place:]
+
+
+def _delete(random: Random, text: str) -> str:
+    place = random.randrange(len(text) + 1)
+    return text[:place] + text[place + random.choice((1, 1, 2, 3, 10)) :]
+
+
+def _replace(random: Random, text: str) -> str:
+    place = random.randrange(len(text) + 1)
+    return text[:place] + random.choice(FRAGMENTS) + text[place + random.choice((1, 1, 2, 3)) :]
+
+
+def _move_line(random: Random, text: str) -> str:
+    lines = text.split("\n")
+    place = random.randrange(len(lines))
+    line = lines[place] if random.random() < 0.5 else lines.pop(place)
+    lines.insert(random.randrange(len(lines) + 1), line)
+    return "\n".join(lines)
+
+
+def _indent_line(random: Random, text: str) -> str:
+    lines = text.split("\n")
+    place, width = random.randrange(len(lines)), random.choice((-2, -1, 1, 2, 4))
+    lines[place] = " " * width + lines[place] if width > 0 else lines[place][-width:]
+    return "\n".join(lines)
+
+
+_CHANGES: tuple[Callable[[Random, str], str], ...] = (_insert, _delete, _replace, _move_line, _indent_line)
+_UNITS = (
+    *("[", "]", "{", "}", "[]", "{a: ", "- ", "? ", ": ", "? - ", "a: ", "&a ", "*a ", "!a ", "!!str ", "'", '"', "''"),
+    *(
+        "|\n",
+        ">\n",
+        "\n",
+        "\n- ",
+        "\n-",
+        "\n  ",
+        "\n      ",
+        " ",
+        "\t",
+        "\r",
+        "#",
+        " #",
+        "\\",
+        '"\\',
+        "x",
+        "x ",
+        "é",
+        "😀",
+    ),
+    *(
+        "\u2028",
+        "\x85",
+        "---\n",
+        "...\n",
+        "%TAG ! x\n",
+        "%YAML 1.1\n",
+        "k: v\n",
+        "\n  k: v",
+        "\n- message_id: x",
+        "key: &a\n",
+    ),
+    *(
+        ",",
+        "a, ",
+        '"a": 1, ',
+        "<<: *a\n",
+        "\nmessages:\n",
+        "\nmessages: []",
+        "9",
+        "1:",
+        "0.",
+        "-",
+        "\\x41",
+        "\ud800",
+        "\0",
+    ),
+    *(
+        '\n- "',
+        "\n- '",
+        "\n- [",
+        "\n- {a: ",
+        '\n- message_id: x\n  type: "',
+        "\n- a: |\n",
+        "\n-\n",
+        "\nx:\n- y",
+        "\nx: y\n- z",
+    ),
+    *("a:b ", "a #", ":&", ":!", "x: [", "x:: ", "\nfoo"),
+)
+_GOOD = "- message_id: A\n  type: t\n  from: a\n  to: b\n"
+_PLACES = (
+    "@",
+    "messages:\n@",
+    f"messages:\n{_GOOD}  payload: @\n{_GOOD}",
+    f"messages:\n{_GOOD}  payload:\n    content: @\n{_GOOD}",
+    f"messages:\n{_GOOD}  payload:\n    content: |\n      @\n{_GOOD}",
+    f'messages:\n{_GOOD}  payload:\n    content: "@"\n{_GOOD}',
+    f"messages:\n{_GOOD}  payload:\n    content: '@'\n{_GOOD}",
+    f"messages:\n{_GOOD}  payload:\n    @: x\n{_GOOD}",
+    f"messages:\n{_GOOD}@\n{_GOOD}",
+    f"messages:\n{_GOOD}@",
+    f"@messages:\n{_GOOD}",
+    "messages: @",
+    "messages: [@]",
+    '{"messages": [{"message_id": @}]}',
+    f"x: @\nmessages:\n{_GOOD}",
+    f"messages:\n{_GOOD}tail: @\n",
+)

@@ -1,0 +1,65 @@
+"""What a team does with a queue file: read it, search it, change it, each time holding the codec to its word."""
+
+from __future__ import annotations
+
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.message import Message, new_record
+
+
+def read(data: bytes) -> QueueText | None:
+    """Read `data` as a queue; None when it is refused as a whole. Any other exception is a defect."""
+    try:
+        text = QueueText.parse(data)
+    except CodecError as error:
+        if not (error.line >= 1 and error.message):
+            raise AssertionError("refused without a reason") from error
+        return None
+    messages, damaged = text.messages(), text.damaged()
+    assert text.data() == data
+    assert text.head + b"".join(entry.raw for entry in text.entries) + text.tail == data
+    assert len(messages) + sum(entry.error is not None for entry in text.entries) == len(text.entries)
+    assert all(line >= 1 and error.message for line, error in damaged)
+    _look_for(text, messages)
+    return text
+
+
+def _look_for(text: QueueText, messages: tuple[Message, ...]) -> None:
+    for message in messages[:3]:
+        index = text.find(message.message_id)
+        assert index is not None
+        found = text.entries[index].message
+        assert found is not None
+        assert found.message_id == message.message_id
+    assert text.find("MSG-20990101-notthere") is None
+
+
+def change(text: QueueText) -> None:
+    """Add a message and mark the first one read; nothing else may change."""
+    added = new_record(
+        message_id="MSG-20990101-aaaaaaaa",
+        type="message",
+        sender="a",
+        to="b",
+        created="2099-01-01T00:00:00Z",
+        priority="low",
+        payload={"content": 'two "lines"\nof it\'s {text}'},
+    )
+    before = text.entries
+    first = next((index for index, entry in enumerate(before) if entry.message is not None), None)
+    changes = {}
+    if first is not None and (message := before[first].message) is not None:
+        changes[first] = message.with_changes(status="read", read_at="2099-01-01T00:00:00Z")
+    try:
+        after = text.edit(append=[added], replace=changes)
+    except CodecError:
+        return
+    again = QueueText.parse(after.data())
+    assert [entry.error is None for entry in again.entries] == [*(entry.error is None for entry in before), True]
+    for index, (old, new) in enumerate(zip(before, again.entries[:-1], strict=True)):
+        if index == first:
+            assert new.message is not None
+            assert new.message.record == changes[index].record
+        elif not text.whole:
+            assert new.raw.startswith(old.raw)
+    assert again.entries[-1].message is not None
+    assert again.entries[-1].message.record == added.record
