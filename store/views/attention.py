@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.message import Message
-from store.names import USER
+from store.names import ALL, USER
 from store.permissions import may_answer
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
@@ -100,6 +100,8 @@ class Attention:
 
     def _is_mine(self, entry: Entry) -> bool:
         message = entry.message
+        if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
+            return False
         return any(message.is_pending_for(name) for name in self._names) and message.sender not in self._names
 
     def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:

@@ -50,6 +50,7 @@ class Board:
         """
         if snapshot.config is not self._config and snapshot.config != self._config:
             self._start(snapshot.config)
+        self._deliveries.judge_at(now)
         stale = snapshot.condition not in _READABLE
         if not stale:
             self._apply(self._change(snapshot.messages))
@@ -135,7 +136,7 @@ class Board:
             inboxes=self._inboxes.frozen(),
             requests=ledger.rows,
             attention=self._attention.items(self._waiting(scene, snapshot)),
-            deliveries=self._deliveries.frozen(now),
+            deliveries=self._deliveries.rows,
             batches=facts.sprint.batches,
             lifecycles=facts.lives.rows,
             counts=self._inboxes.counts,

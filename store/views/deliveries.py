@@ -52,13 +52,14 @@ class Deliveries:
             for number, _ in enumerate(_open_recipients(entry)):
                 rows.drop((*entry.order, number))
 
-    def frozen(self, now: datetime) -> tuple[DeliveryRow, ...]:
-        """All rows at the moment `now`: pending ones older than five minutes are due."""
-        self._age(now - OVERDUE_AFTER)
+    @property
+    def rows(self) -> tuple[DeliveryRow, ...]:
+        """All of them."""
         return tuple(chain.from_iterable(rows.rows for rows in self._lists.values()))
 
-    def _age(self, limit: datetime) -> None:
-        """Move the border between due and pending; only rows that cross it are touched."""
+    def judge_at(self, now: datetime) -> None:
+        """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""
+        limit = now - OVERDUE_AFTER
         pending = self._lists[Status.PENDING]
         places = [pending.place_of((one,)) if one else 0 for one in (self._due_until, limit)]
         state = DeliveryState.DUE if places[0] < places[1] else DeliveryState.PENDING

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import compress, count
-from operator import is_not
+from itertools import compress, count, islice
+from operator import attrgetter, is_not, lt
 
 from store.message import Message
 from store.protocol.kinds import Family
@@ -14,6 +14,7 @@ from store.protocol.reading import Reading, reading
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""
+_PLACE = attrgetter("place")
 Order = tuple[datetime, float]
 """When it was created, then its place in the store."""
 
@@ -71,44 +72,60 @@ class Queue:
             NoRoomError: Places ran out; the queue is unchanged.
         """
         old = self._messages
-        head = _common(old, messages)
+        shorter = min(len(old), len(messages))
+        head = _common(old, messages, shorter)
         if head == len(old) == len(messages):
             return Change()
-        tail = _common(old[head:][::-1], messages[head:][::-1])
+        tail = _common(reversed(old), reversed(messages), shorter - head)
         stop = len(old) - tail
         before = self._entries[head:stop]
         low = self._entries[head - 1].place if head else None
         high = self._entries[stop].place if tail else None
-        after = list(_placed(before, messages[head : len(messages) - tail], low=low, high=high))
+        after = _placed(before, messages[head : len(messages) - tail], low=low, high=high)
         self._entries[head:stop] = after
         self._messages = messages
-        kept, was = set(map(id, after)), set(map(id, before))
-        return Change(
-            tuple(one for one in before if id(one) not in kept), tuple(one for one in after if id(one) not in was)
-        )
+        kept, was = set(after), set(before)
+        return Change(tuple(one for one in before if one not in kept), tuple(one for one in after if one not in was))
 
 
-def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
-    """How many messages at the beginning are the same objects."""
-    return next(compress(count(), map(is_not, one, other)), min(len(one), len(other)))
+def _common(one: Iterable[Message], other: Iterable[Message], most: int) -> int:
+    """How many messages at the beginning, at most `most`, are the same objects."""
+    return min(most, next(compress(count(), map(is_not, one, other)), most))
 
 
-def _placed(
-    before: Iterable[Entry], messages: Sequence[Message], *, low: float | None, high: float | None
-) -> Iterator[Entry]:
-    """Entries for `messages`: the old one where the object and the order are the same, else a fresh one between."""
-    known = {id(entry.message): entry for entry in before}
+def _placed(before: list[Entry], messages: Sequence[Message], *, low: float | None, high: float | None) -> list[Entry]:
+    """Entries for `messages`: the old one where object and order are the same, else a fresh one in its gap."""
+    known = dict(zip(map(id, (entry.message for entry in before)), before, strict=True))
+    found = list(map(known.get, map(id, messages)))
+    kept = [entry for entry in found if entry is not None]
+    if not all(map(lt, map(_PLACE, kept), map(_PLACE, islice(kept, 1, None)))):
+        found = _in_order(found)
+    elif len(kept) == len(messages):
+        return kept
+    after: list[Entry] = []
     fresh: list[Message] = []
-    for message in messages:
-        entry = known.get(id(message))
-        if entry is None or (low is not None and entry.place <= low):
+    for entry, message in zip(found, messages, strict=True):
+        if entry is None:
             fresh.append(message)
             continue
-        yield from _between(fresh, low, entry.place)
-        fresh = []
-        yield entry
+        if fresh:
+            after += _between(fresh, low, entry.place)
+            fresh = []
+        after.append(entry)
         low = entry.place
-    yield from _between(fresh, low, high)
+    after += _between(fresh, low, high)
+    return after
+
+
+def _in_order(entries: Iterable[Entry | None]) -> list[Entry | None]:
+    """Without the entries that stand before where they stood; their messages get new places."""
+    found: list[Entry | None] = []
+    last = float("-inf")
+    for entry in entries:
+        kept = entry if entry is not None and entry.place > last else None
+        last = kept.place if kept is not None else last
+        found.append(kept)
+    return found
 
 
 def _between(messages: Sequence[Message], low: float | None, high: float | None) -> Iterator[Entry]:

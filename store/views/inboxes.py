@@ -55,7 +55,8 @@ class Inboxes:
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         self._counts[entry.message.status] += 1
-        self._named.update(entry.message.recipients)
+        for name in entry.message.recipients:
+            self._named[name] += 1
         if ALL in entry.message.recipients:
             self._to_all[id(entry)] = entry
         for name in self._addressees(entry):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TypeVar
 
 from store.config import TeamConfig
 from store.desk.requests import answers
+from store.message import Status
 from store.permissions import may_answer
 from store.protocol.kinds import RequestKind
 from store.views.cases import Case, is_overdue, judge, newest_first
@@ -44,7 +46,7 @@ class Ledger:
         self._pool_said: dict[Pool, list[Entry]] = {}
         self._paired: dict[Pool, dict[str, list[Entry]]] = {}
         self._cases: dict[Thread, list[Case]] = {}
-        self._plans: defaultdict[str, Ordered[Thread]] = defaultdict(Ordered)
+        self._plans: defaultdict[str, Ordered[Entry]] = defaultdict(Ordered)
         self._stops: defaultdict[str, set[Thread]] = defaultdict(set)
         self._ending: set[str] = set()
         self._dirty: set[Thread] = set()
@@ -82,10 +84,10 @@ class Ledger:
         """Author -> state of its latest plan that was not taken back."""
         found: dict[str, RequestState] = {}
         for author, plans in self._plans.items():
-            rows = (self.row(thread, RequestKind.PLAN) for thread in plans.rows)
-            for row in rows:
-                if row is not None and row.state is not RequestState.WITHDRAWN:
-                    found[author] = row.state
+            rows = (self._plan(one) for one in reversed(plans.rows))
+            latest = next((row for row in rows if row and row.state is not RequestState.WITHDRAWN), None)
+            if latest is not None:
+                found[author] = latest.state
         return found
 
     def refused(self, request_id: str) -> bool:
@@ -148,16 +150,27 @@ class Ledger:
 
     def _note_plan(self, entry: Entry, present: bool) -> None:
         plans = self._plans[entry.message.sender]
-        if present:
-            plans.put(entry.order, entry.read.request_id or "")
-        else:
+        if not present:
+            self._dirty |= set(self._neighbours(entry))
             plans.drop(entry.order)
-        self._dirty |= set(plans.rows)
+        else:
+            plans.put(entry.order, entry)
 
-    def _siblings(self, thread: Thread) -> Iterable[Thread]:
+    def _siblings(self, thread: Thread) -> Iterator[Thread]:
         for one in self._asked.get(thread, ()):
             if one.read.opens is RequestKind.PLAN:
-                yield from self._plans[one.message.sender].rows
+                yield from self._neighbours(one)
+
+    def _neighbours(self, plan: Entry) -> Iterator[Thread]:
+        """The author's next plan, and the earlier ones up to the first that stands: what links to this one."""
+        plans = self._plans[plan.message.sender]
+        place = plans.place_of(plan.order)
+        yield from (thread_of(one) for one in plans.rows[place + 1 : place + 2])
+        while place > 0:
+            place -= 1
+            yield thread_of(plans.row_at(place))
+            if plans.row_at(place).message.status != Status.RECALLED:
+                return
 
     def _pair(self, pool: Pool) -> None:
         asked = sorted(self._pool_asked.get(pool, ()), key=lambda entry: entry.order, reverse=True)
@@ -171,14 +184,14 @@ class Ledger:
             if orphans:
                 self._pool_orphans[pool] = orphans
         changed = before.keys() | self._paired.get(pool, {}).keys()
-        self._dirty |= {one.read.request_id or "" for one in questions if one.message.message_id in changed}
+        self._dirty |= {thread_of(one) for one in questions if one.message.message_id in changed}
 
     def _quoted(self, question: Entry) -> Order | None:
         """When an answer that counts first quoted the question's own id."""
         return min((one.order for one in self._quoting(question) if self._may_answer(one, question)), default=None)
 
     def _quoting(self, question: Entry) -> list[Entry]:
-        thread, kind = question.read.request_id or "", question.read.opens
+        thread, kind = thread_of(question), question.read.opens
         if kind is None:
             return []
         quoting = [one for one in self._said.get(thread, ()) if answers(one.message, kind, thread)]
@@ -257,7 +270,7 @@ class Ledger:
         cases = self._cases.get(thread)
         if not cases:
             return
-        done = [self._ended(self._linked(case, thread), voices, team) for case in cases]
+        done = [self._ended(self._linked(case), voices, team) for case in cases]
         self._cases[thread] = done
         for case in done:
             if case.row.is_open:
@@ -267,29 +280,26 @@ class Ledger:
             if case.row.flags:
                 self.flagged[case.row.key] = case.row
 
-    def _linked(self, case: Case, thread: Thread) -> Case:
+    def _linked(self, case: Case) -> Case:
         if case.row.kind is not RequestKind.PLAN:
             return case
-        plans = self._plans[case.row.asker].rows
-        place = plans.index(thread) if thread in plans else 0
-        newer = next((one for one in plans[place + 1 :] if self._stands(one)), None)
-        older = plans[place - 1] if place else None
+        plans = self._plans[case.row.asker]
+        place = plans.place_of(case.order)
+        later = (self._plan(one) for one in islice(plans.rows, place + 1, None))
+        others = (one for one in later if one is not None and one.request_id != case.row.request_id)
+        newer = next((one for one in others if one.state is not RequestState.WITHDRAWN), None)
+        older = self._plan(plans.row_at(place - 1)) if place else None
         row = case.row
-        if older is not None and not self._is_settled(older):
-            row = replace(row, supersedes=older)
+        if older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN):
+            row = replace(row, supersedes=older.request_id)
         if newer is not None and row.state in (RequestState.OPEN, RequestState.REJECTED):
-            row = replace(row, superseded_by=newer)
+            row = replace(row, superseded_by=newer.request_id)
             if row.state is RequestState.OPEN:
                 row = replace(row, state=RequestState.SUPERSEDED, flags=(*row.flags, Flag.SUPERSEDED))
         return replace(case, row=row)
 
-    def _stands(self, thread: Thread) -> bool:
-        row = self.row(thread, RequestKind.PLAN)
-        return row is not None and row.state is not RequestState.WITHDRAWN
-
-    def _is_settled(self, thread: Thread) -> bool:
-        row = self.row(thread, RequestKind.PLAN)
-        return row is None or row.state in (RequestState.APPROVED, RequestState.WITHDRAWN)
+    def _plan(self, question: Entry) -> RequestRow | None:
+        return self.row(thread_of(question), RequestKind.PLAN)
 
     def _ended(self, case: Case, voices: Voices, team: Membership) -> Case:
         """After a yes to a stop: silent, or alive all the same; a later creation is another agent."""
@@ -318,6 +328,11 @@ class Ledger:
                 self.flagged.pop(row.key, None)
                 if shown.flags:
                     self.flagged[row.key] = shown
+
+
+def thread_of(question: Entry) -> Thread:
+    """The id an answer must quote."""
+    return question.read.request_id or question.message.message_id
 
 
 def _closed_key(case: Case) -> tuple[object, float]:
