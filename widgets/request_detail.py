@@ -25,6 +25,8 @@ _MEANINGS = {
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
 }
 _EARLIER = 8
+_NAMED_IN_RANK = 3
+"""Blocked names up to this many stand in the rank already."""
 
 
 class RequestDetail(Detail):
@@ -96,7 +98,7 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None) -> list[B
         Fact("state", tuple(state)),
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
-    if item is not None and item.blocks:
+    if item is not None and len(item.blocks) > _NAMED_IN_RANK:
         facts.insert(3, Fact("blocks", ((", ".join(safe_line(one, 64) for one in item.blocks[:12]), "warn"),)))
     if item is not None and item.why:
         facts.insert(3, Fact("rank", ((safe_line(item.why, 300), "muted"),)))

@@ -125,14 +125,25 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         draw: Draw[RowT],
         *,
         lines: int = 1,
+        matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
         clock: Callable[[], float] = monotonic,
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
+        """Make an empty list.
+
+        Args:
+            key: What names a row.
+            draw: How a row looks.
+            lines: Lines of each row, 1 or 2.
+            matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
+            markable: Whether space marks rows.
+            clock: Seconds that only go forward.
+        """
         super().__init__(name=name, id=id, classes=classes)
-        self._key, self._draw, self._clock = key, draw, clock
+        self._key, self._draw, self._clock, self._matter = key, draw, clock, matter
         self._row_lines, self._markable = lines, markable
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
@@ -186,12 +197,11 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
         self._cache.clear()
         self._refresh_changed(before)
-        if self._cursor_key != had or self.cursor_row != old_row:
-            if had is not None:
-                self._disturbed_at = self._clock()
-            self._tell(by_user=False)
-        elif self._screen_row() != old_screen_row:
+        changed = self._cursor_key != had or self._is_another(old_row)
+        if had is not None and (changed or self._screen_row() != old_screen_row):
             self._disturbed_at = self._clock()
+        if changed or self.cursor_row != old_row:
+            self._tell(by_user=False)
 
     def set_lines(self, lines: int) -> None:
         """Give each row `lines` lines."""
@@ -331,6 +341,12 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         if not at_top and had is not None:
             self.scroll_to(y=max(0, (index - screen_row) * self._row_lines), animate=False)
         self._show_cursor()
+
+    def _is_another(self, old: RowT | None) -> bool:
+        row = self.cursor_row
+        if row is None or old is None:
+            return row is not old
+        return row is not old and self._matter(row) != self._matter(old)
 
     def _screen_row(self) -> int:
         return self._cursor - self.scroll_offset.y // self._row_lines

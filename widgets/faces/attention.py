@@ -11,21 +11,19 @@ from widgets.signs import NEEDS
 
 _TAG = 8
 _WHO = 16
+_INDENT = (" " * (_TAG + 3), "")
 
 
 def attention_lines(item: AttentionItem, drawing: Drawing) -> tuple[Line, ...]:
-    """One line or two, as `drawing.lines` asks."""
+    """Tag, who and title on one line; on two the title has the first to itself."""
     sign = NEEDS[item.need]
-    who = min(_WHO, max(8, drawing.width // 4))
-    head: Line = (
-        (f"{sign.glyph} {pad(sign.word, _TAG)} ", sign.tone),
-        (pad(safe_line(item.who, 64), who) + "  ", ""),
-        (safe_line(item.title, 400), "strong"),
-    )
-    first = spread(head, _age(item, drawing), drawing.width)
+    tag: Line = ((f"{sign.glyph} {pad(sign.word, _TAG)} ", sign.tone),)
+    title: Line = ((safe_line(item.title, 400), "strong"),)
     if drawing.lines == 1:
-        return (first,)
-    return first, ((" " * (_TAG + 3), ""), *_below(item))
+        who = min(_WHO, max(8, drawing.width // 4))
+        name: Line = ((pad(safe_line(item.who, 64), who) + "  ", ""),)
+        return (spread((*tag, *name, *title), _age(item, drawing), drawing.width),)
+    return spread((*tag, *title), _age(item, drawing), drawing.width), (_INDENT, *_below(item))
 
 
 def _age(item: AttentionItem, drawing: Drawing) -> Line:
@@ -34,8 +32,4 @@ def _age(item: AttentionItem, drawing: Drawing) -> Line:
 
 def _below(item: AttentionItem) -> Line:
     why = safe_line(item.why, 200)
-    if not item.blocks:
-        return ((why, "muted"),)
-    blocks = ", ".join(safe_line(one, 64) for one in item.blocks[:4])
-    more = f" and {len(item.blocks) - 4} more" if len(item.blocks) > 4 else ""
-    return (("blocks ", "muted"), (blocks + more, "warn"), (f" · {why}" if why else "", "muted"))
+    return (safe_line(item.who, 64), ""), (f" · {why}" if why else "", "muted")

@@ -1,0 +1,213 @@
+"""The console application: it wires the team, the feed and the screen, and leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any, ClassVar
+
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.message import Message
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from console.drafts import Drafts
+from console.feed import Feed, Sight
+from console.leaving import leave_cleanly
+from console.looks import THEMES, first_theme
+from console.screens.main import MainScreen
+from console.situation import Situation
+from console.terminal import Canvas, sparing
+from store.desk.seat import Seat
+from store.errors import TeamError
+from store.safe import safe_line
+from store.team import Team, WatchHint, WatchState
+
+LOCK_WAIT = 2.0
+"""Seconds a write in the console waits for the lock (decision D7)."""
+TICK = 5.0
+"""Seconds between two looks at the clock, for ages."""
+REJUDGE = 15.0
+"""Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
+HOLDER_LOOK = 1.0
+"""Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+def _palette() -> type[Any]:
+    from console.palette import ActionProvider
+
+    return ActionProvider
+
+
+class ConsoleApp(App[int]):
+    """The human's seat at one team."""
+
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {_palette}
+    TITLE = "team-console"
+    CSS_PATH = "screens/main.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+
+    @dataclass
+    class StoreChanged(Message):
+        """Look again; many of these are one."""
+
+        hint: WatchHint | None = None
+
+        def can_replace(self, message: Message) -> bool:
+            """A newer hint says all that an older one did."""
+            return isinstance(message, ConsoleApp.StoreChanged)
+
+    @dataclass
+    class Progressed(Message):
+        """A long reading goes on."""
+
+        done: int
+        total: int
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the latest progress is of interest."""
+            return isinstance(message, ConsoleApp.Progressed)
+
+    def __init__(self, team: Team, *, me: str, read_only: bool = False) -> None:
+        super().__init__()
+        self.team = team
+        self.read_only = read_only or team.read_only
+        self.drafts = Drafts(team.location, me, enabled=not self.read_only)
+        self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
+        self.feed = Feed(team, me)
+        self.situation = Situation()
+        self._reading = self._again = False
+        self._reported = 0.0
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = first_theme(self.console.color_system)
+
+    def get_driver_class(self) -> type[Driver]:
+        """A driver that writes only cells that changed."""
+        return sparing(super().get_driver_class())
+
+    def get_default_screen(self) -> MainScreen:
+        """The one screen."""
+        return self.main
+
+    def on_mount(self) -> None:
+        """Begin to read at once; watch when there is something to see."""
+        leave_cleanly(self)
+        self.look()
+        self.set_interval(TICK, self._tick)
+
+    def look(self) -> None:
+        """Look at the store again."""
+        self.post_message(self.StoreChanged())
+
+    def redraw(self) -> None:
+        """Forget what the terminal shows, and look again."""
+        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
+            canvas.forget()
+        self.main.refresh(layout=True)
+        self.look()
+
+    def on_resize(self) -> None:
+        """A terminal of another size shows nothing that is known."""
+        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
+            canvas.forget()
+
+    @on(StoreChanged)
+    def _changed(self, event: StoreChanged) -> None:
+        if event.hint is not None:
+            self.situation = replace(self.situation, watch=event.hint)
+        if self._reading:
+            self._again = True
+        else:
+            self._reading = True
+            self._read()
+
+    @on(Progressed)
+    def _progressed(self, event: Progressed) -> None:
+        if self._reading and self.situation.sight is None:
+            self._show(progress=(event.done, event.total))
+
+    @work(thread=True, exit_on_error=False, group="read")
+    def _read(self) -> Sight:
+        worker = get_current_worker()
+        if self.situation.sight is not None:
+            self.feed.deepen()
+        return self.feed.read(lambda done, total: self._report(done, total) and not worker.is_cancelled)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A reading ended: show it unless a later one was shown already; then read again if more changed."""
+        if event.worker.group != "read" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+            return
+        self._reading = False
+        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
+            self._saw(event.worker.result)
+        elif event.worker.error is not None:
+            self._failed(event.worker.error)
+        if self._again:
+            self._again = False
+            self.look()
+
+    def _saw(self, sight: Sight) -> None:
+        first = self.situation.sight is None
+        if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
+            return
+        now = self.team.clock()
+        good = now if sight.fresh else self.situation.good_at
+        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        if sight.snapshot.holder is not None:
+            self.set_timer(HOLDER_LOOK, self.look)
+        if first:
+            self.call_after_refresh(self._watch)
+
+    def _failed(self, error: BaseException) -> None:
+        words = error.message if isinstance(error, TeamError) else f"{type(error).__name__}: {error}"
+        self._show(failure=safe_line(words, 300))
+        self.set_timer(HOLDER_LOOK, self.look)
+
+    def _show(self, **known: Any) -> None:
+        self.situation = replace(self.situation, **known)
+        if self.main.is_mounted:
+            self.main.show(self.situation, self.team.clock())
+
+    @work(group="watch")
+    async def _watch(self) -> None:
+        while True:
+            try:
+                async for hint in self.team.watch():
+                    self.post_message(self.StoreChanged(hint))
+            except OSError as error:
+                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, str(error))))
+            await asyncio.sleep(TICK)
+
+    def _report(self, done: int, total: int) -> bool:
+        moment = monotonic()
+        if moment - self._reported > 0.1:
+            self._reported = moment
+            self.post_message(self.Progressed(done, total))
+        return True
+
+    def _tick(self) -> None:
+        now = self.team.clock()
+        view = self.main.view
+        if view is None or (now - view.now).total_seconds() > REJUDGE:
+            self.look()
+        if self.main.is_mounted:
+            self.main.tick(now)
+
+
+def run_console(team: Team, *, me: str, read_only: bool = False) -> int:
+    """Run the console on `team` until it is left; returns the exit status."""
+    app = ConsoleApp(team, me=me, read_only=read_only)
+    return app.run() or app.return_code or 0
+
+
+def pick_team(locations: Sequence[str]) -> str | None:
+    """Let the human choose one of the locations; None when none was chosen."""
+    from console.screens.picker import PickerApp
+
+    return PickerApp(tuple(locations)).run()

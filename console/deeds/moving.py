@@ -1,0 +1,114 @@
+"""Moving about in the console: modes, panels, help, palette, theme, leaving."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.actions import Action, Group, actions_in, grouped
+from console.subject import Mode, Subject
+
+if TYPE_CHECKING:
+    from console.screens.main import MainScreen
+    from widgets.forms.help_panel import HelpRow
+
+
+def go(mode: Mode, screen: MainScreen, subject: Subject) -> None:
+    """Go to a mode."""
+    screen.go(mode)
+
+
+def next_panel(screen: MainScreen, subject: Subject) -> None:
+    """The next panel."""
+    screen.focus_next()
+
+
+def previous_panel(screen: MainScreen, subject: Subject) -> None:
+    """The panel before."""
+    screen.focus_previous()
+
+
+def back(screen: MainScreen, subject: Subject) -> None:
+    """Back out of the innermost thing."""
+    screen.back()
+
+
+def palette(screen: MainScreen, subject: Subject) -> None:
+    """Find an action by its name."""
+    screen.app.action_command_palette()
+
+
+def show_help(screen: MainScreen, subject: Subject) -> None:
+    """All keys of this place."""
+    from widgets.forms.help_panel import HelpPanel
+
+    sections = [("Move", movement())]
+    found = grouped(actions_in(subject.mode, read_only=screen.read_only))
+    sections += [(str(group), tuple(_row(action, subject) for action in some)) for group, some in found.items()]
+    intro = getattr(screen.focused, "HELP", "") or ""
+    order = [Group.DECIDE, Group.WRITE, Group.DELIVER]
+    sections.sort(key=lambda section: section[0] not in order)
+    screen.app.push_screen(HelpPanel(subject.mode.label, intro, tuple(sections)))
+
+
+def movement() -> tuple[HelpRow, ...]:
+    """The keys of lists, from their real bindings."""
+    from textual.binding import Binding
+
+    from widgets.forms.help_panel import HelpRow
+    from widgets.row_list import RowList
+
+    made = [one for one in RowList.BINDINGS if isinstance(one, Binding)]
+    rows: dict[str, list[str]] = {}
+    for one in made:
+        if one.key not in ("space", "enter"):
+            rows.setdefault(one.description, []).extend(one.key.split(","))
+    return tuple(HelpRow(" ".join(_written(key) for key in keys), words + ".") for words, keys in rows.items())
+
+
+def redraw(screen: MainScreen, subject: Subject) -> None:
+    """Read and draw everything anew."""
+    screen.redraw()
+
+
+def theme(screen: MainScreen, subject: Subject) -> None:
+    """Change between dark and light."""
+    from console.looks import DARK, LIGHT
+
+    screen.app.theme = LIGHT if screen.app.current_theme.dark else DARK
+
+
+def suspend(screen: MainScreen, subject: Subject) -> None:
+    """Back to the shell."""
+    screen.app.action_suspend_process()
+
+
+def leave(screen: MainScreen, subject: Subject) -> None:
+    """Leave the console."""
+    screen.app.exit(0)
+
+
+def _row(action: Action, subject: Subject) -> HelpRow:
+    from widgets.forms.help_panel import HelpRow
+
+    why = action.disabled(subject) if action.group is not Group.CONSOLE else None
+    return HelpRow(action.shown, action.help, why or "")
+
+
+def _written(key: str) -> str:
+    names = {"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp"}
+    return names.get(key, key.replace("ctrl+", "^"))
+
+
+DEEDS = {
+    "next_panel": next_panel,
+    "previous_panel": previous_panel,
+    "back": back,
+    "palette": palette,
+    "help": show_help,
+    "redraw": redraw,
+    "theme": theme,
+    "suspend": suspend,
+    "quit": leave,
+    **{f"go_{mode}": partial(go, mode) for mode in Mode},
+}

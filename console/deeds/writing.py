@@ -1,0 +1,231 @@
+"""Writing to agents: a message, a broadcast, a request to stop, a correction of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.deeds.telling import count, listed, written
+from console.subject import Mode, Subject
+from store.desk import mail, requests
+from store.desk.seat import Receipt
+from store.errors import TeamError
+from store.message import Message
+from store.names import ALL, USER
+from store.safe import safe_line
+from store.views.rows import AgentState, View
+
+if TYPE_CHECKING:
+    from console.screens.main import MainScreen
+    from widgets.forms.compose import Written
+
+_QUIET = (AgentState.STOPPED, AgentState.STOPPING)
+
+
+def message(screen: MainScreen, subject: Subject) -> None:
+    """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
+    from widgets.forms.compose import Compose
+
+    quoted = _quoted(subject)
+    purpose = f"message:{quoted.message_id if quoted else ','.join(subject.agents)}"
+    draft = screen.drafts.get(purpose) or _first_draft(subject, quoted)
+    title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
+    form = Compose[Receipt](
+        title,
+        partial(_send, screen, quoted.message_id if quoted else None),
+        names=partial(known_names, screen, subject),
+        foresee=partial(_foresee, screen),
+        words=partial(_words, screen),
+        draft=draft,
+        on_draft=partial(screen.drafts.keep, purpose),
+    )
+    screen.ask(form, lambda receipt: written("message", receipt))
+
+
+def broadcast(screen: MainScreen, subject: Subject) -> None:
+    """Write to everybody; how many that is and who is not listening comes before it is written."""
+    from widgets.forms.compose import Compose, Written
+
+    names, quiet = _everybody(subject)
+    keep = partial(screen.drafts.keep, "broadcast")
+    form = Compose[Written](
+        "Broadcast",
+        lambda letter: letter,
+        foresee=partial(_foresee, screen),
+        words=partial(_words, screen),
+        to=f"everybody · {count(len(names), 'delivery')}",
+        verb="Go on",
+        draft=screen.drafts.get("broadcast"),
+        on_draft=lambda draft: keep(draft) if draft else None,
+    )
+    screen.ask(form, None, then=lambda letter: _confirm_broadcast(screen, letter, names, quiet))
+
+
+def shutdown(screen: MainScreen, subject: Subject) -> None:
+    """Ask the chosen agents to stop."""
+    from widgets.forms.confirm import Confirm
+
+    names = subject.stoppable
+    _, quiet = _everybody(subject)
+    lines = [f"{listed(names, 12)} will be asked to stop: {count(len(names), 'request')}."]
+    lines += _not_listening([name for name in names if name in quiet])
+    lines.append("Each answers for itself; a refusal comes back to you with its reason.")
+    form = Confirm[tuple[Receipt, ...]](
+        "Shut down",
+        tuple(lines),
+        partial(_ask_to_stop, screen, names),
+        verb=f"Ask {count(len(names), 'agent')}",
+        field="reason",
+    )
+    screen.ask(form, lambda receipts: written("asked to stop", *receipts))
+
+
+def shutdown_all(screen: MainScreen, subject: Subject) -> None:
+    """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
+    from widgets.forms.confirm import Confirm
+
+    everybody, quiet = _everybody(subject)
+    names = tuple(name for name in _in_turn(subject.view, everybody) if name not in quiet)
+    if not names:
+        screen.toast("Nobody is left to ask.", severity="warning")
+        return
+    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
+    lines += _not_listening([name for name in everybody if name in quiet])
+    lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
+    form = Confirm[str](
+        "Shut down the team", tuple(lines), lambda reason: reason, verb=f"Ask all {len(names)}", field="reason"
+    )
+    screen.ask(form, None, then=lambda reason: screen.dissolve(names, reason or None))
+
+
+def correct_course(screen: MainScreen, subject: Subject) -> None:
+    """Ask the scrum master to plan again (requirement 185)."""
+    from store.desk.agents import trigger_course_correction
+    from widgets.forms.reason import ReasonPrompt
+
+    prompt = ReasonPrompt[Receipt](
+        "Correct the course",
+        "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
+        lambda words, _: trigger_course_correction(screen.seat, user_input=words),
+        verb="Trigger",
+        label="change",
+        required=True,
+        draft=screen.drafts.get("correct_course"),
+        on_draft=partial(screen.drafts.keep, "correct_course"),
+    )
+    screen.ask(prompt, lambda receipt: written("course correction", receipt))
+
+
+def known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
+    """Names a message may go to."""
+    view = screen.view
+    names = [row.name for row in view.roster if row.name != subject.me] if view else []
+    return (*names, ALL)
+
+
+def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Receipt:
+    return mail.send(
+        screen.seat,
+        to=letter.to,
+        content=letter.content,
+        summary=letter.summary or None,
+        priority=letter.priority or None,
+        in_reply_to=in_reply_to,
+    )
+
+
+def _confirm_broadcast(screen: MainScreen, letter: Written, names: list[str], quiet: list[str]) -> None:
+    from widgets.forms.confirm import Confirm
+
+    lines = [
+        f"“{safe_line(letter.summary or letter.content, 120)}”",
+        f"{count(len(names), 'delivery')}: {listed(names, 16)}.",
+    ]
+    lines += _not_listening(quiet)
+    lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
+
+    def act(_: str) -> Receipt:
+        return mail.broadcast(screen.seat, summary=letter.summary, content=letter.content)
+
+    def told(receipt: Receipt) -> str:
+        screen.drafts.keep("broadcast", {})
+        return written("broadcast", receipt)
+
+    screen.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(len(names), 'message')}"), told)
+
+
+def _ask_to_stop(screen: MainScreen, names: tuple[str, ...], reason: str) -> tuple[Receipt, ...]:
+    receipts: list[Receipt] = []
+    for name in names:
+        try:
+            receipts.append(requests.request_shutdown(screen.seat, agent=name, reason=reason or None))
+        except TeamError as error:
+            asked = f"{listed(names[: len(receipts)])} asked; " if receipts else ""
+            raise TeamError(error.code, f"{asked}{name}: {error.message}", error.hint, **error.facts) from error
+    return tuple(receipts)
+
+
+def _quoted(subject: Subject) -> Message | None:
+    """The message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
+    one = subject.message
+    if one is None or subject.marked or one.sender == subject.me or subject.mode is Mode.DELIVERIES:
+        return None
+    return one
+
+
+def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
+    names = (quoted.sender,) if quoted else subject.agents
+    summary = ""
+    if quoted:
+        former = safe_line(quoted.summary, 120)
+        summary = former if former.startswith("Re: ") else f"Re: {former}"
+    return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
+
+
+def _foresee(screen: MainScreen, names: tuple[str, ...]) -> str:
+    seen = mail.preview(screen.seat, to=names)
+    parts = [f"{count(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
+    if seen.not_listening:
+        parts.append(f"not listening: {listed(seen.not_listening)}")
+    parts += [safe_line(one, 120) for one in seen.warnings]
+    return " · ".join(parts)
+
+
+def _words(screen: MainScreen, summary: str) -> tuple[int, list[str]]:
+    from store.protocol.summary import summary_warnings, words_of
+
+    language = screen.view.snapshot.config.language if screen.view else "any"
+    return len(words_of(summary)), summary_warnings(summary, language=language)
+
+
+def _everybody(subject: Subject) -> tuple[list[str], list[str]]:
+    """All members but the actor, and those of them that are not listening."""
+    rows = (
+        [row for row in subject.view.roster if row.name not in (subject.me, USER) and not row.stranger]
+        if subject.view
+        else []
+    )
+    return [row.name for row in rows], [row.name for row in rows if row.state in _QUIET]
+
+
+def _in_turn(view: View | None, names: list[str]) -> list[str]:
+    """Temporary agents first, residents last, so that nobody loses its contact too early."""
+    order = {"temp": 0, "slave": 1, "resident": 3, "master": 4}
+    roles = {row.name: row.role for row in view.roster} if view else {}
+    return sorted(
+        (name for name in names if roles.get(name) != "master"), key=lambda name: order.get(roles.get(name, ""), 2)
+    )
+
+
+def _not_listening(names: list[str]) -> list[str]:
+    return [f"△ Not listening: {listed(names)}. What they get waits in their inbox."] if names else []
+
+
+DEEDS = {
+    "message": message,
+    "broadcast": broadcast,
+    "shutdown": shutdown,
+    "shutdown_all": shutdown_all,
+    "correct_course": correct_course,
+}

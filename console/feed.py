@@ -1,0 +1,85 @@
+"""Reads the team for the screen: one reading at a time, each a snapshot and the view made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.message import Message
+from store.team import Condition, Snapshot, Team
+from store.views.rows import View
+
+if TYPE_CHECKING:
+    from store.views.board import Board
+
+_PAST = 2000
+"""Archived messages the ledger looks back on for the answers of old requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one reading saw.
+
+    Attributes:
+        number: Counts readings; a lower one that comes later is stale.
+        snapshot: The store as it was found, readable or not.
+        view: What the screens show: of this snapshot when it could be read, else of the last that could.
+        fresh: Whether `view` is of `snapshot`.
+    """
+
+    number: int
+    snapshot: Snapshot
+    view: View | None
+    fresh: bool
+
+
+class Feed:
+    """Makes sights of a team; used from one thread at a time."""
+
+    def __init__(self, team: Team, me: str) -> None:
+        self._team, self._me = team, me
+        self._board: Board | None = None
+        self._number = 0
+        self._view: View | None = None
+        self._past: tuple[Message, ...] = ()
+        self._deep = False
+
+    def read(self, progress: Callable[[int, int], bool] | None = None) -> Sight:
+        """Read the store and bring the view up to date; only what changed costs.
+
+        Raises:
+            InterruptedError: `progress` asked to stop.
+        """
+        snapshot = self._team.snapshot(progress=progress)
+        self._number += 1
+        readable = snapshot.condition in (Condition.OK, Condition.EMPTY)
+        if readable:
+            self._view = self._update(snapshot)
+        return Sight(self._number, snapshot, self._view, readable)
+
+    def deepen(self) -> None:
+        """From the next reading on, know answers that are only in the archives and check bodies field by field.
+
+        The first reading leaves this out: it would keep the first picture waiting.
+        """
+        if self._deep:
+            return
+        found: list[Message] = []
+        cursor: str | None = None
+        while len(found) < _PAST:
+            page = self._team.history(cursor=cursor, limit=500)
+            found += page.messages
+            cursor = page.cursor
+            if cursor is None:
+                break
+        self._past, self._deep = tuple(found), True
+
+    def _update(self, snapshot: Snapshot) -> View:
+        from store.views.board import Board
+
+        if self._board is None:
+            self._board = Board(self._me)
+        view = self._board.update(snapshot, self._team.clock(), self._past, bodies=self._deep)
+        self._past = ()
+        return view

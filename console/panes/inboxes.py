@@ -1,0 +1,179 @@
+"""Inboxes: who is in the team, what waits for each of them, and the message itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.events import DescendantFocus
+
+from console.panes.pane import ListPane, set_title
+from console.situation import Situation, empty_words
+from console.subject import Mode
+from store.desk.requests import fingerprint
+from store.message import Message
+from store.safe import safe_line
+from store.views.rows import RosterRow, View
+from widgets.cells import Line
+from widgets.detail import Detail
+from widgets.document import Document
+from widgets.faces.messages import inbox_lines
+from widgets.faces.roster import roster_lines
+from widgets.message_detail import message_document
+from widgets.row_list import Drawing, RowList
+from widgets.signs import AGENTS
+from widgets.typing import Field
+
+
+class InboxesPane(ListPane[Message]):
+    """Roster, the inbox of the agent under its cursor, and the message under the inbox's cursor."""
+
+    DEFAULT_CSS = """
+    InboxesPane .inboxes--lists { layout: horizontal; height: 1fr; }
+    InboxesPane #roster { width: 34; height: 100%; }
+    InboxesPane #inbox { width: 1fr; height: 100%; }
+    """
+    MODE: ClassVar[Mode] = Mode.INBOXES
+    MARKABLE: ClassVar[bool] = True
+    TWO_LINES: ClassVar[bool] = False
+
+    @property
+    def rows(self) -> RowList[Message]:
+        """The inbox."""
+        return self.query_one("#inbox", RowList)
+
+    @property
+    def roster(self) -> RowList[RosterRow]:
+        """The agents."""
+        return self.query_one("#roster", RowList)
+
+    def compose(self) -> ComposeResult:
+        """Roster and inbox side by side, the message right of them or below."""
+        with Container(classes="pane--rows"):
+            with Container(classes="inboxes--lists"):
+                yield RowList[RosterRow](lambda row: row.name, roster_lines, matter=lambda row: row.name, id="roster")
+                yield RowList(self.key_of, self.draw, matter=self.matter_of, id="inbox")
+            yield Field(placeholder="filter: messages that hold all of these words", classes="pane--filter")
+        yield Detail()
+
+    def draw(self, row: Message, drawing: Drawing) -> Any:
+        """A message as its recipient sees it."""
+        return inbox_lines(row, drawing)
+
+    def key_of(self, row: Message) -> str:
+        """Its id; two records with one id are told apart by their state."""
+        return row.message_id
+
+    def matter_of(self, row: Message) -> object:
+        """What it says and where it is on its way."""
+        return row.status, row.payload
+
+    def rows_of(self, view: View) -> tuple[Message, ...]:
+        """The inbox of the agent under the roster's cursor."""
+        agent = self.roster.cursor_key
+        return view.inboxes.get(agent, ()) if agent is not None else ()
+
+    def words_of(self, row: Message) -> str:
+        """Kind, names, summary and text."""
+        return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
+
+    def document_of(self, row: Message) -> Document | None:
+        """The message."""
+        return message_document(row, now=self.now, content=self.content_of(row), token=fingerprint(row))
+
+    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
+        """In the roster its agents, in the inbox its messages."""
+        if self.roster.has_focus:
+            agents = tuple(one.name for one in self.roster.marked_rows()) or tuple(
+                filter(None, [self.roster.cursor_key])
+            )
+            return {"key": self.roster.cursor_key, "agents": agents, "marked": len(self.roster.marks)}
+        some = marked or ((row,) if row is not None else ())
+        agents = tuple(dict.fromkeys(one.sender for one in some)) or tuple(filter(None, [self.roster.cursor_key]))
+        return {"message": row, "messages": some, "agents": agents}
+
+    def show(self, situation: Situation, now: datetime) -> None:
+        """Show another roster and the inbox that belongs to it."""
+        view = situation.sight.view if situation.sight else None
+        self.situation, self.now = situation, now
+        empty = empty_words(Mode.INBOXES, situation)
+        if view is not None and view.snapshot.messages:
+            empty = ((("No agents are known yet", "muted"),),)
+        self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
+        unread = sum(row.unread for row in view.roster) if view else 0
+        count = f"✓ {len(self.roster.marks)} marked" if self.roster.marks else ""
+        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread} unread")
+        super().show(situation, now)
+
+    def _choose_lines(self) -> None:
+        super()._choose_lines()
+        self.roster.set_lines(2 if self.roster.size.height >= 2 * len(self.roster.rows) and self.roster.rows else 1)
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on in both lists."""
+        self.roster.tick(now)
+        super().tick(now)
+
+    def focus_first(self) -> None:
+        """The roster."""
+        self.roster.focus()
+
+    def undisturbed_for(self) -> float:
+        """Of the list that has the focus."""
+        return self.roster.undisturbed_for() if self.roster.has_focus else self.rows.undisturbed_for()
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Whose inbox it is."""
+        row = self.roster.cursor_row
+        if row is None:
+            return "Inbox"
+        name = safe_line(row.name, 64)
+        return f"{name} · {shown}" if shown == total else f"{name} · {shown} of {total}"
+
+    def back(self) -> bool:
+        """From the inbox to the roster, after all else."""
+        if super().back():
+            return True
+        if self.rows.has_focus:
+            self.roster.focus()
+            return True
+        if self.roster.marks:
+            self.roster.clear_marks()
+            return True
+        return False
+
+    def _fill(self) -> None:
+        super()._fill()
+        row = self.roster.cursor_row
+        if row is not None and not self.rows.rows and not self.query_text:
+            self.rows.set_rows((), now=self.now, empty=_why_empty(row))
+
+    @on(RowList.Moved, "#roster")
+    def _agent_chosen(self, event: RowList.Moved) -> None:
+        event.prevent_default()
+        event.stop()
+        super().show(self.situation, self.now)
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Opened, "#roster")
+    def _agent_opened(self, event: RowList.Opened) -> None:
+        event.prevent_default()
+        event.stop()
+        self.rows.focus()
+
+    @on(DescendantFocus)
+    def _focused(self) -> None:
+        self.post_message(self.Looked(self))
+
+
+def _why_empty(row: RosterRow) -> tuple[Line, ...]:
+    sign = AGENTS[row.state]
+    state: Line = (
+        (f"{sign.glyph} {sign.word}", sign.tone),
+        (f" · {safe_line(row.reason, 120)}" if row.reason else "", "muted"),
+    )
+    return ((("No message waits for ", ""), (safe_line(row.name, 64), "strong")), (), state)

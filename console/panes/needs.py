@@ -1,0 +1,133 @@
+"""Needs you: everything that waits for the human, ranked, with the rank explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from console.panes.pane import ListPane
+from console.subject import Mode
+from store.desk.requests import fingerprint
+from store.safe import safe_line
+from store.views.rows import AttentionItem, Need, View
+from widgets.document import Document, Fact, Lines
+from widgets.faces.attention import attention_lines
+from widgets.message_detail import message_document
+from widgets.request_detail import earlier_plans, request_document
+from widgets.row_list import Drawing
+from widgets.signs import NEEDS
+
+SNOOZE = timedelta(minutes=15)
+
+
+class NeedsPane(ListPane[AttentionItem]):
+    """The list the console opens with."""
+
+    MODE: ClassVar[Mode] = Mode.NEEDS
+    MARKABLE: ClassVar[bool] = True
+
+    def __init__(self, contents: Mapping[str, str]) -> None:
+        super().__init__(contents)
+        self._snoozed: dict[str, tuple[datetime, object]] = {}
+
+    def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
+        """An item in one line or two."""
+        return attention_lines(row, drawing)
+
+    def key_of(self, row: AttentionItem) -> str:
+        """Its own key."""
+        return row.key
+
+    def matter_of(self, row: AttentionItem) -> object:
+        """The message and where its request stands; ages and ranks are no disturbance."""
+        return row.need, row.message, row.request.question if row.request else None
+
+    def rows_of(self, view: View) -> tuple[AttentionItem, ...]:
+        """All items but the snoozed ones."""
+        self._wake_due(view)
+        if not self._snoozed:
+            return view.attention
+        return tuple(item for item in view.attention if item.key not in self._snoozed)
+
+    def words_of(self, row: AttentionItem) -> str:
+        """Tag, names, title and text."""
+        message = row.message or (row.request.question if row.request else None)
+        return " ".join((row.need, row.who, row.title, row.why, *row.blocks, message.content if message else ""))
+
+    def document_of(self, row: AttentionItem) -> Document | None:
+        """The request, else the message, else the item itself."""
+        if row.request is not None:
+            view = self.situation.sight.view if self.situation.sight else None
+            return request_document(
+                row.request,
+                now=self.now,
+                earlier=earlier_plans(row.request, view.requests) if view else (),
+                content=self.content_of(row.request.question),
+                token=fingerprint(row.request.question),
+                item=row,
+            )
+        if row.message is not None:
+            content = self.content_of(row.message)
+            return message_document(row.message, now=self.now, content=content, token=fingerprint(row.message))
+        return _plain_document(row)
+
+    def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Mapping[str, Any]:
+        """The item under the cursor; agents and messages of the marked ones when there are any."""
+        some = marked or ((row,) if row is not None else ())
+        message = row.message if row is not None else None
+        question = row.request.question if row is not None and row.request is not None else None
+        return {
+            "item": row,
+            "request": row.request if row is not None else None,
+            "message": message or question,
+            "agents": tuple(dict.fromkeys(one.who for one in some if one.who and one.need is not Need.DAMAGED)),
+            "messages": tuple(one.message for one in some if one.message is not None and one.need is Need.FAILED),
+            "incomplete": self.is_incomplete(question),
+        }
+
+    def snooze(self) -> int:
+        """Put the chosen items aside for a while; returns how many."""
+        row = self.rows.cursor_row
+        some = self.rows.marked_rows() or ((row,) if row is not None else ())
+        for one in some:
+            self._snoozed[one.key] = (self.now + SNOOZE, self.matter_of(one))
+        self.rows.clear_marks()
+        self.show(self.situation, self.now)
+        return len(some)
+
+    def wake(self) -> int:
+        """Show all snoozed items again; returns how many."""
+        number = len(self._snoozed)
+        self._snoozed.clear()
+        self.show(self.situation, self.now)
+        return number
+
+    def hidden(self) -> int:
+        """How many items are snoozed."""
+        return len(self._snoozed)
+
+    def notes(self) -> list[str]:
+        """How many are snoozed."""
+        return [f"z {len(self._snoozed)} snoozed"] if self._snoozed else []
+
+    def _wake_due(self, view: View) -> None:
+        present = {item.key: item for item in view.attention}
+        for key, (until, matter) in list(self._snoozed.items()):
+            item = present.get(key)
+            if item is None or until <= self.now or self.matter_of(item) != matter:
+                del self._snoozed[key]
+
+
+def _plain_document(row: AttentionItem) -> Document:
+    sign = NEEDS[row.need]
+    return Document(
+        key=f"item:{row.key}",
+        title=sign.word.capitalize(),
+        blocks=(
+            Fact("about", ((safe_line(row.who, 200), "strong"),)),
+            Fact("rank", ((safe_line(row.why, 300), "muted"),)),
+            Lines((((safe_line(row.title, 2000), ""),),)),
+        ),
+        source=row.title,
+    )

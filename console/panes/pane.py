@@ -1,0 +1,348 @@
+"""What every mode has in common: rows left, the thing itself right or below, a filter, and what keys act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message as TextualMessage
+from textual.timer import Timer
+from textual.widget import Widget
+
+from console.situation import Situation, empty_words
+from console.subject import Mode
+from store.message import Message
+from store.views.rows import View
+from widgets.detail import Detail
+from widgets.document import Document
+from widgets.row_list import Draw, RowList
+from widgets.typing import Field
+
+RowT = TypeVar("RowT")
+
+_REST = 0.04
+"""Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
+
+
+_ROOMY = 18
+"""Lines of a list from which on its rows have two."""
+
+
+class Pane(Container):
+    """One mode. `Looked` says that what keys act on may be another thing now."""
+
+    DEFAULT_CSS = """
+    Pane { display: none; height: 1fr; }
+    Pane.-active { display: block; }
+    """
+    MODE: ClassVar[Mode]
+
+    @dataclass
+    class Looked(TextualMessage):
+        """Another row, mark or panel."""
+
+        pane: Pane
+
+    @dataclass
+    class Wanted(TextualMessage):
+        """The whole content of `message` is stored beside the queue and should be read."""
+
+        message: Message
+
+    def __init__(self, contents: Mapping[str, str]) -> None:
+        """`contents`: texts stored beside the queue that have been read, by their reference."""
+        super().__init__(id=f"pane-{self.MODE}")
+        self.contents = contents
+        self.situation = Situation()
+        self.now = datetime.now(UTC)
+
+    def content_of(self, message: Message) -> str | None:
+        """The whole content of a message whose record holds only its beginning; asks for it when it is not read yet."""
+        place = attachment_of(message)
+        if place is None:
+            return None
+        text = self.contents.get(place)
+        if text is None:
+            self.post_message(self.Wanted(message))
+        return text
+
+    def is_incomplete(self, message: Message | None) -> bool:
+        """Whether a part of the message's content has not been read yet."""
+        place = attachment_of(message) if message is not None else None
+        return place is not None and place not in self.contents
+
+    def show(self, situation: Situation, now: datetime) -> None:
+        """Show another situation."""
+        raise NotImplementedError
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+        raise NotImplementedError
+
+    def subject(self) -> Mapping[str, Any]:
+        """What keys act on, as arguments of `Subject`."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Draw at once what is waiting for the cursor to rest."""
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed by itself."""
+        return float("inf")
+
+    def focus_first(self) -> None:
+        """Put the focus where it belongs when the mode is entered."""
+        raise NotImplementedError
+
+    def back(self) -> bool:
+        """Back out of the innermost thing; False when there is nothing to back out of."""
+        return False
+
+
+class ListPane(Pane, Generic[RowT]):
+    """A mode with one list and one detail."""
+
+    DEFAULT_CSS = """
+    ListPane.-active { layout: vertical; }
+    ListPane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
+    ListPane > Detail { height: 10fr; width: 100%; border: round $border-blurred; border-title-color: $text-muted; }
+    ListPane > Detail:focus { border: round $accent; border-title-color: $text-accent; }
+    ListPane RowList { height: 1fr; border: round $border-blurred; border-title-color: $text-muted;
+        border-subtitle-color: $text-warning; }
+    ListPane RowList:focus { border: round $accent; border-title-color: $text-accent; }
+    ListPane .pane--filter { display: none; height: 1; margin: 0 1; }
+    ListPane .pane--filter.-shown { display: block; }
+    ListPane.-inside > .pane--rows { height: 6; }
+    """
+
+    def __init__(self, contents: Mapping[str, str]) -> None:
+        super().__init__(contents)
+        self.query_text = ""
+        self._resting: Timer | None = None
+        self._all: tuple[RowT, ...] = ()
+
+    @property
+    def rows(self) -> RowList[RowT]:
+        """The list."""
+        return self.query_one(RowList)
+
+    @property
+    def detail(self) -> Detail:
+        """The thing under the cursor."""
+        return self.query_one(Detail)
+
+    def compose(self) -> ComposeResult:
+        """List and filter left, detail right."""
+        with Container(classes="pane--rows"):
+            yield RowList(self.key_of, self.draw, matter=self.matter_of, markable=self.MARKABLE)
+            yield Field(placeholder="filter: rows that hold all of these words", classes="pane--filter")
+        yield Detail()
+
+    MARKABLE: ClassVar[bool] = False
+    TWO_LINES: ClassVar[bool] = True
+    draw: Draw[RowT]
+
+    def key_of(self, row: RowT) -> str:
+        """What names a row."""
+        raise NotImplementedError
+
+    def matter_of(self, row: RowT) -> object:
+        """What of a row a human decides on."""
+        return row
+
+    def rows_of(self, view: View) -> tuple[RowT, ...]:
+        """The rows of this mode."""
+        raise NotImplementedError
+
+    def words_of(self, row: RowT) -> str:
+        """The text a filter looks in."""
+        raise NotImplementedError
+
+    def document_of(self, row: RowT) -> Document | None:
+        """What there is to read of a row."""
+        raise NotImplementedError
+
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Mapping[str, Any]:
+        """What keys act on, as arguments of `Subject`."""
+        raise NotImplementedError
+
+    def title_of(self, shown: int, total: int) -> str:
+        """The words on the border of the list."""
+        return f"{self.MODE.label} · {shown}" if shown == total else f"{self.MODE.label} · {shown} of {total}"
+
+    def notes(self) -> list[str]:
+        """Further words on the lower border."""
+        return []
+
+    def show(self, situation: Situation, now: datetime) -> None:
+        """Show the rows of another view."""
+        self.situation, self.now = situation, now
+        view = situation.sight.view if situation.sight else None
+        self._all = self.rows_of(view) if view is not None else ()
+        self._fill()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+        self.now = now
+        self.rows.tick(now)
+        self._show_detail()
+
+    def subject(self) -> Mapping[str, Any]:
+        """The row under the cursor and the marked ones."""
+        row, marked = self.rows.cursor_row, self.rows.marked_rows()
+        drawn = self.detail.drawn
+        facts = {"key": self.rows.cursor_key, "marked": len(marked), "token": drawn}
+        return {**facts, **self.subject_of(row, marked)}
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed by itself."""
+        return self.rows.undisturbed_for()
+
+    def focus_first(self) -> None:
+        """The list."""
+        self.rows.focus()
+
+    def settle(self) -> None:
+        """Draw the thing under the cursor now."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        self._show_detail()
+
+    def filter(self) -> None:
+        """Ask for words to filter by."""
+        field = self.query_one(".pane--filter", Field)
+        field.add_class("-shown")
+        field.value = self.query_text
+        field.focus()
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that hold all words of `text`."""
+        if text != self.query_text:
+            self.query_text = text
+            self._fill()
+
+    def toggle_raw(self) -> bool:
+        """Show texts as they were written, and back; returns whether they are plain now."""
+        return self.detail.toggle_raw()
+
+    def back(self) -> bool:
+        """Out of the detail, the filter, the marks, one after the other."""
+        if self.detail.has_focus:
+            self._inside(False)
+            self.rows.focus()
+        elif self.rows.marks:
+            self.rows.clear_marks()
+        elif self.query_text or self.query_one(".pane--filter").has_class("-shown"):
+            self._close_filter("")
+        else:
+            return False
+        return True
+
+    def open(self) -> None:
+        """Go into the thing under the cursor."""
+        self.settle()
+        if self.rows.cursor_key is not None:
+            self._inside(True)
+            self.detail.focus()
+
+    def _inside(self, inside: bool) -> None:
+        self.set_class(inside, "-inside")
+
+    def on_resize(self) -> None:
+        """Rows of two lines where there is room for a dozen of them."""
+        self.call_after_refresh(self._choose_lines)
+
+    def _choose_lines(self) -> None:
+        roomy = self.rows.size.height >= _ROOMY and self.rows.size.width >= 40
+        self.rows.set_lines(2 if self.TWO_LINES and roomy else 1)
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.open()
+
+    @on(RowList.Moved)
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if event.by_user:
+            if self._resting is not None:
+                self._resting.stop()
+            self._resting = self.set_timer(_REST, self.settle)
+        else:
+            self._show_detail()
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Marked)
+    def _marked(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._show_titles()
+        self.post_message(self.Looked(self))
+
+    @on(Field.Changed, ".pane--filter")
+    def _typed(self, event: Field.Changed) -> None:
+        event.stop()
+        self.set_filter(event.value)
+
+    @on(Field.Submitted, ".pane--filter")
+    def _submitted(self, event: Field.Submitted) -> None:
+        event.stop()
+        self._close_filter(event.value)
+
+    def _close_filter(self, text: str) -> None:
+        self.set_filter(text)
+        self.query_one(".pane--filter").remove_class("-shown")
+        self.rows.focus()
+
+    def _fill(self) -> None:
+        shown = self._filtered()
+        empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+        self.rows.set_rows(shown, now=self.now, empty=empty)
+        self._show_titles()
+        self._show_detail()
+
+    def hidden(self) -> int:
+        """How many rows the human put aside."""
+        return 0
+
+    def _filtered(self) -> tuple[RowT, ...]:
+        words = self.query_text.casefold().split()
+        if not words:
+            return self._all
+        return tuple(row for row in self._all if all(word in self.words_of(row).casefold() for word in words))
+
+    def _show_titles(self) -> None:
+        shown, total = len(self.rows.rows), len(self._all)
+        notes = self.notes()
+        if self.rows.marks:
+            notes.append(f"✓ {len(self.rows.marks)} marked")
+        if self.query_text:
+            notes.append(f"∕ {self.query_text}  esc ✕")
+        set_title(self.rows, self.title_of(shown, total), "  ".join(notes))
+
+    def _show_detail(self) -> None:
+        row = self.rows.cursor_row
+        document = self.document_of(row) if row is not None else None
+        self.detail.show(document)
+        set_title(self.detail, document.title if document else "")
+
+
+def attachment_of(message: Message) -> str | None:
+    """The reference of the content stored beside the queue, None when all of it is in the record."""
+    value = message.payload.get("attachment")
+    place = value.get("path") if isinstance(value, Mapping) else None
+    return place if isinstance(place, str) else None
+
+
+def set_title(widget: Widget, title: str, subtitle: str = "") -> None:
+    """Write on the borders of `widget`, plain text only; nothing is repainted when it stands there already."""
+    if getattr(widget, "_written", None) == (title, subtitle):
+        return
+    widget._written = (title, subtitle)  # type: ignore[attr-defined]
+    widget.border_title = Content(title) if title else None
+    widget.border_subtitle = Content(subtitle) if subtitle else None

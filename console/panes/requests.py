@@ -1,0 +1,70 @@
+"""Requests: the ledger of everything that was asked, with its answer and its clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from console.panes.pane import ListPane
+from console.subject import Mode
+from store.desk.requests import fingerprint
+from store.views.rows import RequestRow, View
+from widgets.document import Document
+from widgets.faces.requests import request_lines
+from widgets.request_detail import earlier_plans, request_document
+from widgets.row_list import Drawing
+
+
+class RequestsPane(ListPane[RequestRow]):
+    """Open requests first, then the answered ones."""
+
+    MODE: ClassVar[Mode] = Mode.REQUESTS
+
+    def draw(self, row: RequestRow, drawing: Drawing) -> Any:
+        """A request in one line or two."""
+        return request_lines(row, drawing)
+
+    def key_of(self, row: RequestRow) -> str:
+        """Its own key."""
+        return row.key
+
+    def matter_of(self, row: RequestRow) -> object:
+        """The question and whether it is open."""
+        return row.question, row.is_open
+
+    def rows_of(self, view: View) -> tuple[RequestRow, ...]:
+        """The whole ledger."""
+        return view.requests
+
+    def words_of(self, row: RequestRow) -> str:
+        """Kind, state, names, title, reason and text."""
+        flags = " ".join(row.flags)
+        return f"{row.kind} {row.state} {flags} {row.asker} {row.addressee} {row.title} {row.reason} {row.request_id}"
+
+    def document_of(self, row: RequestRow) -> Document | None:
+        """The request with its answers and its history."""
+        view = self.situation.sight.view if self.situation.sight else None
+        return request_document(
+            row,
+            now=self.now,
+            earlier=earlier_plans(row, view.requests) if view else (),
+            content=self.content_of(row.question),
+            token=fingerprint(row.question),
+        )
+
+    def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Mapping[str, Any]:
+        """The request under the cursor and who asked it."""
+        if row is None:
+            return {}
+        return {
+            "request": row,
+            "message": row.question,
+            "agents": (row.asker,),
+            "messages": (row.question,),
+            "incomplete": self.is_incomplete(row.question),
+        }
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How many are open."""
+        count = sum(row.is_open for row in self._all)
+        return f"Requests · {count} open" if shown == total else f"Requests · {shown} of {total}"

@@ -1,0 +1,282 @@
+"""The one screen: status, modes, banner, the pane of the present mode and its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.events import DescendantFocus, Resize
+from textual.screen import Screen
+
+from console.acting import act, dissolve
+from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
+from console.deeds import deeds
+from console.drafts import Drafts
+from console.panes.needs import NeedsPane
+from console.panes.pane import Pane
+from console.situation import Situation, no_writing, notice_of, pulse_of
+from console.subject import Mode, Subject
+from console.tabs import tabs_of
+from store.desk.seat import Seat
+from store.safe import safe_line
+from widgets.banner import Banner
+from widgets.key_bar import KeyBar, KeyHint
+from widgets.status_line import Standing, StatusLine
+from widgets.tab_bar import TabBar
+
+if TYPE_CHECKING:
+    from store.views.rows import View
+    from widgets.forms.form import Form
+
+ResultT = TypeVar("ResultT")
+
+GUARD = 0.7
+"""Seconds during which deciding keys are refused after the row under the cursor changed by itself."""
+
+
+class MainScreen(Screen[None]):
+    """Everything the human sees; what it knows comes in through `show`, what it wants goes out through deeds."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (72, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-middle"), (30, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(action.keys), f"perform('{action.id}')", action.label, show=False, id=action.id)
+        for action in ACTIONS
+        if action.id not in ("open", "mark")
+    ]
+
+    def __init__(self, seat: Seat, drafts: Drafts, *, read_only: bool) -> None:
+        super().__init__()
+        self.seat, self.drafts, self.read_only = seat, drafts, read_only
+        self.contents: dict[str, str] = {}
+        self.mode = Mode.NEEDS
+        self.situation = Situation()
+        self.now = seat.team.clock()
+        self.busy = ""
+        self._panes: dict[Mode, Pane] = {}
+        self._shown: dict[Mode, Situation] = {}
+
+    @property
+    def pane(self) -> Pane:
+        """The pane of the present mode."""
+        return self._panes[self.mode]
+
+    @property
+    def view(self) -> View | None:
+        """What is shown, as plain rows."""
+        return self.situation.sight.view if self.situation.sight else None
+
+    def compose(self) -> ComposeResult:
+        """The frame and the first pane; the others are made when they are gone to."""
+        yield StatusLine(id="status")
+        yield TabBar(id="tabs")
+        yield Banner(id="banner")
+        with Container(id="body"):
+            pane = self._panes[Mode.NEEDS] = NeedsPane(self.contents)
+            pane.add_class("-active")
+            yield pane
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin in the list of what waits."""
+        self.pane.focus_first()
+        self.show(self.situation, self.now)
+
+    def show(self, situation: Situation, now: datetime) -> None:
+        """Show another situation in the present pane; other panes follow when they are gone to."""
+        self.situation, self.now = situation, now
+        self._show_frame()
+        if self._shown.get(self.mode) is not situation:
+            self._shown[self.mode] = situation
+            self.pane.show(situation, now)
+        self._show_keys()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on; only what reads otherwise is repainted."""
+        self.now = now
+        self._show_frame()
+        self.pane.tick(now)
+
+    def go(self, mode: Mode) -> None:
+        """Go to a mode."""
+        if mode is self.mode:
+            self.pane.focus_first()
+            return
+        self.pane.remove_class("-active")
+        self.mode = mode
+        fresh = mode not in self._panes
+        if fresh:
+            self._panes[mode] = _make(mode, self.contents)
+            self.query_one("#body").mount(self._panes[mode])
+        self.pane.add_class("-active")
+        self._show_frame()
+        if fresh:
+            self.call_after_refresh(self._enter)
+        else:
+            self._enter()
+
+    def back(self) -> None:
+        """Back out of the innermost thing; at the outside nothing happens."""
+        self.pane.back()
+        self._show_keys()
+
+    def subject(self) -> Subject:
+        """What keys act on now."""
+        view, seat = self.view, self.seat
+        lead = self.situation.snapshot.config.lead if self.situation.snapshot else seat.actor
+        capabilities = seat.team.capabilities
+        reason = no_writing(
+            self.situation,
+            read_only=self.read_only,
+            can_write=capabilities.write,
+            why=capabilities.reasons.get("write", ""),
+        )
+        facts = self.pane.subject() if self.pane.is_mounted else {}
+        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=view, no_writing=reason, **facts)
+
+    def action_perform(self, name: str) -> None:
+        """Do an action of the registry, or say why not."""
+        action = BY_ID[name]
+        if action.deciding:
+            self.pane.settle()
+            self.call_after_refresh(self._perform, action)
+        else:
+            self._perform(action)
+
+    def ask(
+        self,
+        form: Form[ResultT],
+        told: Callable[[ResultT], str] | None,
+        *,
+        then: Callable[[ResultT], None] | None = None,
+    ) -> None:
+        """Ask the human; say what was done once it is done, and look at the store again."""
+
+        def answered(result: ResultT | None) -> None:
+            if result is None:
+                return
+            if told is not None:
+                self.toast(told(result))
+                self.look()
+            if then is not None:
+                then(result)
+
+        self.app.push_screen(form, answered)
+
+    def look(self) -> None:
+        """Look at the store again."""
+        self.app.look()  # type: ignore[attr-defined]
+
+    def act(
+        self,
+        work: Callable[[], ResultT],
+        told: Callable[[ResultT], str] | None,
+        *,
+        then: Callable[[ResultT], None] | None = None,
+    ) -> None:
+        """Do `work` in a thread; say what was done or why it was not."""
+        act(self, work, told, then)
+
+    def dissolve(self, names: tuple[str, ...], reason: str | None) -> None:
+        """Ask agents to stop one after the other."""
+        dissolve(self, names, reason)
+
+    def redraw(self) -> None:
+        """Read the team again and draw every cell anew."""
+        self.app.redraw()  # type: ignore[attr-defined]
+
+    def toast(self, text: str, *, severity: str = "information") -> None:
+        """Say something for a few seconds; `text` is safe already."""
+        self.app.notify(text, severity=severity, markup=False, timeout=6 if severity == "information" else 9)  # type: ignore[arg-type]
+
+    def set_busy(self, words: str) -> None:
+        """Say in the status line what is going on; empty for nothing."""
+        self.busy = words
+        self._show_frame()
+
+    def _perform(self, action: Action) -> None:
+        subject = self.subject()
+        why = action.disabled(subject)
+        if why is not None:
+            if action.is_here(self.mode) and not (subject.no_writing and self.read_only and action.writes):
+                self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
+            return
+        if action.deciding and self.pane.undisturbed_for() < GUARD:
+            self.toast("The list just changed under the cursor. Look again, then press it again.", severity="warning")
+            return
+        deeds()[action.id](self, subject)
+
+    def _enter(self) -> None:
+        self._shown[self.mode] = self.situation
+        self.pane.show(self.situation, self.now)
+        self.pane.focus_first()
+        self._show_keys()
+
+    def _show_frame(self) -> None:
+        team = self.seat.team
+        snapshot = self.situation.snapshot
+        standing = Standing(
+            team=safe_line(snapshot.config.name if snapshot else "team-console", 40),
+            me=safe_line(self.seat.actor, 40),
+            place=safe_line(team.location, 300),
+            pulse=pulse_of(self.situation, self.now),
+            read_only=self.read_only,
+            busy=self.busy,
+        )
+        self.query_one(StatusLine).show(standing)
+        self.query_one(TabBar).show(tabs_of(self.view), str(self.mode))
+        self.query_one(Banner).show(notice_of(self.situation, self.now))
+
+    def _show_keys(self) -> None:
+        if not self.is_mounted:
+            return
+        subject = self.subject()
+        here = [one for one in actions_in(self.mode, read_only=self.read_only) if one.footer]
+        hints = [hint for one in here if (hint := _hint(one, subject)).enabled or one.group is Group.DECIDE]
+        pinned = tuple(KeyHint(BY_ID[name].shown, BY_ID[name].label) for name in PINNED)
+        self.query_one(KeyBar).show(tuple(hints), pinned)
+
+    @on(Pane.Looked)
+    def _looked(self, event: Pane.Looked) -> None:
+        event.stop()
+        self._show_keys()
+
+    @on(DescendantFocus)
+    def _focused(self) -> None:
+        self._show_keys()
+
+    @on(TabBar.Chosen)
+    def _chosen(self, event: TabBar.Chosen) -> None:
+        self.go(Mode(event.id))
+
+    def on_resize(self, event: Resize) -> None:
+        """Rows of two lines where there is room for them."""
+        self.call_after_refresh(self._show_frame)
+
+
+def _hint(action: Action, subject: Subject) -> KeyHint:
+    return KeyHint(action.shown, action.label, action.disabled(subject) is None)
+
+
+_PANES = {
+    Mode.NEEDS: "needs:NeedsPane",
+    Mode.INBOXES: "inboxes:InboxesPane",
+    Mode.REQUESTS: "requests:RequestsPane",
+    Mode.DELIVERIES: "deliveries:DeliveriesPane",
+    Mode.SPRINT: "sprint:SprintPane",
+    Mode.HISTORY: "history:HistoryPane",
+    Mode.HEALTH: "health:HealthPane",
+}
+
+
+def _make(mode: Mode, contents: dict[str, str]) -> Pane:
+    """The pane of a mode; its module is imported when it is first gone to."""
+    module, _, name = _PANES[mode].partition(":")
+    made: type[Pane] = getattr(import_module(f"console.panes.{module}"), name)
+    return made(contents)

@@ -1,0 +1,53 @@
+"""What each mode's tab says: its key, its name, and how much waits there."""
+
+from __future__ import annotations
+
+from console.subject import Mode
+from store.views.rows import DeliveryState, StoryState, View
+from widgets.tab_bar import Tab
+
+_SHORT = {
+    Mode.NEEDS: "Needs",
+    Mode.INBOXES: "Inbox",
+    Mode.REQUESTS: "Req",
+    Mode.DELIVERIES: "Deliv",
+    Mode.SPRINT: "Sprint",
+    Mode.HISTORY: "Hist",
+    Mode.HEALTH: "Health",
+}
+
+
+def tabs_of(view: View | None) -> tuple[Tab, ...]:
+    """All tabs; without a view they carry no counts, because none are known."""
+    return tuple(_tab(number, mode, view) for number, mode in enumerate(Mode, start=1))
+
+
+def _tab(number: int, mode: Mode, view: View | None) -> Tab:
+    count, tone = _count(mode, view) if view is not None else ("", "muted")
+    return Tab(str(mode), str(number), mode.label, _SHORT[mode], count, tone)
+
+
+def _count(mode: Mode, view: View) -> tuple[str, str]:
+    match mode:
+        case Mode.NEEDS:
+            return _number(len(view.attention)), "warn"
+        case Mode.INBOXES:
+            return _number(sum(row.unread for row in view.roster)), "accent"
+        case Mode.REQUESTS:
+            return _number(sum(row.is_open for row in view.requests)), "accent"
+        case Mode.DELIVERIES:
+            failed = sum(row.state is DeliveryState.FAILED for row in view.deliveries)
+            return (f"{failed}!", "bad") if failed else ("", "muted")
+        case Mode.SPRINT:
+            stories = [story for batch in view.batches for story in batch.stories]
+            done = sum(story.state is StoryState.DONE for story in stories)
+            return (f"{done}/{len(stories)}", "muted") if stories else ("", "muted")
+        case Mode.HEALTH:
+            errors = sum(one.severity == "error" for one in view.findings)
+            return (f"{errors}!", "bad") if errors else ("", "muted")
+        case _:
+            return "", "muted"
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count else ""

@@ -1,0 +1,175 @@
+"""Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from store.errors import Code, TeamError
+from store.message import Priority
+from store.safe import safe_line
+from widgets.choice import Choice
+from widgets.forms.form import Draft, Form, labelled
+from widgets.typing import Field, Letter, NameSuggester
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the human wrote, as typed."""
+
+    to: tuple[str, ...]
+    priority: str
+    summary: str
+    content: str
+
+
+Foresee = Callable[[tuple[str, ...]], str]
+"""Says in one safe line whom a message to these names would reach; runs in a thread."""
+
+
+class Compose(Form[ResultT]):
+    """A letter. ctrl+s sends it; esc keeps it for later."""
+
+    DEFAULT_CSS = """
+    Compose > .form--box { height: 90%; max-height: 30; }
+    Compose .form--body { height: 1fr; }
+    Compose .compose--letter { height: 1fr; margin-top: 1; }
+    Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
+    """
+    HELP = "Write a message. Names complete with the right arrow; ctrl+s sends, esc keeps it for later."
+
+    def __init__(
+        self,
+        title: str,
+        act: Callable[[Written], ResultT],
+        *,
+        names: Callable[[], Iterable[str]] = tuple,
+        foresee: Foresee | None = None,
+        words: Callable[[str], tuple[int, list[str]]] | None = None,
+        to: str | None = None,
+        verb: str = "Send",
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the letter.
+
+        Args:
+            title: Safe text for the border.
+            act: Takes what was written, in a thread.
+            names: Names the first field completes.
+            foresee: Says who would be reached.
+            words: Counts the words of a summary and says what is odd about it.
+            to: Fixed recipients, safe text shown instead of the field.
+            draft: What to begin with.
+        """
+        super().__init__(draft=draft, on_draft=on_draft)
+        self._title, self._act_on, self._names = title, act, names
+        self._foresee, self._words, self._to, self._verb = foresee, words, to, verb
+        self._waiting: Timer | None = None
+
+    def title_words(self) -> str:
+        """What is written."""
+        return self._title
+
+    def verb(self) -> str:
+        """The word on the button."""
+        return self._verb
+
+    def fields(self) -> ComposeResult:
+        """To, priority, summary, text, preview."""
+        get = self.draft.get
+        if self._to is None:
+            yield labelled("to", Field(get("to", ""), id="to", suggester=NameSuggester(self._names)))
+            priorities = tuple(str(one) for one in Priority)
+            yield labelled("priority", Choice(("", *priorities), get("priority", ""), empty="default", id="priority"))
+        else:
+            yield labelled("to", Static(Content(self._to), markup=False))
+        summary = Field(get("summary", ""), placeholder="five to ten words that say it all", id="summary")
+        yield labelled("summary", summary, Static("", classes="compose--words", markup=False))
+        letter = Letter(get("content", ""), id="content")
+        letter.add_class("compose--letter")
+        yield letter
+        yield Static("", classes="form--note", id="preview", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin at the first field that is empty."""
+        self._count()
+        self._look_ahead()
+        typed = self.typed()
+        order = ("to", "summary", "content") if self._to is None else ("summary", "content")
+        first = next((name for name in order if not typed[name]), "content")
+        self.query_one(f"#{first}").focus()
+
+    def typed(self) -> Draft:
+        """What stands in the fields."""
+        fixed = self._to is not None
+        return {
+            "to": "" if fixed else self.query_one("#to", Field).value,
+            "priority": "" if fixed else self.query_one("#priority", Choice).value,
+            "summary": self.query_one("#summary", Field).value,
+            "content": self.query_one("#content", Letter).text,
+        }
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with what was written."""
+        typed = self.typed()
+        names = tuple(dict.fromkeys(one.strip() for one in typed["to"].split(",") if one.strip()))
+        if self._to is None and not names:
+            raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
+        if not typed["content"].strip():
+            raise TeamError(Code.MISSING_CONTENT, "the message is empty", "Write it in the large field.")
+        written = Written(names, typed["priority"], typed["summary"].strip(), typed["content"].rstrip("\n"))
+        return lambda: self._act_on(written)
+
+    @on(Field.Submitted)
+    def _next(self) -> None:
+        self.focus_next()
+
+    @on(Field.Changed, "#summary")
+    def _count(self) -> None:
+        if self._words is not None:
+            number, odd = self._words(self.query_one("#summary", Field).value)
+            text = f"{number} words" + (" △" if odd and number else "")
+            self.query_one(".compose--words", Static).update(Content(text))
+
+    @on(Field.Changed, "#to")
+    def _look_ahead(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+        self._waiting = self.set_timer(0.15, self._start_preview)
+
+    def _start_preview(self) -> None:
+        typed = self.typed()["to"] if self._to is None else "all"
+        names = tuple(one.strip() for one in typed.split(",") if one.strip())
+        if self._foresee is not None and names:
+            self._preview(self._foresee, names)
+        else:
+            self.query_one("#preview", Static).update("")
+
+    @work(thread=True, exit_on_error=False, group="preview", exclusive=True)
+    def _preview(self, foresee: Foresee, names: tuple[str, ...]) -> str:
+        return foresee(names)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show what the preview found, or what became of the act."""
+        if event.worker.group != "preview":
+            super().on_worker_state_changed(event)
+            return
+        text: Any = ""
+        if event.state is WorkerState.SUCCESS:
+            text = event.worker.result
+        elif event.state is WorkerState.ERROR:
+            text = f"△ {safe_line(str(event.worker.error), 200)}"
+        else:
+            return
+        self.query_one("#preview", Static).update(Content(text))

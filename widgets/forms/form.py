@@ -1,0 +1,167 @@
+"""The base of all questions: it stays until its act is done, and nothing typed is lost when the act fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+from textual.worker import Worker, WorkerState
+
+from store.errors import TeamError
+from store.safe import safe_line, safe_text
+
+ResultT = TypeVar("ResultT")
+Draft = Mapping[str, str]
+"""What stands in the fields of a form, by the field's name."""
+
+
+class Form(ModalScreen[ResultT | None], Generic[ResultT]):
+    """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays."""
+
+    DEFAULT_CSS = """
+    Form { align: center middle; background: $background 60%; }
+    Form > .form--box { width: 76; max-width: 96%; height: auto; max-height: 92%; background: $surface;
+        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
+        border-subtitle-color: $text-muted; padding: 0 1; }
+    Form .form--body { height: auto; max-height: 1fr; }
+    Form .form--row { layout: horizontal; height: auto; margin-top: 1; }
+    Form .form--label { width: 11; color: $text-muted; }
+    Form .form--row > Field, Form .form--row > Note { width: 1fr; }
+    Form .form--error { display: none; height: auto; margin-top: 1; color: $text-error; }
+    Form .form--error.-shown { display: block; }
+    Form .form--note { height: auto; color: $text-muted; margin-top: 1; }
+    Form .form--buttons { layout: horizontal; height: auto; align-horizontal: right; margin-top: 1; }
+    Form Button { height: 1; min-width: 10; border: none; margin-left: 2; background: $panel; color: $foreground;
+        text-style: none; padding: 0 2; }
+    Form Button:focus { background: $accent; color: $background; text-style: bold; }
+    Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
+    .-narrow Form > .form--box { width: 96%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", show=False),
+        Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
+    ]
+    TITLE_WORDS: ClassVar[str] = ""
+    VERB: ClassVar[str] = "Send"
+
+    def __init__(self, *, draft: Draft | None = None, on_draft: Callable[[Draft], None] | None = None) -> None:
+        super().__init__()
+        self.draft: Draft = draft or {}
+        self._on_draft = on_draft
+        self._busy = False
+
+    def compose(self) -> ComposeResult:
+        """The box with its fields, the line for errors, and the two buttons."""
+        with Container(classes="form--box") as box:
+            box.border_title = Content(self.title_words())
+            box.border_subtitle = Content(self.keys())
+            with VerticalScroll(classes="form--body", can_focus=False):
+                yield from self.fields()
+            yield Static("", classes="form--error", markup=False)
+            with Container(classes="form--buttons"):
+                yield Button("Cancel", id="cancel")
+                yield Button(Content(self.verb()), id="hand-in")
+
+    def title_words(self) -> str:
+        """Safe text on the border."""
+        return self.TITLE_WORDS
+
+    def verb(self) -> str:
+        """The word on the button that acts."""
+        return self.VERB
+
+    def keys(self) -> str:
+        """The keys of the form."""
+        return f"ctrl+s {self.verb().lower()} · esc keep for later"
+
+    def fields(self) -> ComposeResult:
+        """The form's own widgets."""
+        raise NotImplementedError
+
+    def answer(self) -> Callable[[], ResultT]:
+        """What to do with what was typed; it runs in a thread.
+
+        Raises:
+            TeamError: Something is missing; the form says so and stays.
+        """
+        raise NotImplementedError
+
+    def typed(self) -> Draft:
+        """What stands in the fields now."""
+        return {}
+
+    def keep(self) -> None:
+        """Hand the present draft to whoever keeps it."""
+        if self._on_draft is not None:
+            self._on_draft(self.typed())
+
+    def action_leave(self) -> None:
+        """Close without acting; the draft is kept."""
+        if not self._busy:
+            self.keep()
+            self.dismiss(None)
+
+    def action_hand_in(self) -> None:
+        """Act on what was typed."""
+        if self._busy:
+            return
+        try:
+            act = self.answer()
+        except TeamError as error:
+            self.show_error(error)
+            return
+        self.keep()
+        self._busy = True
+        self._say("◌ writing …")
+        self._act(act)
+
+    def show_error(self, error: TeamError) -> None:
+        """Say why it was not done: code, what happened, and the next step."""
+        hint = f"\n{safe_text(error.hint)}" if error.hint else ""
+        self._say(f"✗ {error.code}: {safe_text(error.message)}{hint}")
+
+    @work(thread=True, exit_on_error=False, group="act")
+    def _act(self, act: Callable[[], ResultT]) -> ResultT:
+        return act()
+
+    @on(Button.Pressed, "#cancel")
+    def _cancelled(self) -> None:
+        self.action_leave()
+
+    @on(Button.Pressed, "#hand-in")
+    def _pressed(self) -> None:
+        self.action_hand_in()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The act ended, one way or the other."""
+        if event.worker.group != "act":
+            return
+        if event.state is WorkerState.SUCCESS:
+            if self._on_draft is not None:
+                self._on_draft({})
+            result: Any = event.worker.result
+            self.dismiss(result)
+        elif event.state is WorkerState.ERROR:
+            self._busy = False
+            error = event.worker.error
+            if isinstance(error, TeamError):
+                self.show_error(error)
+            else:
+                self._say(f"✗ {safe_line(f'{type(error).__name__}: {error}', 300)}")
+
+    def _say(self, text: str) -> None:
+        line = self.query_one(".form--error", Static)
+        line.update(Content(text))
+        line.add_class("-shown")
+
+
+def labelled(label: str, *widgets: Any) -> Container:
+    """A row of a form: its label and its fields."""
+    return Container(Static(Content(label), classes="form--label", markup=False), *widgets, classes="form--row")

@@ -1,0 +1,65 @@
+"""Every key that does something here, with what it does and, for greyed ones, why not now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from widgets.cells import Line, Part, pad
+from widgets.detail import Detail
+from widgets.document import Block, Document, Heading, Lines
+
+
+@dataclass(frozen=True, slots=True)
+class HelpRow:
+    """A key, what it does, and why it cannot be used now; empty when it can."""
+
+    key: str
+    text: str
+    why_not: str = ""
+
+
+class HelpPanel(ModalScreen[None]):
+    """Sections of keys; it scrolls like any document."""
+
+    DEFAULT_CSS = """
+    HelpPanel { align: center middle; background: $background 60%; }
+    HelpPanel > .help--box { width: 84; max-width: 96%; height: 90%; background: $surface; border: round $accent;
+        border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
+    HelpPanel Detail { height: 1fr; }
+    """
+    BINDINGS = [Binding("escape,q,question_mark", "app.pop_screen", "Close", show=False)]
+    HELP = "All keys of this place."
+
+    def __init__(self, title: str, intro: str, sections: tuple[tuple[str, tuple[HelpRow, ...]], ...]) -> None:
+        super().__init__()
+        self._title, self._intro, self._sections = title, intro, sections
+
+    def compose(self) -> ComposeResult:
+        """A box with one scrolled document."""
+        with Container(classes="help--box") as box:
+            box.border_title = Content(f"Keys · {self._title}")
+            box.border_subtitle = Content("j k scroll · esc close")
+            yield Detail()
+
+    def on_mount(self) -> None:
+        """Show the keys."""
+        blocks: list[Block] = [Lines((((self._intro, "muted"),),))] if self._intro else []
+        for title, rows in self._sections:
+            blocks += [Heading(title), Lines(tuple(_row(row) for row in rows), indent=12)]
+        detail = self.query_one(Detail)
+        detail.show(Document(key="help", title="", blocks=tuple(blocks)))
+        detail.focus()
+
+
+def _row(row: HelpRow) -> Line:
+    parts: list[Part] = [(pad(row.key, 11) + " ", "faint" if row.why_not else "key")]
+    parts.append((row.text, "muted" if row.why_not else ""))
+    if row.why_not:
+        parts.append((f" ({row.why_not})", "faint"))
+    return tuple(parts)
