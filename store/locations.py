@@ -95,7 +95,7 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 
 def _open_database(location: str, *, read_only: bool, clock: Clock) -> Team:
     try:
-        from store.backends.sql.team import open_database
+        from store.backends.sql.locate import open_database
     except ModuleNotFoundError as error:
         raise TeamError(
             Code.TEAM_NOT_FOUND,

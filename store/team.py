@@ -165,6 +165,8 @@ class Transaction(Protocol):
     config: TeamConfig
     notices: list[Problem]
     """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
+    alone: bool
+    """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
 
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""

@@ -60,6 +60,8 @@ def carries(message: Message, request_id: str) -> bool:
 class BufferedTransaction(ABC):
     """A `Transaction` over four questions that a backend answers about what is stored."""
 
+    alone = True
+
     def __init__(self, *, now: datetime, config: TeamConfig) -> None:
         self.now = now
         self.config = config

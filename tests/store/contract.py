@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
+
 from store.backends.memory import MemoryTeam
 from store.clock import to_text
 from store.config import Agent, TeamConfig
@@ -83,7 +85,52 @@ def yaml_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
         team.close()
 
 
-FACTORIES: Mapping[str, Any] = {"memory": memory_factory, "yaml": yaml_factory}
+@contextmanager
+def sqlite_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
+    """Each call opens the same database file anew."""
+    pytest.importorskip("sqlalchemy")
+    with _database(str(folder / "team.db"), clock) as factory:
+        yield factory
+
+
+@contextmanager
+def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
+    """Each call opens the same new database of a real server anew."""
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("psycopg")
+    from tests.sql.server import fresh_database, shared_server
+
+    server = shared_server()
+    if server is None:
+        pytest.skip("no PostgreSQL server is installed")
+    with _database(fresh_database(server), clock) as factory:
+        yield factory
+
+
+@contextmanager
+def _database(location: str, clock: FakeClock) -> Iterator[TeamFactory]:
+    from store.backends.sql.locate import create_database
+    from store.locations import open_team
+
+    members = "".join(f"- {{name: {name}, role: {'master' if name == 'ceo' else 'member'}}}\n" for name in NAMES)
+    create_database(location, f"team: sprint-42\nlead: ceo\nagents:\n{members}")
+    opened: list[Team] = []
+
+    def factory() -> Team:
+        opened.append(open_team(location, clock=clock))
+        return opened[-1]
+
+    yield factory
+    for team in opened:
+        team.close()
+
+
+FACTORIES: Mapping[str, Any] = {
+    "memory": memory_factory,
+    "yaml": yaml_factory,
+    "sqlite": sqlite_factory,
+    "postgresql": postgresql_factory,
+}
 
 
 def put(team: Team, *messages: Message) -> None:

@@ -1,0 +1,119 @@
+"""Turns the changes of a transaction into rows, all in the database transaction they were made in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, column, delete, insert, select, table, update
+from sqlalchemy.sql import Select
+
+from store.backends.buffered import Changes
+from store.backends.sql.past import archived_row, audit_rows, dump
+from store.backends.sql.rows import Entry, changed_row, new_row
+from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape
+from store.errors import Code, TeamError
+from store.message import Message
+
+
+class Writer:
+    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit."""
+
+    def __init__(self, connection: Connection, shape: Shape, *, entry: Callable[[str], Entry]) -> None:
+        self._connection = connection
+        self._shape = shape
+        self._entry = entry
+        self._arrivals = 0
+
+    def write(self, changes: Changes, *, actor: str, at: str) -> None:
+        """Write everything; the caller commits.
+
+        Raises:
+            TeamError: `STORE_FAILED` when a row is not what was read any more.
+        """
+        state = self._connection.execute(self._state()).one()
+        self._arrivals = state.arrivals
+        self._add(changes)
+        self._replace(changes)
+        for message in changes.removed.values():
+            self._remove(message)
+        self._archive(changes)
+        self._push(changes, at)
+        for reference, data in changes.attachments.items():
+            self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, reference=reference)
+        lines = audit_rows(changes.records, seq=state.audit_seq, prev=state.audit_hash, at=at, actor=actor)
+        self._connection.execute(insert(AUDIT), lines)
+        end = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
+        self._connection.execute(update(STATE).values(arrivals=self._arrivals, **end))
+
+    def _state(self) -> Select[Any]:
+        return select(STATE).with_for_update()
+
+    def _number(self) -> int:
+        self._arrivals += 1
+        return self._arrivals
+
+    def _add(self, changes: Changes) -> None:
+        rows = [new_row(one, arrival=self._number()) for one in changes.added.values()]
+        if rows:
+            statement = insert(self._shape.messages).values(self._shape.values(rows[0]))
+            self._connection.execute(statement, rows)
+
+    def _replace(self, changes: Changes) -> None:
+        """Only columns that change, rows with the same ones together."""
+        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for message_id, (_, new) in changes.replaced.items():
+            columns, note = changed_row(self._entry(message_id), new)
+            given = {f"new_{name}": value for name, value in columns.items() if name in self._shape.types}
+            if given:
+                groups.setdefault(tuple(given), []).append({**given, "old_id": message_id})
+            self._note(message_id, note)
+        messages = self._shape.messages
+        for names, rows in groups.items():
+            values = {name.removeprefix("new_"): self._shape.bound(name.removeprefix("new_"), name) for name in names}
+            statement = update(messages).where(messages.c.message_id == bindparam("old_id")).values(values)
+            done = self._connection.execute(statement, rows)
+            self._check(done.rowcount, rows)
+
+    def _note(self, message_id: str, note: str | None) -> None:
+        known = self._entry(message_id).row.note
+        if note == known:
+            return
+        if known is not None:
+            self._connection.execute(delete(NOTES).where(NOTES.c.message_id == message_id))
+        if note is not None:
+            self._connection.execute(insert(NOTES), {"message_id": message_id, "note": note})
+
+    def _remove(self, message: Message) -> None:
+        messages = self._shape.messages
+        done = self._connection.execute(delete(messages).where(messages.c.message_id == message.message_id))
+        self._check(done.rowcount, [{"old_id": message.message_id}])
+        self._note(message.message_id, None)
+
+    def _archive(self, changes: Changes) -> None:
+        rows = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
+        if rows:
+            self._connection.execute(insert(ARCHIVE), rows)
+
+    def _push(self, changes: Changes, at: str) -> None:
+        """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
+        for agent, message in changes.pushed:
+            record = dump(dict(message.record))
+            if agent in self._shape.inboxes:
+                own = table(f"{agent}_inbox", column("message_id"), column("payload"))
+                payload = dump(dict(message.payload))
+                self._connection.execute(insert(own), {"message_id": message.message_id, "payload": payload})
+                continue
+            row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
+            self._insert_once(INBOX, {"n": self._number(), **row}, agent=agent, message_id=message.message_id)
+
+    def _insert_once(self, into: Any, row: Mapping[str, Any], **key: str) -> None:
+        there = select(*(into.c[name] for name in key)).filter_by(**key)
+        if self._connection.execute(there).first() is None:
+            self._connection.execute(insert(into), dict(row))
+
+    def _check(self, count: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        if count != len(rows):
+            names = ", ".join(str(one["old_id"]) for one in rows[:3])
+            text = f"another program took one of {names} away at the same moment; nothing was written"
+            raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")

@@ -1,0 +1,82 @@
+"""Turns a location into a SQL team: a file for SQLite, an address for PostgreSQL; makes new ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from store.backends.sql.dialect import Dialect, Mode
+from store.backends.sql.postgres import Postgres
+from store.backends.sql.settings import write_settings
+from store.backends.sql.sqlite import Sqlite, create_sqlite
+from store.backends.sql.tables import CREATE_MESSAGES, create_ours, find_shape
+from store.backends.sql.team import SqlTeam
+from store.clock import Clock, utc_now
+from store.errors import Code, TeamError
+
+_FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
+
+
+def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_now) -> SqlTeam:
+    """The team at `location`. Nothing is made: a database file must exist, a server may be unreachable at the moment.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
+    """
+    place = _place(location)
+    if isinstance(place, Path) and not place.is_file():
+        hint = "Make it with: team-console migrate FROM TO"
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{place} is not a file", hint)
+    return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
+
+
+def create_database(location: str, settings: str) -> None:
+    """Make the tables of a team with the text of its settings; a table of messages that is there stays as it is.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` when there are settings already, or what the database says.
+    """
+    place = _place(location)
+    if isinstance(place, Path):
+        create_sqlite(place)
+    dialect = _dialect(place, read_only=False)
+    try:
+        with dialect.connect() as connection:
+            if find_shape(connection) is None:
+                connection.exec_driver_sql(CREATE_MESSAGES)
+            dialect.begin(connection, Mode.WRITE, wait=10.0, label="create")
+            create_ours(connection)
+            write_settings(connection, settings)
+            dialect.commit(connection)
+    finally:
+        dialect.close()
+
+
+def _dialect(place: Path | URL, *, read_only: bool) -> Dialect:
+    if isinstance(place, Path):
+        return Sqlite(place, read_only=read_only)
+    try:
+        return Postgres(place, read_only=read_only)
+    except ModuleNotFoundError as error:
+        raise TeamError(
+            Code.TEAM_NOT_FOUND,
+            f"teams in PostgreSQL need {error.name}",
+            "Install it with: pip install 'team-console[postgresql]'",
+        ) from error
+
+
+def _place(location: str) -> Path | URL:
+    if "://" not in location:
+        return Path(location).expanduser().absolute()
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError) as error:
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
+    backend = url.get_backend_name()
+    if backend == "sqlite" and url.database:
+        return Path(url.database).expanduser().absolute()
+    if backend in ("postgresql", "postgres"):
+        return url
+    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {backend!r} are not teams", _FORMS)

@@ -1,0 +1,68 @@
+"""Notices changes in PostgreSQL: LISTEN for what team-console commits, a glance every second for what others do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from store.backends.sql.tables import MESSAGES
+from store.team import WatchHint, WatchState
+
+CHANNEL = "team_console"
+_GLANCE_SECONDS = 1.0
+_ANSWER_SECONDS = 5.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_GLANCE = f"SELECT count(*), max(xmin::text::bigint), sum(xmin::text::bigint) FROM {MESSAGES}"
+
+
+async def watch(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
+    """Yield a hint at once, after every change, when the server is lost (STALLED, with the reason) and found again.
+
+    `options` are those of a psycopg connection. Ends only when it is closed.
+    """
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            async for hint in _listen(options):
+                pause = _FIRST_PAUSE
+                yield hint
+        except Exception as error:
+            if not _is_lost(error):
+                raise
+            reason = " ".join(str(error).split()) or type(error).__name__
+            yield WatchHint(WatchState.STALLED, f"no connection to the server: {reason}")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+async def _listen(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
+    from psycopg import AsyncConnection
+
+    connection = await asyncio.wait_for(AsyncConnection.connect(**options, autocommit=True), 2 * _ANSWER_SECONDS)
+    try:
+        await connection.execute(f"LISTEN {CHANNEL}")
+        seen = await _glance(connection)
+        yield WatchHint(WatchState.LIVE)
+        while True:
+            notified = False
+            async for _ in connection.notifies(timeout=_GLANCE_SECONDS, stop_after=1):
+                notified = True
+            now = await _glance(connection)
+            if notified or now != seen:
+                yield WatchHint(WatchState.LIVE)
+            seen = now
+    finally:
+        await connection.close()
+
+
+async def _glance(connection: Any) -> object:
+    """Also tells whether the server still answers: a connection cut without a word looks like silence."""
+    cursor = await asyncio.wait_for(connection.execute(_GLANCE), _ANSWER_SECONDS)
+    return await cursor.fetchone()
+
+
+def _is_lost(error: Exception) -> bool:
+    from psycopg import Error
+
+    return isinstance(error, (Error, OSError, TimeoutError))

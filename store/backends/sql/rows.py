@@ -1,0 +1,274 @@
+"""A row of `agent_message` as a message and back, with nothing lost on either way.
+
+A row says what its columns say. What a record holds beyond them is its note: the keys that the columns do not give
+back, under `-` the keys they give and the record has not, under `#` the order of arrival, under `+` keys of these three
+names. Rows of ours carry the note in their payload as `_envelope`; rows of other programs keep their payload as it is
+and have the note in a table of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+from store.clock import from_text, to_text
+from store.message import Message, Priority, Status, from_record
+from store.schedule import MAX_RETRIES, attempts_of, max_attempts
+from store.team import Problem
+
+NOTE_KEY = "_envelope"
+_ABSENT, _ARRIVAL, _MORE = _MARKS = ("-", "#", "+")
+_IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
+_NAMING_KEYS = frozenset(
+    {"message_id", "id", "type", "message_type", "from", "sender", "from_agent", "status"}
+    | {"to", "to_agents", "recipient", "to_agent"}
+)
+_UNKNOWN_STATUS = "unknown"
+_STATUSES = frozenset(str(one) for one in Status)
+
+
+class Row(NamedTuple):
+    """The columns of seed 003 as read: texts, numbers or None, and the note kept beside a foreign row."""
+
+    message_id: Any
+    sender: Any
+    recipient: Any
+    message_type: Any
+    payload: Any
+    status: Any
+    created_at: Any
+    delivered_at: Any
+    retry_count: Any
+    max_retries: Any
+    error_message: Any
+    note: Any = None
+
+
+COLUMNS = Row._fields[:-1]
+"""Names of the columns, in the order of seed 003."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row, understood.
+
+    Attributes:
+        message: None when it is no message.
+        arrival: Its place among the rows we added, None for rows of other programs.
+    """
+
+    row: Row
+    message: Message | None
+    arrival: int | None
+    problems: tuple[Problem, ...] = ()
+
+
+def read_row(row: Row, *, place: str) -> Entry:
+    """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content."""
+    if not isinstance(row.message_id, str) or not row.message_id:
+        hint = "Give it a message_id; until then nobody can receive or change it."
+        return Entry(row, None, None, (_problem("error", place, "the row has no message_id", hint),))
+    payload, payload_problem = _parse(row.payload)
+    own = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
+    note = own if isinstance(own, dict) else _side_note(row.note)
+    problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
+    try:
+        message = from_record(_record(row, payload, note))
+    except ValueError as error:
+        hint = "Correct the row; it is shown and kept as it is."
+        return Entry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
+    if message.status not in _STATUSES:
+        text = f"status {message.status!r} is none the router knows; nobody will get this message"
+        hint = "Set it to pending to send it."
+        problems.append(Problem("UNKNOWN_STATUS", "warning", row.message_id, text, hint))
+    arrival = note.get(_ARRIVAL) if isinstance(own, dict) else None
+    return Entry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems))
+
+
+def columns_of(message: Message) -> dict[str, Any]:
+    """What the columns other than the payload should hold; moments as ISO 8601 text in UTC."""
+    record = message.record
+    created = from_text(message.created)
+    delivered = from_text(str(record.get("delivered_at") or ""))
+    error = record.get("error_message")
+    return {
+        "message_id": message.message_id,
+        "sender": message.sender,
+        "recipient": ",".join(message.recipients),
+        "message_type": message.type,
+        "status": message.status,
+        "created_at": None if created is None else to_text(created),
+        "delivered_at": None if delivered is None else to_text(delivered),
+        "retry_count": min(attempts_of(message), max_attempts(message) - 1),
+        "max_retries": max_attempts(message) - 1,
+        "error_message": None if error is None else str(error).replace("\0", "\N{SYMBOL FOR NULL}"),
+    }
+
+
+def new_row(message: Message, *, arrival: int) -> dict[str, Any]:
+    """All column values of a row of ours."""
+    columns = columns_of(message)
+    return {**columns, "payload": _own_payload(message, columns, arrival)}
+
+
+def changed_row(old: Entry, new: Message) -> tuple[dict[str, Any], str | None]:
+    """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
+
+    Raises:
+        LookupError: `old` is no message.
+    """
+    if old.message is None:
+        raise LookupError(old.row.message_id)
+    before, columns = columns_of(old.message), columns_of(new)
+    changed = {name: value for name, value in columns.items() if before[name] != value}
+    payload, _ = _parse(old.row.payload)
+    if isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict):
+        text = _own_payload(new, columns, old.arrival)
+        return {**changed, "payload": text} if text != old.row.payload else changed, None
+    kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
+    note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
+    return changed, _dump(note) if note else None
+
+
+def _own_payload(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
+    payload = message.record.get("payload")
+    body = payload if isinstance(payload, dict) and NOTE_KEY not in payload else {}
+    row = Row(**columns, payload=None)
+    note = _difference(message.record, _from_columns(row, {**body, NOTE_KEY: {}}, foreign=False))
+    return _dump({**body, NOTE_KEY: {_ARRIVAL: arrival, **note}})
+
+
+def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of the row; where the note contradicts what the columns name, another program changed them."""
+    foreign = not (isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict))
+    base = _from_columns(row, payload, foreign=foreign)
+    if not note:
+        return base
+    record = _apply(base, note, row)
+    if _NAMING_KEYS.isdisjoint(note) and _NAMING_KEYS.isdisjoint(_listed(note)):
+        return record
+    named = columns_of(from_record(record))
+    plain = columns_of(from_record(base))
+    if all(named[name] == plain[name] for name in _IDENTITY):
+        return record
+    absent = [key for key in _listed(note) if key not in _NAMING_KEYS]
+    rest = {key: value for key, value in note.items() if key not in _NAMING_KEYS}
+    return _apply(base, {**rest, _ABSENT: absent}, row)
+
+
+def _apply(base: Mapping[str, Any], note: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    record = {key: value for key, value in base.items() if key not in _listed(note)}
+    record.update({key: value for key, value in note.items() if key not in _MARKS})
+    more = note.get(_MORE)
+    record.update(more if isinstance(more, dict) else {})
+    if "attempts" in note and "retry_count" in _listed(note) and _retries(record) != (row.retry_count or 0):
+        del record["attempts"]
+        record["retry_count"] = row.retry_count
+    return record
+
+
+def _retries(record: Mapping[str, Any]) -> int:
+    return int(columns_of(from_record(record))["retry_count"])
+
+
+def _listed(note: Mapping[str, Any]) -> list[Any]:
+    absent = note.get(_ABSENT)
+    return absent if isinstance(absent, list) else []
+
+
+def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
+    """The record that the columns alone give."""
+    record: dict[str, Any] = {
+        "message_id": row.message_id,
+        "type": row.message_type or "message",
+        "from": row.sender,
+        "to": row.recipient,
+    }
+    if foreign and isinstance(payload, dict) and payload.get("priority") in tuple(Priority):
+        record["priority"] = payload["priority"]
+    record["created"] = _moment(row.created_at)
+    record["status"] = row.status or _UNKNOWN_STATUS
+    further = {
+        "delivered_at": _moment(row.delivered_at) or None,
+        "retry_count": row.retry_count or None,
+        "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
+        "error_message": row.error_message,
+    }
+    record.update({key: value for key, value in further.items() if value is not None})
+    if isinstance(payload, dict):
+        record["payload"] = payload if foreign else {key: one for key, one in payload.items() if key != NOTE_KEY}
+    elif payload is not None:
+        record["payload"] = payload
+    return record
+
+
+def _difference(record: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    beyond = {key: value for key, value in record.items() if key not in base or not _same(base[key], value)}
+    more = {key: beyond.pop(key) for key in _MARKS if key in beyond}
+    absent = [key for key in base if key not in record]
+    return {**beyond, **({_ABSENT: absent} if absent else {}), **({_MORE: more} if more else {})}
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal and of the same JSON type all the way down: 1, 1.0 and true are three values."""
+    return bool(one == other) and _dump(one) == _dump(other)
+
+
+def _moment(text: Any) -> str:
+    if text is None:
+        return ""
+    moment = from_text(str(text))
+    return str(text) if moment is None else to_text(moment)
+
+
+def _parse(text: Any) -> tuple[Any, str | None]:
+    """The JSON value in `text`, or the text itself and why it is none."""
+    if text is None or not isinstance(text, str):
+        return text if not isinstance(text, bytes) else text.decode("utf-8", "replace"), None
+    try:
+        return json.loads(text, parse_constant=_refuse), None
+    except RecursionError:
+        return text, "nested too deeply"
+    except ValueError as error:
+        return text, str(error)
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _side_note(text: Any) -> Mapping[str, Any]:
+    note, _ = _parse(text)
+    return note if isinstance(note, dict) else {}
+
+
+def _dump(value: Any) -> str:
+    """Strict JSON: characters stay readable, lone surrogates are escaped, numbers that JSON lacks become texts."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), default=str)
+    except ValueError:
+        return _dump(_finite(value))
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _damaged(message_id: str, why: str) -> Problem:
+    hint = "It is shown as text and kept as it is; correct the payload of the row."
+    return _problem("warning", message_id, f"the payload is not JSON: {why:.200}", hint)
+
+
+def _problem(severity: str, place: str, message: str, hint: str) -> Problem:
+    return Problem("DAMAGED_ENTRY", severity, place, message, hint)

@@ -1,0 +1,70 @@
+"""The settings of a SQL team: in its own table, or in a `messenger-config.yaml` beside a database file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, insert, select
+
+from store.backends.sql.tables import SETTINGS, Shape
+from store.config import TeamConfig
+from store.config_file import load, parse
+from store.locations import CONFIG_NAME
+
+KEY = "settings"
+Stamp = tuple[int, int, int]
+
+
+class Settings:
+    """Reads the settings; they are understood again only when they changed.
+
+    Attributes:
+        number: Grows with every change seen.
+    """
+
+    def __init__(self, root: Path | None) -> None:
+        self._file = None if root is None else root.with_name(CONFIG_NAME)
+        self._place = (Path() if root is None else root.parent) / str(SETTINGS.name)
+        self._source: object = None
+        self._config = TeamConfig()
+        self.number = 0
+
+    def stamp(self) -> Stamp | None:
+        """Which version of the file beside the database is there, None for none."""
+        try:
+            found = self._file.stat() if self._file is not None else None
+        except OSError:
+            found = None
+        return None if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def read(self, connection: Connection, shape: Shape) -> TeamConfig:
+        """The settings now: of the table, else of the file, else defaults.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` naming table or file, line and key.
+        """
+        text = stored_settings(connection) if shape.has_ours else None
+        source = self.stamp() if text is None else text
+        if source != self._source:
+            self._source = None
+            self._config = self._understand(text)
+            self._source = source
+            self.number += 1
+        return self._config
+
+    def _understand(self, text: str | None) -> TeamConfig:
+        if text is not None:
+            return parse(text.encode(), self._place)
+        return TeamConfig() if self._file is None else load(self._file)
+
+
+def stored_settings(connection: Connection) -> str | None:
+    """The text in the table, None when there is none."""
+    found = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.key == KEY)).scalar()
+    return None if found is None else str(found)
+
+
+def write_settings(connection: Connection, text: str) -> None:
+    """Put the text of a `messenger-config.yaml` into the table."""
+    connection.execute(delete(SETTINGS).where(SETTINGS.c.key == KEY))
+    connection.execute(insert(SETTINGS), {"key": KEY, "value": text})

@@ -1,0 +1,218 @@
+"""The tables: `agent_message` as seed 003 defines it and as it is found, and our own beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Inspector,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    cast,
+    column,
+    inspect,
+    null,
+    select,
+    table,
+)
+from sqlalchemy.sql import ColumnElement, Select
+from sqlalchemy.sql.selectable import TableClause
+
+from store.backends.sql.rows import COLUMNS
+from store.errors import Code, TeamError
+
+MESSAGES = "agent_message"
+CREATE_MESSAGES = """
+CREATE TABLE agent_message (
+    message_id TEXT PRIMARY KEY,
+    sender TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    message_type TEXT,
+    payload JSON,
+    status TEXT,
+    created_at TIMESTAMP,
+    delivered_at TIMESTAMP,
+    retry_count INTEGER DEFAULT 0,
+    max_retries INTEGER DEFAULT 3,
+    error_message TEXT
+)
+"""
+"""Seed 003, "Message Schema", to the letter."""
+_REQUIRED = ("message_id", "sender", "recipient", "status")
+_NUMBERS = ("retry_count", "max_retries")
+
+OURS = MetaData()
+STATE = Table(
+    "team_console_state",
+    OURS,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("arrivals", BigInteger, nullable=False),
+    Column("audit_seq", BigInteger, nullable=False),
+    Column("audit_hash", Text, nullable=False),
+    Column("changed_at", Text, nullable=False),
+)
+"""One row: how many rows we added anywhere, the end of the audit chain, the time of the last change."""
+NOTES = Table(
+    "team_console_envelope",
+    OURS,
+    Column("message_id", Text, primary_key=True),
+    Column("note", Text, nullable=False),
+)
+"""What we know of rows that other programs made and their columns cannot say."""
+ARCHIVE = Table(
+    "team_console_archive",
+    OURS,
+    Column("n", BigInteger, primary_key=True, autoincrement=False),
+    Column("agent", Text, nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("request_id", Text),
+    Column("created", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    UniqueConstraint("agent", "message_id", name="team_console_archive_once"),
+    Index("team_console_archive_message", "message_id"),
+    Index("team_console_archive_request", "request_id"),
+    Index("team_console_archive_newest", "created", "message_id"),
+    Index("team_console_archive_agent", "agent", "created", "message_id"),
+)
+AUDIT = Table(
+    "team_console_audit",
+    OURS,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("facts", Text, nullable=False),
+    Column("prev", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+INBOX = Table(
+    "team_console_inbox",
+    OURS,
+    Column("n", BigInteger, primary_key=True, autoincrement=False),
+    Column("agent", Text, nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("pushed_at", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    UniqueConstraint("agent", "message_id", name="team_console_inbox_once"),
+)
+"""What the router pushed; an agent reads its rows in the order of `n`."""
+ATTACHMENTS = Table(
+    "team_console_attachment",
+    OURS,
+    Column("reference", Text, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+SETTINGS = Table(
+    "team_console_config",
+    OURS,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""`settings` holds the text of a `messenger-config.yaml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`agent_message` as it is in this database; other programs may have more or fewer columns.
+
+    Attributes:
+        messages: The table with its known columns.
+        types: Column name -> its type in the database, of the columns we know.
+        has_ours: Whether our own tables are there.
+        inboxes: Agents with a table `{agent}_inbox` of their own (seed 003, step 2, method 1).
+        text_only: Whether values are read and written as text without a cast (SQLite).
+    """
+
+    messages: TableClause
+    types: Mapping[str, Any]
+    has_ours: bool
+    inboxes: frozenset[str]
+    text_only: bool
+
+    def values(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """`columns` as values for an insert or update; columns that are not there are left out."""
+        return {name: self.bound(name) for name in columns if name in self.types}
+
+    def bound(self, name: str, parameter: str | None = None) -> ColumnElement[Any]:
+        """A parameter for a value of the column, `parameter` (default: its own name)."""
+        value: ColumnElement[Any] = bindparam(parameter or name, type_=_own_type(name))
+        return value if self.text_only or name in _NUMBERS else cast(value, self.types[name])
+
+    def select_rows(self) -> Select[Any]:
+        """All columns of `Row`, the note last, without a condition or an order."""
+        parts = [self._read(name) for name in COLUMNS]
+        if not self.has_ours:
+            return select(*parts, null().label("note")).select_from(self.messages)
+        joined = self.messages.outerjoin(NOTES, NOTES.c.message_id == self.messages.c.message_id)
+        return select(*parts, NOTES.c.note).select_from(joined)
+
+    def _read(self, name: str) -> ColumnElement[Any]:
+        if name not in self.types:
+            return null().label(name)
+        value = self.messages.c[name]
+        return value if self.text_only or name in _NUMBERS else cast(value, Text).label(name)
+
+
+def _own_type(name: str) -> Any:
+    return Integer() if name in _NUMBERS else Text()
+
+
+def find_shape(connection: Connection) -> Shape | None:
+    """Look what is there; None when there is no `agent_message` at all.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` for a table that is not the one of seed 003.
+    """
+    inspector = inspect(connection)
+    names = set(inspector.get_table_names())
+    if MESSAGES not in names:
+        return None
+    types = {one["name"]: one["type"] for one in inspector.get_columns(MESSAGES) if one["name"] in COLUMNS}
+    missing = [name for name in _REQUIRED if name not in types]
+    if missing:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"table {MESSAGES} has no column {missing[0]}",
+            "It is not the agent_message table of the orchestrator; name another database.",
+        )
+    return Shape(
+        messages=table(MESSAGES, *(column(name, _own_type(name)) for name in types)),
+        types=types,
+        has_ours=set(OURS.tables) <= names,
+        inboxes=frozenset(name.removesuffix("_inbox") for name in names if _is_inbox(inspector, name)),
+        text_only=connection.dialect.name == "sqlite",
+    )
+
+
+def _is_inbox(inspector: Inspector, name: str) -> bool:
+    """Whether `name` is an inbox table as seed 003's delivery code writes to it."""
+    if not name.endswith("_inbox") or name in OURS.tables:
+        return False
+    return {"message_id", "payload"} <= {one["name"] for one in inspector.get_columns(name)}
+
+
+def our_tables(connection: Connection) -> set[str]:
+    """Which of our tables are there."""
+    return set(OURS.tables) & set(inspect(connection).get_table_names())
+
+
+def create_ours(connection: Connection) -> None:
+    """Make our own tables and the index for waiting messages; what is there stays as it is."""
+    OURS.create_all(connection, checkfirst=True)
+    connection.exec_driver_sql(
+        f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status, created_at)"
+    )
+    if connection.execute(select(STATE.c.id)).first() is None:
+        empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
+        connection.execute(STATE.insert(), empty)

@@ -1,0 +1,165 @@
+"""A team in `agent_message` (seed 003): SQLite for one machine, PostgreSQL for several, one code path for both."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, select
+from sqlalchemy.exc import DBAPIError
+
+from store.backends.sql.commit import Writer
+from store.backends.sql.dialect import Dialect, Mode
+from store.backends.sql.past import Chain, attachment, page
+from store.backends.sql.reader import Reader
+from store.backends.sql.settings import Settings
+from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
+from store.backends.sql.transaction import SqlTransaction
+from store.backends.sql.view import View
+from store.clock import Clock, to_text
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+
+_ABILITIES = ("write", "leases", "router", "attachments")
+
+
+class SqlTeam(Team):
+    """See `store.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
+
+    def __init__(self, dialect: Dialect, *, read_only: bool, clock: Clock) -> None:
+        self.location = dialect.location
+        self.root = dialect.root
+        self.read_only = read_only
+        self.clock = clock
+        able = not read_only
+        reasons = dict.fromkeys(_ABILITIES, "The team is open read-only.") if read_only else {}
+        self.capabilities = Capabilities("sql", able, able, able, able, reasons)
+        self._dialect = dialect
+        self._settings = Settings(dialect.root)
+        self._reader = Reader(dialect)
+        self._view = View(dialect, self._reader, self._settings, clock)
+        self._chain = Chain()
+
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """See `Team.snapshot`."""
+        return self._view.snapshot(progress)
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        with self._reading() as (connection, shape):
+            return self._settings.read(connection, shape)
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        """See `Team.transaction`."""
+        with self._writing(Mode.WRITE, actor, action, wait) as tx:
+            yield tx
+
+    @contextmanager
+    def claims(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        """See `Team.claims`: in PostgreSQL several run at once, each on its own rows."""
+        with self._writing(Mode.CLAIM, actor, action, wait) as tx:
+            yield tx
+
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        """See `Team.history`."""
+        with self._reading() as (connection, shape):
+            return page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        """See `Team.audit`."""
+        with self._reading() as (connection, shape):
+            return self._chain.lines(connection, limit=limit) if shape.has_ours else []
+
+    def attachment(self, reference: str) -> bytes:
+        """See `Team.attachment`."""
+        with self._reading() as (connection, shape):
+            data = attachment(connection, reference) if shape.has_ours else None
+        if data is None:
+            text = f"no attachment {reference!r}"
+            raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.")
+        return data
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        with self._writing(Mode.WRITE, actor, "delete_archived", wait) as tx:
+            live = [one.message_id for one in tx.everything()]
+            old = (ARCHIVE.c.created != "") & (ARCHIVE.c.created < to_text(before))
+            ids = sorted(set(tx.connection.execute(select(ARCHIVE.c.message_id).where(old)).scalars()) - set(live))
+            for start in range(0, len(ids), 500):
+                tx.connection.execute(delete(ARCHIVE).where(ARCHIVE.c.message_id.in_(ids[start : start + 500])))
+            if ids:
+                tx.record("delete_archived", count=len(ids), before=to_text(before))
+        return len(ids)
+
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """See `Team.watch`."""
+        return self._dialect.watch()
+
+    def close(self) -> None:
+        """See `Team.close`."""
+        self._dialect.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Connection, Shape]]:
+        """A moment of the database with its tables; when those changed since, they are looked at anew."""
+        try:
+            with self._dialect.connect() as connection:
+                self._dialect.begin(connection, Mode.READ, wait=0.0, label="")
+                yield connection, self._view.shape(connection)
+        except TeamError as error:
+            if error.code is Code.STORE_UNREADABLE:
+                self._view.forget()
+            raise
+
+    @contextmanager
+    def _writing(self, mode: Mode, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
+        if self.read_only or self._dialect.read_only:
+            why = "is open read-only" if self.read_only else "may not be written by this user"
+            raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
+        with self._dialect.connect() as connection:
+            self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
+            shape = self._writable_shape(connection)
+            config = self._settings.read(connection, shape)
+            tx = SqlTransaction(
+                connection,
+                self._dialect,
+                self._reader,
+                shape,
+                alone=mode is Mode.WRITE or self._dialect.name == "sqlite",
+                now=self.clock(),
+                config=config,
+            )
+            yield tx
+            self._finish(connection, tx, actor)
+
+    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str) -> None:
+        """Commit what was written; a transaction that wrote nothing is rolled back and leaves no trace."""
+        changes = tx.finish()
+        if changes is None:
+            return
+        try:
+            Writer(connection, tx.shape, entry=tx.entry).write(changes, actor=actor, at=to_text(self.clock()))
+            self._dialect.announce(connection)
+        except DBAPIError as error:
+            raise self._failed(error) from error
+        self._dialect.commit(connection)
+
+    def _failed(self, error: DBAPIError) -> TeamError:
+        known = self._dialect.translate(error)
+        if known.code in (Code.READ_ONLY, Code.STORE_LOCKED):
+            return known
+        return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
+
+    def _writable_shape(self, connection: Connection) -> Shape:
+        """The tables, ours made now if this is the first write to a database of others."""
+        shape = self._view.shape(connection)
+        if shape.has_ours:
+            return shape
+        create_ours(connection)
+        made = find_shape(connection)
+        if made is None or not made.has_ours:
+            raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")
+        return made

@@ -1,0 +1,188 @@
+"""A private PostgreSQL server in a folder of the test, started, killed and started again at will."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+_BINARIES = Path("/usr/lib/postgresql")
+_SETTINGS = """
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+max_connections = 120
+logging_collector = off
+log_min_messages = fatal
+"""
+"""Durability of the server itself is PostgreSQL's to prove; tests kill its processes, not the machine."""
+
+
+@cache
+def shared_server() -> Server | None:
+    """One server for the tests of this process, stopped at its end; None where none is installed."""
+    programs = find_programs()
+    if programs is None:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="team-console-postgresql-"))
+    server = Server(folder / "server", programs)
+    server.create()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(server.stop)
+    server.start()
+    return server
+
+
+def fresh_database(server: Server) -> str:
+    """The location of a new, empty database."""
+    name = f"team_{secrets.token_hex(6)}"
+    server.execute(f"CREATE DATABASE {name}")
+    return server.url(name)
+
+
+def find_programs() -> Path | None:
+    """The folder with `initdb` and `postgres`, the newest version where there are several; None without a server."""
+    found = shutil.which("initdb")
+    if found and shutil.which("postgres", path=str(Path(found).resolve().parent)):
+        return Path(found).resolve().parent
+    versions = sorted(_BINARIES.glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
+    return versions[-1].parent if versions else None
+
+
+def free_port() -> int:
+    """A port that nothing listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(slots=True)
+class Server:
+    """One cluster in `folder`; `address` is what it listens on."""
+
+    folder: Path
+    programs: Path
+    address: str = "127.0.0.1"
+    port: int = field(default_factory=free_port)
+    netns: str | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    def create(self, *, durable: bool = False) -> None:
+        """Make the cluster, owned by a user the server agrees to run as."""
+        self.folder.mkdir(parents=True)
+        if os.getuid() == 0:
+            for parent in self.folder.parents:
+                if parent.is_relative_to(tempfile.gettempdir()) and str(parent) != tempfile.gettempdir():
+                    parent.chmod(parent.stat().st_mode | 0o711)
+            os.chown(self.folder, *_user())
+        data = str(self.folder / "data")
+        options = ("-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C")
+        subprocess.run(
+            [*self._as_user(), str(self.programs / "initdb"), "-D", data, *options],
+            check=True,
+            capture_output=True,
+            cwd="/",
+        )
+        with (self.folder / "data" / "postgresql.conf").open("a") as file:
+            file.write(f"unix_socket_directories = '{self.folder}'\n{'' if durable else _SETTINGS}")
+        with (self.folder / "data" / "pg_hba.conf").open("a") as file:
+            file.write("host all all 0.0.0.0/0 trust\n")
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        inside = ["ip", "netns", "exec", self.netns] if self.netns else []
+        command = [str(self.programs / "postgres"), "-D", str(self.folder / "data"), "-h", self.address]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*inside, *self._as_user(), *command, "-p", str(self.port)], stdout=log, stderr=log, cwd="/"
+            )
+        self.wait()
+
+    def wait(self, seconds: float = 30.0) -> None:
+        """Wait until it takes connections."""
+        import psycopg
+
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                psycopg.connect(self.url("postgres", socket=True), connect_timeout=2).close()
+                return
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, (self.folder / "log").read_text()
+                time.sleep(0.02)
+
+    def kill(self) -> None:
+        """End every process of the server at once, as a crash of its machine would."""
+        for pid in self._pids():
+            _signal(pid, 9)
+        if self.process is not None:
+            self.process.wait(30)
+        self.process = None
+
+    def stop(self) -> None:
+        """Shut it down; connections are cut."""
+        if self.process is None:
+            return
+        _signal(self._postmaster(), 2)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self.process = None
+
+    def url(self, database: str, *, socket: bool = False, user: str = "postgres") -> str:
+        """The location of a database on this server."""
+        if socket:
+            return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
+        return f"postgresql://{user}@{self.address}:{self.port}/{database}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement on its own connection."""
+        import psycopg
+
+        with psycopg.connect(self.url(database, socket=True), autocommit=True) as connection:
+            connection.execute(statement)  # type: ignore[call-overload]
+
+    def _postmaster(self) -> int:
+        return int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+
+    def _pids(self) -> list[int]:
+        try:
+            top = self._postmaster()
+        except FileNotFoundError:
+            return []
+        children = Path(f"/proc/{top}/task/{top}/children").read_text().split()
+        return [top, *(int(child) for child in children)]
+
+    def _as_user(self) -> list[str]:
+        if os.getuid() != 0:
+            return []
+        uid, gid = _user()
+        return ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
+
+
+def _user() -> tuple[int, int]:
+    """The user that root runs the server as."""
+    for name in ("postgres", "nobody"):
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return entry.pw_uid, entry.pw_gid
+    raise AssertionError("no user to run a server as")
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return

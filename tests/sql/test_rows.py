@@ -1,0 +1,144 @@
+"""Rows and messages: whatever a record holds comes back, and what other programs wrote is left alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.backends.sql.rows import COLUMNS, NOTE_KEY, Entry, Row, changed_row, new_row, read_row
+from store.message import Message, from_record
+
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+_NAMES = st.sampled_from(["ceo", "architect", "all", "a,b", "x y"])
+_TIMES = st.sampled_from(["2026-02-24T10:30:15.123Z", "2026-02-24T10:30:15Z", "2026-02-24 10:30", "soon", ""])
+_EXTRAS = {
+    **{"priority": _TEXTS, "status": _TEXTS, "delivered_at": _TIMES, "attempts": _JSON, "retry_count": _JSON},
+    **{"max_retries": _JSON, "error_message": _JSON, "read_by": st.dictionaries(_NAMES, _TIMES), "token": _TEXTS},
+    **{"to_agents": st.lists(_NAMES, min_size=1), "recipient": _NAMES, "sender": _NAMES, "created_at": _TIMES},
+    **{"payload": _JSON, "unknown": _JSON, NOTE_KEY: _JSON, "#": _JSON, "-": _JSON, "+": _JSON},
+}
+_RECORDS = st.fixed_dictionaries(
+    {"message_id": _TEXTS.filter(bool), "type": _TEXTS.filter(bool), "from": _NAMES, "to": _NAMES, "created": _TIMES},
+    optional=_EXTRAS,
+)
+
+
+def _stored(message: Message, arrival: int = 1) -> Entry:
+    return read_row(Row(**new_row(message, arrival=arrival)), place="row 1")
+
+
+def _after(old: Entry, new: Message) -> Entry:
+    changed, note = changed_row(old, new)
+    return read_row(Row(**{**old.row._asdict(), **changed, "note": note}), place="row 1")
+
+
+def _same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+@given(_RECORDS)
+def test_a_record_comes_back_as_it_was_whatever_it_holds(record: dict[str, Any]) -> None:
+    back = _stored(from_record(record), arrival=7)
+    assert back.message is not None
+    assert _same(back.message.record, record)
+    assert back.arrival == 7
+
+
+@given(_RECORDS, _RECORDS)
+def test_a_changed_record_comes_back_as_it_was_changed(first: dict[str, Any], second: dict[str, Any]) -> None:
+    wanted = from_record({**second, "message_id": first["message_id"]})
+    back = _after(_stored(from_record(first)), wanted)
+    assert back.message is not None
+    assert _same(back.message.record, wanted.record)
+
+
+@given(payload=st.none() | _TEXTS | _JSON.map(json.dumps), status=st.none() | _TEXTS, to=_NAMES)
+def test_a_row_of_another_program_keeps_its_payload_whatever_we_change(payload: Any, status: Any, to: str) -> None:
+    row = Row("msg-001", "orchestrator", to, None, payload, status, "2025-10-26 10:30:00", None, 0, 3, None)
+    entry = read_row(row, place="row 1")
+    assert entry.message is not None
+    if NOTE_KEY in str(payload):
+        return
+    new = entry.message.with_changes(status="claimed", token="abc", lease_until="2026-01-01T00:00:00.000Z")
+    changed, note = changed_row(entry, new)
+    assert set(changed) <= {"status"}
+    back = read_row(Row(**{**row._asdict(), **changed, "note": note}), place="row 1")
+    assert back.message is not None
+    assert _same(back.message.record, new.record)
+
+
+def test_the_seeds_own_row_is_a_message() -> None:
+    payload = '{"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}'
+    head = ("msg-001", "orchestrator", "code_developer", "task_assignment", payload, "pending")
+    entry = read_row(Row(*head, "2025-10-26 10:30:00", None, 0, 3, None), place="row 1")
+    message = entry.message
+    assert message is not None
+    assert (message.sender, message.recipients, message.type) == (
+        "orchestrator",
+        ("code_developer",),
+        "task_assignment",
+    )
+    assert message.created == "2025-10-26T10:30:00.000Z"
+    assert (message.status, message.priority, dict(message.payload)) == ("pending", "high", json.loads(payload))
+    assert entry.problems == ()
+
+
+def test_another_router_that_delivers_our_message_is_believed() -> None:
+    message = from_record(
+        {"message_id": "m", "message_type": "x", "sender": "ceo", "recipient": "a", "attempts": 1, "payload": {}}
+    )
+    entry = _stored(message)
+    row = entry.row._replace(status="failed", retry_count=3, error_message="gone")
+    back = read_row(row, place="row 1").message
+    assert back is not None
+    assert (back.status, back.envelope("retry_count"), back.envelope("error_message")) == ("failed", 3, "gone")
+    assert back.envelope("attempts") is None
+
+
+def test_a_note_cannot_make_a_row_say_another_sender_than_its_columns() -> None:
+    payload = json.dumps({"content": "x", NOTE_KEY: {"from": "ceo", "to": "finance", "priority": "high"}})
+    entry = read_row(Row("m", "mallory", "bob", "message", payload, "pending", *[None] * 5), place="row 1")
+    assert entry.message is not None
+    assert (entry.message.sender, entry.message.recipients) == ("mallory", ("bob",))
+    assert entry.message.priority == "high"
+
+
+@pytest.mark.parametrize("message_id", [None, "", b"\xff"])
+def test_a_row_without_an_id_is_a_problem_and_no_message(message_id: Any) -> None:
+    entry = read_row(Row(message_id, "a", "b", "message", "{}", "pending", *[None] * 5), place="row 7")
+    assert entry.message is None
+    assert [(one.code, one.place) for one in entry.problems] == [("DAMAGED_ENTRY", "row 7")]
+
+
+@pytest.mark.parametrize("payload", ["{", "[" * 100_000, "NaN", '{"a": 1e999999, "b": Infinity}', "1" * 10_000])
+def test_a_payload_that_is_no_json_is_shown_as_text_with_a_problem(payload: str) -> None:
+    entry = read_row(Row("m", "a", "b", "message", payload, "pending", *[None] * 5), place="row 1")
+    assert entry.message is not None
+    assert entry.message.content == payload
+    assert [one.code for one in entry.problems] == ["DAMAGED_ENTRY"]
+
+
+@pytest.mark.parametrize("status", ["PENDING", "queued", None])
+def test_a_status_that_nobody_knows_is_a_problem_and_is_not_delivered(status: Any) -> None:
+    entry = read_row(Row("m", "a", "b", "message", "{}", status, *[None] * 5), place="row 1")
+    assert entry.message is not None
+    assert not entry.message.is_pending_for("b")
+    assert [one.code for one in entry.problems] == ["UNKNOWN_STATUS"]
+
+
+def test_the_columns_are_those_of_the_source() -> None:
+    before, after = "message_id sender recipient message_type payload status created_at", "retry_count max_retries"
+    assert " ".join(COLUMNS) == f"{before} delivered_at {after} error_message"
