@@ -1,0 +1,181 @@
+"""Builds small teams for the tests of views: who says what, one second after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from store.clock import to_text
+from store.config import Agent, TeamConfig
+from store.message import Message, new_record
+from store.team import Condition, Problem, Snapshot
+from store.views.board import view_of
+from store.views.rows import RequestRow, RosterRow, View
+
+START = datetime(2026, 2, 24, 10, 0, 0, tzinfo=UTC)
+LEAD = "ceo"
+AGENTS = (
+    Agent(LEAD, role="master"),
+    Agent("task-manager", plan_mode_required=True),
+    Agent("file-manager"),
+    Agent("scrum-master", role="resident"),
+    Agent("debugger", role="resident"),
+    Agent("slave-batch-1", role="slave"),
+)
+
+
+def settings(*, declared: bool = True, agents: Iterable[Agent] = AGENTS, **more: Any) -> TeamConfig:
+    """A team led by `ceo`."""
+    members = MappingProxyType({one.name: one for one in agents})
+    return TeamConfig(name="sprint-42", lead=LEAD, agents=members, declared=declared, **more)
+
+
+def snapshot_of(
+    messages: Iterable[Message],
+    *,
+    config: TeamConfig | None = None,
+    problems: tuple[Problem, ...] = (),
+    condition: Condition = Condition.OK,
+) -> Snapshot:
+    """A snapshot with these messages."""
+    return Snapshot("r", START, START, config or settings(), tuple(messages), problems, condition)
+
+
+@dataclass
+class Chronicle:
+    """Messages in the order they were written, one second apart unless `wait` says otherwise."""
+
+    config: TeamConfig = field(default_factory=settings)
+    now: datetime = START
+    messages: list[Message] = field(default_factory=list)
+    archived: list[Message] = field(default_factory=list)
+    problems: tuple[Problem, ...] = ()
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+    def say(self, sender: str, to: str, type: str = "message", *, id: str = "", **more: Any) -> Message:
+        """Write a message; `priority`, `status` and other envelope keys go to the record, the rest is payload."""
+        self.wait(1)
+        envelope = {key: more.pop(key) for key in tuple(more) if key in _ENVELOPE}
+        payload = {"summary": "A summary of five words", "content": "Text", **more} if type == "message" else more
+        message = new_record(
+            message_id=id or f"m{len(self.messages) + len(self.archived) + 1}",
+            type=type,
+            sender=sender,
+            to=to,
+            created=to_text(self.now),
+            priority=envelope.pop("priority", "medium"),
+            payload=payload,
+        )
+        self.messages.append(message.with_changes(**envelope) if envelope else message)
+        return self.messages[-1]
+
+    def sprint(self, sender: str, to: str, name: str, *, id: str = "", **body: Any) -> Message:
+        """Write a sprint message, `NAME: {json}` in a plain one."""
+        text = f"{name}: {json.dumps({'msg_type': name, **body})}"
+        return self.say(sender, to, id=id, content=text, summary=f"{name} for {to}")
+
+    def plan(self, author: str = "task-manager", *, request_id: str = "plan-1", to: str = LEAD, **more: Any) -> Message:
+        """Hand in a plan."""
+        return self.say(author, to, "plan_approval_request", request_id=request_id, content="1. Do it", **more)
+
+    def verdict(self, request_id: str = "plan-1", *, approve: bool, sender: str = LEAD, **more: Any) -> Message:
+        """Answer a plan."""
+        to = more.pop("to", "task-manager")
+        return self.say(sender, to, "plan_approval_response", request_id=request_id, approve=approve, **more)
+
+    def stop(self, agent: str = "file-manager", *, request_id: str = "stop-1", **more: Any) -> Message:
+        """Ask an agent to stop."""
+        return self.say(LEAD, agent, "shutdown_request", request_id=request_id, **more)
+
+    def stopped(
+        self, agent: str = "file-manager", *, request_id: str = "stop-1", approve: bool = True, **more: Any
+    ) -> Message:
+        """Answer it."""
+        return self.say(agent, LEAD, "shutdown_response", request_id=request_id, approve=approve, **more)
+
+    def roster(self, *temps: str, to: Iterable[str] = ("scrum-master", "debugger"), sender: str = LEAD) -> None:
+        """Tell the residents who is there."""
+        lists = {"residents": ["scrum-master", "debugger"], "slaves": ["slave-batch-1"], "temps": list(temps)}
+        for name in to:
+            self.sprint(sender, name, "AGENT_ROSTER_BROADCAST", session_id="s1", roster=lists)
+
+    def change(self, message: Message, **changes: Any) -> Message:
+        """Replace a message in its place."""
+        new = message.with_changes(**changes)
+        self.messages[self.messages.index(message)] = new
+        return new
+
+    def archive(self, message: Message) -> None:
+        """Move a message out of the queue."""
+        self.messages.remove(message)
+        self.archived.append(message)
+
+    def snapshot(self, **more: Any) -> Snapshot:
+        """The queue as it is."""
+        return snapshot_of(self.messages, config=self.config, problems=self.problems, **more)
+
+    def view(self, *, me: str = LEAD, after: float = 0.0) -> View:
+        """What `me` sees `after` seconds."""
+        now = self.now + timedelta(seconds=after)
+        return view_of(self.snapshot(), me=me, now=now, history=reversed(self.archived))
+
+    def codes(self, **more: Any) -> set[str]:
+        """The codes of all findings."""
+        return {one.code for one in self.view(**more).findings}
+
+
+_ENVELOPE = frozenset(
+    {"priority", "status", "to_agents", "read_by", "read_at", "attempts", "retry_count", "max_retries"}
+    | {"next_attempt_at", "error_message", "signature", "created", "broadcast_id"}
+)
+
+
+def row(view: View, request_id: str) -> RequestRow:
+    """The request with this id."""
+    return next(one for one in view.requests if one.request_id == request_id)
+
+
+def agent(view: View, name: str) -> RosterRow:
+    """The roster row of this agent."""
+    return next(one for one in view.roster if one.name == name)
+
+
+def creation(story: Chronicle, agent: str = "dev-runner-3-1", *, upto: int = 11, skip: Iterable[int] = ()) -> None:
+    """The eleven steps of a temporary agent, as far as `upto`, without those to `skip`."""
+    slave = "slave-batch-1"
+    steps: Mapping[int, Any] = {
+        1: lambda: story.sprint(
+            slave, LEAD, "AGENT_CREATE_REQUEST", agent_type="dev-runner", role_hint="Dev", requested_by=slave
+        ),
+        3: lambda: story.sprint(LEAD, slave, "AGENT_CREATED", agent_name=agent, agent_type="dev-runner"),
+        4: lambda: story.roster(agent),
+        5: lambda: story.sprint(slave, agent, "TASK_ASSIGNMENT", **task("3-1", slave)),
+        7: lambda: story.sprint(agent, slave, "AGENT_COMPLETE", status="success", results={}),
+        8: lambda: story.sprint(slave, LEAD, "AGENT_DESTROY_REQUEST", agent_name=agent),
+        9: lambda: story.stop(agent, request_id=f"stop-{agent}"),
+        10: lambda: story.sprint(LEAD, slave, "AGENT_DESTROYED", agent_name=agent),
+        11: lambda: story.roster(),
+    }
+    for number, act in steps.items():
+        if number <= upto and number not in skip:
+            act()
+
+
+def task(story_key: str, slave: str = "slave-batch-1") -> dict[str, Any]:
+    """The body of a task assignment."""
+    return {
+        "story_key": story_key,
+        "story_path": f"stories/{story_key}.md",
+        "mode": "dev",
+        "session_id": "s1",
+        "report_to": slave,
+        "resident_contacts": {"debugger": "debugger"},
+        "config_overrides": {},
+    }
