@@ -36,7 +36,7 @@ def write_item(record: Mapping[str, Any]) -> str:
         CodecError: A value cannot be written so that it reads back the same.
     """
     if not record:
-        raise CodecError("an empty record cannot be written", hint="")
+        raise CodecError("an empty record cannot be written", hint="Give it an id, a type, a sender and a recipient.")
     lines = list(mapping_lines(record, 2, 1))
     return "- " + "\n".join(lines)[2:] + "\n"
 
@@ -47,7 +47,7 @@ def mapping_lines(mapping: Mapping[str, Any], column: int, depth: int) -> Iterat
         raise CodecError(f"nesting deeper than {DEEPEST} cannot be written", hint="Flatten the payload.")
     for key, value in mapping.items():
         if not isinstance(key, str):
-            raise CodecError(f"key {key!r} is not text", hint="")
+            raise CodecError(f"key {key!r} is not text", hint="Use text for every key.")
         yield from pair_lines(key, value, column, depth)
 
 
