@@ -113,7 +113,7 @@ def mutated_bytes(random: Random) -> bytes:
 
 def nasty(random: Random) -> bytes:
     """A file from a grammar of known trouble, repeated up to sizes that hurt."""
-    times = random.choice((1, 10, 70, 1000, 30_000, 200_000))
+    times = random.choices((1, 10, 70, 1000, 5000, 30_000, 200_000), weights=(4, 4, 4, 4, 4, 3, 1))[0]
     unit = random.choice(_UNITS)
     bomb = unit * (times if len(unit) * times < 1_000_000 else 1_000_000 // len(unit))
     place = random.choice(_PLACES)
@@ -124,9 +124,9 @@ def make(number: int, seed: int) -> bytes:
     """Input `number` of the sequence `seed`; the same two numbers always give the same bytes."""
     random = Random(f"{seed}:{number}")
     kind = random.random()
-    if kind < 0.3:
+    if kind < 0.32:
         return mutated_bytes(random)
-    if kind < 0.85:
+    if kind < 0.9:
         return mutate(random, good(random)).encode()
     return nasty(random) if kind < 0.99 else random.randbytes(random.randrange(2000))
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_ENOUGH = 10
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,9 +34,9 @@ def run(*, inputs: int, seed: int, batch: int, workers: int) -> Report:
 
 
 def _run_batch(seed: int, first: int, count: int) -> Report:
-    """Run one batch; after a failure a new child goes on behind the input that failed."""
+    """Run one batch; after a failure a new child goes on behind that input, up to `_ENOUGH` times."""
     report, end = Report(), first + count
-    while first < end:
+    while first < end and len(report.failures) < _ENOUGH:
         command = [sys.executable, "-m", "tests.fuzz.child", str(seed), str(first), str(end - first)]
         child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         lines = list(_words(child.stdout))

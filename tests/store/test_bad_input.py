@@ -1,0 +1,289 @@
+"""Broken and hostile queues: named with their line, isolated where possible, never rewritten, never fatal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.backends.yamlteam.codec import CodecError, QueueText, emit
+from store.message import new_record
+
+ROOT = Path(__file__).resolve().parents[2]
+GOOD = b"- message_id: GOOD\n  type: t\n  from: a\n  to: b\n"
+BEFORE = b"- message_id: BAD\n  type: t\n  from: a\n  to: b\n  payload:\n    x: "
+LINE = 7 + 4
+"""Line of `x` in a queue of one good entry and the bad one."""
+
+
+def around(value: bytes) -> bytes:
+    """A queue whose second entry holds `value`, between two good entries."""
+    return b"messages:\n" + GOOD + BEFORE + value + b"\n" + GOOD
+
+
+def the_only_damage(data: bytes) -> CodecError:
+    """The error of the one damaged entry; the others are usable and nothing is written over."""
+    text = QueueText.parse(data)
+    ((line, error),) = text.damaged()
+    assert [message.message_id for message in text.messages()].count("GOOD") == data.count(b"GOOD")
+    assert text.data() == data
+    damaged = next(entry for entry in text.entries if entry.error is not None)
+    added = new_record(
+        message_id="NEW", type="t", sender="a", to="b", created="2026-02-24", priority="low", payload={"content": "x"}
+    )
+    after = text.edit(append=[added], remove=[0])
+    assert damaged.raw in after.data()
+    assert line == data[: data.index(damaged.raw)].count(b"\n") + 1
+    assert error.hint
+    return error
+
+
+def refusal(data: bytes) -> CodecError:
+    with pytest.raises(CodecError) as caught:
+        QueueText.parse(data)
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize("bomb", [b"[", b"{a: ", b"[{a: "])
+@pytest.mark.parametrize("times", [30_000, 2_000_000])
+def test_deep_brackets_are_refused_by_line_in_a_process_that_lives(bomb: bytes, times: int) -> None:
+    assert the_only_damage(around(bomb * times)).message == f"nesting deeper than 64 at line {LINE}"
+
+
+@pytest.mark.parametrize("times", [30_000, 2_000_000])
+def test_deep_block_lists_are_refused_by_line_in_a_process_that_lives(times: int) -> None:
+    error = the_only_damage(around(b"\n      " + b"- " * times))
+    assert error.message == f"nesting deeper than 64 at line {LINE + 1}"
+
+
+def test_deep_brackets_outside_a_message_refuse_the_file() -> None:
+    assert "nesting deeper than 64" in refusal(b"messages: " + b"[" * 2_000_000).message
+    assert refusal(b"[" * 2_000_000).line == 1
+
+
+def test_a_process_that_loads_the_same_brackets_without_the_limit_dies() -> None:
+    program = "import sys, yaml; yaml.load(sys.stdin.buffer.read(), yaml.CSafeLoader)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=around(b"[" * 100_000), capture_output=True, check=False
+    )
+    if done.returncode >= 0:
+        pytest.skip("this build of libyaml survives deep nesting")
+    ours = (
+        "import sys\n"
+        "from store.backends.yamlteam.codec import QueueText\n"
+        "QueueText.parse(sys.stdin.buffer.read()).damaged()\n"
+    )
+    subprocess.run([sys.executable, "-c", ours], input=around(b"[" * 100_000), cwd=ROOT, check=True)
+
+
+def test_sixty_levels_are_not_too_deep() -> None:
+    assert QueueText.parse(around(b"[" * 60 + b"]" * 60)).damaged() == []
+
+
+LAUGHS = b"\n      a0: &a0 [ha, ha]" + b"".join(
+    b"\n      a%d: &a%d [*a%d, *a%d]" % (n, n, n - 1, n - 1) for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (LAUGHS, f"alias *a0 at line {LINE + 2}"),
+        (b"&a [*a]", f"alias *a at line {LINE}"),
+        (b"*missing", f"alias *missing at line {LINE}"),
+        (b"\n      a: &a {k: 1}\n      <<: [*a, *a]", f"merge key << at line {LINE + 2}"),
+        (b"\n      <<: {k: 1}", f"merge key << at line {LINE + 1}"),
+        (b"&a 1", f"anchor &a at line {LINE}"),
+        (b"!!python/object/apply:os.system [id]", f"tag !!python/object/apply:os.system at line {LINE}"),
+        (b"!foo x", f"tag !foo at line {LINE}"),
+        (b"!!binary aGk=", f"tag !!binary at line {LINE}"),
+        (b"!!set {a, b}", f"tag !!set at line {LINE}"),
+        (b"!!str 1", f"tag !!str at line {LINE}"),
+        (b"1\n    x: 2", f"key 'x' twice at lines {LINE} and {LINE + 1}"),
+        (b"1\n  type: u", f"key 'type' twice at lines 7 and {LINE + 1}"),
+        (b"1\n    1: a\n    '1': b", f"key '1' twice at lines {LINE + 1} and {LINE + 2}"),
+        (b"\n      ? [a]\n      : b", f"a key that is not text at line {LINE + 1}"),
+        (b"a\x1bb", f"character U+001B may not stand in YAML unescaped at line {LINE}"),
+        ("\x9b".encode(), f"character U+009B may not stand in YAML unescaped at line {LINE}"),
+        (b"\x7f", f"character U+007F may not stand in YAML unescaped at line {LINE}"),
+    ],
+)
+def test_what_a_message_may_not_hold_is_named_with_its_lines(value: bytes, message: str) -> None:
+    assert the_only_damage(around(value)).message == message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"'open",
+        b'"open',
+        b"[open",
+        b"{open: ",
+        b'"\\ud800"',
+        b'"\\q"',
+        b"a: b: c",
+        b"`x",
+        b"@x",
+        b"%x",
+        b"x\n  y: [",
+        b"|x",
+    ],
+)
+def test_broken_yaml_damages_one_entry_and_names_line_and_column(value: bytes) -> None:
+    error = the_only_damage(around(value))
+    assert error.line >= LINE
+    assert error.column is not None
+    assert f"line {error.line}" in error.message
+
+
+def test_a_tab_for_indentation_is_named() -> None:
+    error = the_only_damage(b"messages:\n" + GOOD + b"- message_id: T\n\ttype: x\n" + GOOD)
+    assert error.line == 7
+    assert error.column is not None
+
+
+@pytest.mark.parametrize(
+    "written", [b"2026-13-45", b"2026-02-30", b"T25:61:00", b"9" * 5000, b"-" + b"9" * 5000, b".nan"]
+)
+def test_values_that_crash_other_readers_stay_text(written: bytes) -> None:
+    text = QueueText.parse(around(written))
+    assert text.damaged() == []
+    assert text.messages()[1].payload["x"] == written.decode()
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (b"- type: t\n  from: a\n  to: b\n", "no message_id"),
+        (b"- message_id: M\n  from: a\n  to: b\n", "no type"),
+        (b"- message_id: M\n  type: t\n  to: b\n", "no from"),
+        (b"- message_id: M\n  type: t\n  from: a\n", "no to"),
+        (b"- message_id: M\n  type: t\n  from: a\n  to_agents: []\n", "no to"),
+        (b"- message_id: ''\n  type: t\n  from: a\n  to: b\n", "no message_id"),
+        (b"- {}\n", "no message_id, no type, no from, no to"),
+        (b"-\n", "expected a message"),
+        (b"- just text\n", "expected a message"),
+        (b"- - a\n  - b\n", "expected a message"),
+        (b"- message_id: [M]\n  type: t\n  from: a\n  to: b\n", "message_id must be text"),
+        (b"- message_id: M\n  type: {t: u}\n  from: a\n  to: b\n", "type must be text"),
+        (b"- message_id: M\n  type: t\n  from: a\n  to: {b: c}\n", "to must be text or a list"),
+        (b"- message_id: M\n  type: t\n  from: a\n  to: [[b]]\n", "to must hold plain text"),
+        (b"- message_id: M\n  type: t\n  from: a\n  to: b\n  read_by: [a]\n", "read_by must be a mapping"),
+        (b"- message_id: M\n  type: t\n  from: a\n  to: b\n  created: [x]\n", "created must be text"),
+    ],
+)
+def test_an_entry_that_is_not_a_message_is_skipped_with_its_reason(entry: bytes, reason: str) -> None:
+    assert reason in the_only_damage(b"messages:\n" + GOOD + entry + GOOD).message
+
+
+def test_both_ways_of_addressing_are_joined() -> None:
+    entry = b"- message_id: M\n  type: t\n  from: a\n  to: b\n  to_agents: [c, b]\n"
+    assert QueueText.parse(b"messages:\n" + entry).messages()[0].recipients == ("b", "c")
+
+
+def test_unknown_words_and_keys_are_kept() -> None:
+    entry = b"- message_id: M\n  type: t\n  from: a\n  to: b\n  status: frozen\n  priority: urgent\n  x: 1\n"
+    message = QueueText.parse(b"messages:\n" + entry).messages()[0]
+    assert (message.status, message.priority, message.record["x"]) == ("frozen", "urgent", 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "lines", "reason"),
+    [
+        (b"messages:\n" + GOOD + b"messages:\n" + GOOD, (1, 6), "messages: twice"),
+        (b"messages: []\nmessages:\n" + GOOD, (1, 2), "messages: twice"),
+        (b"a: 1\nmessages: {}\n", (2,), "expected a list under messages: found a mapping"),
+        (b"messages:\n  a: b\n", (2,), "found a mapping"),
+        (b"messages: some text\n", (1,), "found a single value"),
+        (GOOD, (1,), "expected a list under messages:"),
+        (b"hello\n", (1,), "expected a list under messages:"),
+        (b"version: 1\n", (1,), "there is none"),
+        (b"messages:\n" + GOOD + b"---\nmessages:\n" + GOOD, (6,), "second document"),
+        (b"", (1,), "empty file"),
+        (b"# only\n# comments\n\n", (1,), "empty file"),
+        (
+            b"messages:\n" + GOOD + b"<<<<<<< HEAD\n" + GOOD + b"=======\n" + GOOD + b">>>>>>> x\n",
+            (6,),
+            "conflict marker",
+        ),
+        (b"messages:\n" + GOOD + b"\0" * 16, (6,), "NUL"),
+        (b"\0" * 4096, (1,), "NUL"),
+        ("messages: []\n".encode("utf-16"), (1,), "UTF-16"),
+        ("messages: []\n".encode("utf-16-le"), (1,), "NUL"),
+        (around("é".encode("latin-1")), (LINE,), "not UTF-8"),
+        (around("\ud800".encode("utf-8", "surrogatepass")), (LINE,), "not UTF-8"),
+        (b"messages: [\n", (2,), "flow"),
+        (b"messages: &a [*a]\nother: \x1b\n", (2,), "U+001B"),
+    ],
+)
+def test_a_file_that_is_no_queue_is_refused_with_its_lines(data: bytes, lines: tuple[int, ...], reason: str) -> None:
+    error = refusal(data)
+    assert reason in error.message
+    assert error.lines == lines
+    assert all(str(line) in error.message for line in lines)
+
+
+def test_the_place_of_a_byte_that_is_not_utf8_has_a_column() -> None:
+    assert refusal(around(b"ab\xe9")).column == 10
+
+
+def test_a_conflict_inside_a_message_is_only_text() -> None:
+    assert QueueText.parse(around(b"|\n      <<<<<<< HEAD\n      =======\n      >>>>>>> x")).damaged() == []
+
+
+def test_a_byte_order_mark_is_accepted_and_kept() -> None:
+    text = QueueText.parse(b"\xef\xbb\xbfmessages:\n" + GOOD)
+    assert not text.whole
+    assert text.edit(remove=[0]).data() == b"\xef\xbb\xbfmessages: []\n"
+
+
+@pytest.mark.parametrize("text", ["a\x85b", "a\u2028b", "\ufeff", "\x1b]52;c;x\x07", "\u202e", "\x00"])
+def test_odd_characters_of_our_own_messages_round_trip(text: str) -> None:
+    message = new_record(
+        message_id="M",
+        type="t",
+        sender="a",
+        to="b",
+        created="now",
+        priority="low",
+        payload={"content": text, text: text},
+    )
+    assert QueueText.parse(b"messages:\n" + emit(message)).messages()[0].payload["content"] == text
+
+
+def test_a_cut_at_a_line_end_leaves_the_entries_before_it() -> None:
+    data = around(b"y")
+    for end in [position + 1 for position, byte in enumerate(data) if byte == 10]:
+        text = QueueText.parse(data[:end])
+        assert len(text.messages()) + len(text.damaged()) == len(text.entries)
+
+
+def test_a_message_beyond_every_size_is_damaged_not_fatal() -> None:
+    assert "50,000,0" in the_only_damage(around(b'"' + b"x" * 50_000_000 + b'"')).message
+
+
+def test_thousands_of_damaged_entries_do_not_hide_the_good_ones() -> None:
+    data = b"messages:\n" + b"- [\n" * 50_000 + GOOD + b"- '\n" * 5000
+    text = QueueText.parse(data)
+    assert [message.message_id for message in text.messages()] == ["GOOD"]
+    assert len(text.damaged()) < 2100
+    assert sum(entry.error is not None for entry in text.entries) == len(text.entries) - 1
+
+
+def test_entries_nobody_looked_at_are_looked_at_once_the_file_is_repaired() -> None:
+    late = b"- {message_id: LATE, type: t, from: a, to: b}\n"
+    broken = QueueText.parse(b"messages:\n" + b"- [\n" * 2000 + late)
+    assert broken.messages() == ()
+    repaired = QueueText.parse(b"messages:\n" + late, broken)
+    assert [message.message_id for message in repaired.messages()] == ["LATE"]
+
+
+def test_a_hundred_thousand_messages_are_read() -> None:
+    data = b"messages:\n" + GOOD * 100_000
+    text = QueueText.parse(data)
+    assert len(text.starts()) == 100_000
+    assert text.find("MISSING") is None
+    assert len(text.messages()) == 100_000

@@ -1,0 +1,105 @@
+"""Finding the list: frames as people write them, and text that only looks like the start of an item."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.backends.yamlteam.codec import CodecError, QueueText
+
+ONE = b"- message_id: A\n  type: t\n  from: a\n  to: b\n"
+TWO = b"- message_id: B\n  type: t\n  from: a\n  to: b\n"
+
+
+def ids(data: bytes) -> list[str]:
+    text = QueueText.parse(data)
+    assert text.data() == data
+    assert text.head + b"".join(entry.raw for entry in text.entries) + text.tail == data
+    return [message.message_id for message in text.messages()]
+
+
+def holding(content: bytes) -> bytes:
+    return ONE + b"  payload:\n    content: " + content + b"\n"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"messages:\n%s",
+        b"messages:   # the queue\n\n# remark\n%s",
+        b"---\nmessages:\n%s",
+        b"---\nmessages:\n%s...\n",
+        b"\xef\xbb\xbfmessages:\n%s",
+        b"version: 1\nmessages:\n%s",
+        b"version: 1\nagents:\n- x\n- y\nmessages:\n%sother:\n- z\n",
+        b"messages:\n%sfooter: 'a\n- b'\n",
+        b'title: "messages:\n  - x"\nmessages:\n%s',
+        b'"messages":\n%s',
+        b"messages: &queue\n%s",
+        b"%%YAML 1.1\n---\nmessages:\n%s",
+    ],
+)
+def test_every_usual_frame_is_understood(frame: bytes) -> None:
+    assert ids(frame % (ONE + TWO)) == ["A", "B"]
+
+
+def test_a_list_in_brackets_is_understood() -> None:
+    flow = b"messages: [{message_id: A, type: t, from: a, to: b}, {id: B, type: t, from: a, to: b}]\n"
+    assert ids(flow) == ["A", "B"]
+    assert QueueText.parse(flow).whole
+
+
+def test_json_is_understood() -> None:
+    assert ids(b'{"messages": [\n  {"message_id": "A", "type": "t", "from": "a", "to": "b"}\n]}\n') == ["A"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'"first\n- second\n- message_id: C"',
+        b"'Plan:\n- one\n- two\nSummary: done'",
+        b'"a\nother:\n- b"',
+        b"[x,\n- y]" if False else b"{x: [a,\nb]}",
+        b'"a\nmessages:\n- b"',
+        b'"quoted\n\n- ' + ONE[2:-1].replace(b"\n", b"\n  ") + b'"',
+    ],
+)
+def test_text_in_quotes_that_looks_like_an_item_is_not_one(content: bytes) -> None:
+    for tail in (b"", b"footer: 1\n", b"# end\n"):
+        assert ids(b"messages:\n" + holding(content) + TWO + tail) == ["A", "B"]
+
+
+def test_text_in_quotes_survives_when_another_entry_is_damaged() -> None:
+    data = b"messages:\n- broken: [\n" + holding(b'"first\n- second"') + TWO
+    text = QueueText.parse(data)
+    assert [message.message_id for message in text.messages()] == ["A", "B"]
+    assert text.messages()[0].content == "first - second"
+    assert [line for line, _ in text.damaged()] == [2]
+
+
+def test_a_line_that_lost_its_indentation_damages_only_its_entry() -> None:
+    data = b"messages:\n" + TWO + holding(b"|\nHello world") + TWO
+    text = QueueText.parse(data)
+    assert [message.message_id for message in text.messages()] == ["B", "B"]
+    ((line, error),) = text.damaged()
+    assert line == 6
+    assert error.line == 12
+
+
+def test_another_list_after_the_messages_is_not_mistaken_for_messages() -> None:
+    assert ids(b"messages:\n" + ONE + b"archive:\n" + TWO) == ["A"]
+    with pytest.raises(CodecError):
+        QueueText.parse(b"messages:\n" + ONE + b"- broken: [\narchive:\n" + TWO)
+
+
+def test_line_breaks_that_only_yaml_knows_do_not_hide_an_item() -> None:
+    assert ids(b"messages:\r" + ONE.replace(b"\n", b"\r") + TWO.replace(b"\n", b"\r")) == ["A", "B"]
+    assert ids("messages:\n- {message_id: A, type: t, from: a, to: b}\u2028".encode() + TWO) == ["A", "B"]
+
+
+def test_a_damaged_entry_in_a_frame_read_as_a_whole_has_its_line() -> None:
+    data = b'"messages":\n' + ONE + b"- message_id: B\n  type: !x t\n" + TWO
+    text = QueueText.parse(data)
+    ((line, error),) = text.damaged()
+    assert (line, error.line) == (6, 7)
+    assert "!x" in error.message
+    assert len(text.messages()) == 2
