@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +54,22 @@ class Draft:
         check_priority(self.priority)
         check_payload(self.payload)
         warnings = check_size(self.payload, config)
-        summary, content = self.payload.get("summary"), self.payload.get("content")
+        summary = self.payload.get("summary")
         if isinstance(summary, str):
             warnings += summary_warnings(summary, language=config.language)
-        for text in (summary, content):
-            if isinstance(text, str):
-                warnings += secret_warnings(text)
-        return warnings
+        found = [warning for text in _texts(self.payload) for warning in secret_warnings(text)]
+        return warnings + list(dict.fromkeys(found))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _texts(one)
 
 
 def check_size(payload: Mapping[str, Any], config: TeamConfig) -> list[str]:
@@ -180,7 +189,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
         TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for something else.
     """
     group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
-    payload = shrink(tx, draft.payload)
+    payload = shrink(tx, draft.type, draft.payload)
     written: list[Message] = []
     repeated = 0
     for name in recipients:
@@ -241,10 +250,15 @@ def sealed(message: Message, key: bytes) -> Message:
     return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
 
 
-def shrink(tx: Transaction, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Move a large content beside the queue and leave its beginning and its reference (requirement 108)."""
+def shrink(tx: Transaction, type: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Move a large content beside the queue and leave its beginning and its reference (requirement 108).
+
+    A sprint message stays whole: cut JSON would be no message at all.
+    """
     content = payload.get("content")
     if not isinstance(content, str) or len(content) <= tx.config.attachment_bytes // 4:
+        return payload
+    if carried_name(type, payload) is not None:
         return payload
     data = content.encode()
     if len(data) <= tx.config.attachment_bytes:

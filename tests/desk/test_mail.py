@@ -104,3 +104,19 @@ def test_the_preview_counts_deliveries_and_names_strangers(team: MemoryTeam, sea
     preview = mail.preview(seat("ceo"), to=["file-manager", "fil-manager"])
     assert preview.strangers == ("fil-manager",)
     assert "file-manager" in preview.warnings[0]
+
+
+def test_a_large_sprint_message_stays_whole(team: MemoryTeam, seat: SeatOf) -> None:
+    content = (
+        'RESEARCH_REQUEST: {"msg_type": "RESEARCH_REQUEST", "story_key": "3-1", "queries": ["' + "x" * 70_000 + '"]}'
+    )
+    mail.send(seat("ceo"), to="file-manager", content=content, summary="Research the licence of the rates")
+    assert team.snapshot().messages[0].content == content
+
+
+def test_what_looks_like_a_secret_anywhere_in_the_payload_is_warned_about(seat: SeatOf) -> None:
+    receipt = mail.send(
+        seat("ceo"), to="file-manager", content="c", summary="s", payload={"env": [{"note": "password=hunter2hunter2"}]}
+    )
+    assert any("password" in warning or "secret" in warning for warning in receipt.warnings)
+    assert not any("hunter2" in warning for warning in receipt.warnings)
