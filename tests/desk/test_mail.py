@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from store.backends.memory import MemoryTeam
@@ -107,10 +109,9 @@ def test_the_preview_counts_deliveries_and_names_strangers(team: MemoryTeam, sea
 
 
 def test_a_large_sprint_message_stays_whole(team: MemoryTeam, seat: SeatOf) -> None:
-    content = (
-        'RESEARCH_REQUEST: {"msg_type": "RESEARCH_REQUEST", "story_key": "3-1", "queries": ["' + "x" * 70_000 + '"]}'
-    )
-    mail.send(seat("ceo"), to="file-manager", content=content, summary="Research the licence of the rates")
+    body = {"msg_type": "AGENT_COMPLETE", "status": "success", "results": {"log": "x" * 70_000}}
+    content = f"AGENT_COMPLETE: {json.dumps(body)}"
+    mail.send(seat("task-manager"), to="file-manager", content=content, summary="Story 3-1 is complete and tested")
     assert team.snapshot().messages[0].content == content
 
 
