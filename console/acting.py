@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from console.panes.pane import attachment_of
 from store.desk import requests
 from store.errors import Code, TeamError
+from store.message import Message
 from store.safe import safe_line, safe_text
 from store.views.rows import RequestRow, RequestState
 
@@ -39,6 +42,14 @@ def dissolve(screen: MainScreen, names: tuple[str, ...], reason: str | None) -> 
     screen.app.run_worker(_dissolve(screen, names, reason), group="act", exit_on_error=False)
 
 
+def fetch(screen: MainScreen, message: Message) -> None:
+    """Read the content of `message` that is stored beside the queue, once, in a thread."""
+    place = attachment_of(message)
+    if place is not None and place not in screen.fetching:
+        screen.fetching.add(place)
+        screen.app.run_worker(_fetch(screen, message, place), group="fetch", exit_on_error=False)
+
+
 def error_text(error: BaseException) -> str:
     """Code, what happened and the next step, as safe text."""
     if not isinstance(error, TeamError):
@@ -66,6 +77,22 @@ async def _act(
         screen.toast(told(result))
     if then is not None:
         then(result)
+
+
+async def _fetch(screen: MainScreen, message: Message, place: str) -> None:
+    """A content that is not what the message's own digest says is shown as such, never as the content."""
+    try:
+        data = await asyncio.to_thread(screen.shelf.team.attachment, place)
+    except (TeamError, OSError) as error:
+        screen.toast(error_text(error), severity="error")
+        return
+    facts = message.payload.get("attachment")
+    digest = facts.get("sha256") if isinstance(facts, dict) else None
+    if digest is not None and sha256(data).hexdigest() != digest:
+        screen.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
+        return
+    screen.shelf.contents[place] = data.decode("utf-8", errors="replace")
+    screen.show_again()
 
 
 async def _dissolve(screen: MainScreen, names: tuple[str, ...], reason: str | None) -> None:

@@ -25,6 +25,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         padding: 0 1;
         color: $foreground;
     }
@@ -74,7 +75,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
-        width, number = self.size.width, y + self.scroll_offset.y
+        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
         if self.document is not None:
             self._drawn = self.document.token
         line = self._lines[number] if number < len(self._lines) else ()

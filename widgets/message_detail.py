@@ -33,18 +33,30 @@ class MessageDetail(Detail):
         self.show(message_document(message, now=now, content=content) if message else None)
 
 
-def message_document(message: Message, *, now: datetime, content: str | None = None, token: str = "") -> Document:
+def message_document(
+    message: Message,
+    *,
+    now: datetime,
+    content: str | None = None,
+    token: str = "",
+    problems: tuple[Problem, ...] = (),
+) -> Document:
     """What there is to read of `message`.
 
     Args:
         content: The whole content when the stored one is only its beginning.
         token: What an answer must quote.
+        problems: Where it departs from its protocol, as far as findings know.
     """
     read = reading(message)
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
-        blocks=(*head_facts(message, read, now), *content_blocks(message, read, content), *_problems(read)),
+        blocks=(
+            *head_facts(message, read, now),
+            *content_blocks(message, read, content),
+            *problem_blocks(problems or read.departures),
+        ),
         token=token,
         source=content if content is not None else message.content or structure(message.payload),
     )
@@ -142,10 +154,11 @@ def _attachment(message: Message, content: str | None) -> list[Block]:
     return [Lines(((("✂ ", "warn"), (words, "warn")),))]
 
 
-def _problems(read: Reading) -> tuple[Block, ...]:
-    if not read.problems:
+def problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
+    """The section of departures, when there are any."""
+    if not problems:
         return ()
-    lines = tuple(_problem(problem) for problem in read.problems)
+    lines = tuple(_problem(problem) for problem in problems)
     return Heading("departs from its protocol"), Lines(lines, indent=2)
 
 

@@ -20,6 +20,8 @@ from widgets.tones import TONE_CLASSES, Inked, tone_css
 
 RowT = TypeVar("RowT")
 
+_BROAD = 32
+"""Cells from which on a second line has room for something."""
 GUTTER = 2
 """Cells before each row: the cursor's bar and the mark."""
 
@@ -56,6 +58,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         color: $foreground;
         & > .row-list--cursor { background: $foreground 8%; }
         & > .row-list--bar { color: $text-disabled; }
@@ -125,6 +128,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         draw: Draw[RowT],
         *,
         lines: int = 1,
+        roomy: int = 0,
         matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
         clock: Callable[[], float] = monotonic,
@@ -138,23 +142,29 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             key: What names a row.
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
+            roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             clock: Seconds that only go forward.
         """
         super().__init__(name=name, id=id, classes=classes)
         self._key, self._draw, self._clock, self._matter = key, draw, clock, matter
-        self._row_lines, self._markable = lines, markable
+        self._row_lines, self._markable, self._roomy = lines, markable, roomy
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
         self._cursor, self._cursor_key = 0, None
         self._marks: frozenset[str] = frozenset()
         self._empty: tuple[Line, ...] = ()
         self._now = datetime.now(UTC)
-        self._cache: dict[int, tuple[RowT, tuple[Line, ...]]] = {}
+        self._cache: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
         self._disturbed_at = float("-inf")
 
     _cursor_key: str | None
+
+    @property
+    def _width(self) -> int:
+        """Cells a row has, the scrollbar's left out."""
+        return self.scrollable_content_region.width
 
     @property
     def cursor_key(self) -> str | None:
@@ -278,13 +288,14 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def on_resize(self, event: Resize) -> None:
         """Keep the cursor in sight at another size."""
-        self._cache.clear()
+        if self._roomy:
+            self.set_lines(2 if self.size.height >= self._roomy and self._width >= _BROAD else 1)
         self._resize_virtual()
         self._show_cursor()
 
     def render_line(self, y: int) -> Strip:
         """One line of the row that is there, the gutter included."""
-        width = self.size.width
+        width = self._width
         number = y + self.scroll_offset.y
         index, line = divmod(number, self._row_lines)
         if index >= len(self.rows):
@@ -314,14 +325,14 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def _lines_of(self, index: int) -> tuple[Line, ...]:
         row = self.rows[index]
+        drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
         cached = self._cache.get(index)
-        if cached is not None and cached[0] is row:
-            return cached[1]
-        drawing = Drawing(max(1, self.size.width - GUTTER), self._now, self._row_lines)
+        if cached is not None and cached[0] is row and cached[1] == drawing:
+            return cached[2]
         lines = self._draw(row, drawing)
         if len(self._cache) > 512:
             self._cache.clear()
-        self._cache[index] = (row, lines)
+        self._cache[index] = (row, drawing, lines)
         return lines
 
     def _find(self, key: str) -> int | None:
@@ -382,7 +393,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self.scroll_to(y=last - height + (step if last - top - height < height else 0), animate=False)
 
     def _resize_virtual(self) -> None:
-        size = Size(self.scrollable_content_region.width, len(self.rows) * self._row_lines)
+        size = Size(self._width, len(self.rows) * self._row_lines)
         if size != self.virtual_size:
             self.virtual_size = size
 

@@ -50,7 +50,7 @@ class TabBar(OneLine):
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
-        for label in (_full, _short, _active_only):
+        for label in (_airy, _full, _short, _active_only):
             pieces = [(tab.id, label(tab, tab.id == active)) for tab in tabs]
             if sum(width_of(piece) for _, piece in pieces) <= self.size.width:
                 break
@@ -73,6 +73,10 @@ class TabBar(OneLine):
                 return
 
 
+def _airy(tab: Tab, active: bool) -> Line:
+    return (*_piece(tab, tab.label, active), (" ", ""))
+
+
 def _full(tab: Tab, active: bool) -> Line:
     return _piece(tab, tab.label, active)
 
@@ -88,7 +92,7 @@ def _active_only(tab: Tab, active: bool) -> Line:
 def _piece(tab: Tab, label: str, active: bool) -> Line:
     words: Line = ((f" {tab.key} ", "chip" if active else "key"), (f"{label} " if label else "", _tone(active)))
     count: Line = ((tab.count + " ", "chip" if active else tab.tone),) if tab.count else ()
-    return (*words, *count, (" ", ""))
+    return (*words, *count)
 
 
 def _tone(active: bool) -> str:

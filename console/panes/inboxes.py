@@ -39,7 +39,6 @@ class InboxesPane(ListPane[Message]):
     """
     MODE: ClassVar[Mode] = Mode.INBOXES
     MARKABLE: ClassVar[bool] = True
-    TWO_LINES: ClassVar[bool] = False
 
     @property
     def rows(self) -> RowList[Message]:
@@ -55,8 +54,10 @@ class InboxesPane(ListPane[Message]):
         """Roster and inbox side by side, the message right of them or below."""
         with Container(classes="pane--rows"):
             with Container(classes="inboxes--lists"):
-                yield RowList[RosterRow](lambda row: row.name, roster_lines, matter=lambda row: row.name, id="roster")
-                yield RowList(self.key_of, self.draw, matter=self.matter_of, id="inbox")
+                yield RowList[RosterRow](
+                    lambda row: row.name, roster_lines, roomy=24, matter=lambda row: row.name, id="roster"
+                )
+                yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
             yield Field(placeholder="filter: messages that hold all of these words", classes="pane--filter")
         yield Detail()
 
@@ -108,10 +109,6 @@ class InboxesPane(ListPane[Message]):
         count = f"✓ {len(self.roster.marks)} marked" if self.roster.marks else ""
         set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread} unread")
         super().show(situation, now)
-
-    def _choose_lines(self) -> None:
-        super()._choose_lines()
-        self.roster.set_lines(2 if self.roster.size.height >= 2 * len(self.roster.rows) and self.roster.rows else 1)
 
     def tick(self, now: datetime) -> None:
         """Let ages go on in both lists."""

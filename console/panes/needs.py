@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from console.panes.pane import ListPane
+from console.panes.pane import ListPane, Shelf
 from console.subject import Mode
 from store.desk.requests import fingerprint
 from store.safe import safe_line
@@ -27,8 +27,8 @@ class NeedsPane(ListPane[AttentionItem]):
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
 
-    def __init__(self, contents: Mapping[str, str]) -> None:
-        super().__init__(contents)
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -18,6 +18,7 @@ from textual.widget import Widget
 from console.situation import Situation, empty_words
 from console.subject import Mode
 from store.message import Message
+from store.team import Team
 from store.views.rows import View
 from widgets.detail import Detail
 from widgets.document import Document
@@ -30,8 +31,16 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-_ROOMY = 18
-"""Lines of a list from which on its rows have two."""
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What panes read from beside the view.
+
+    Attributes:
+        contents: Texts stored beside the queue that have been read, by their reference.
+    """
+
+    team: Team
+    contents: dict[str, str] = field(default_factory=dict)
 
 
 class Pane(Container):
@@ -55,10 +64,9 @@ class Pane(Container):
 
         message: Message
 
-    def __init__(self, contents: Mapping[str, str]) -> None:
-        """`contents`: texts stored beside the queue that have been read, by their reference."""
+    def __init__(self, shelf: Shelf) -> None:
         super().__init__(id=f"pane-{self.MODE}")
-        self.contents = contents
+        self.shelf = shelf
         self.situation = Situation()
         self.now = datetime.now(UTC)
 
@@ -67,7 +75,7 @@ class Pane(Container):
         place = attachment_of(message)
         if place is None:
             return None
-        text = self.contents.get(place)
+        text = self.shelf.contents.get(place)
         if text is None:
             self.post_message(self.Wanted(message))
         return text
@@ -75,7 +83,7 @@ class Pane(Container):
     def is_incomplete(self, message: Message | None) -> bool:
         """Whether a part of the message's content has not been read yet."""
         place = attachment_of(message) if message is not None else None
-        return place is not None and place not in self.contents
+        return place is not None and place not in self.shelf.contents
 
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation."""
@@ -121,8 +129,8 @@ class ListPane(Pane, Generic[RowT]):
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
-    def __init__(self, contents: Mapping[str, str]) -> None:
-        super().__init__(contents)
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf)
         self.query_text = ""
         self._resting: Timer | None = None
         self._all: tuple[RowT, ...] = ()
@@ -140,12 +148,13 @@ class ListPane(Pane, Generic[RowT]):
     def compose(self) -> ComposeResult:
         """List and filter left, detail right."""
         with Container(classes="pane--rows"):
-            yield RowList(self.key_of, self.draw, matter=self.matter_of, markable=self.MARKABLE)
+            yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, markable=self.MARKABLE)
             yield Field(placeholder="filter: rows that hold all of these words", classes="pane--filter")
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
-    TWO_LINES: ClassVar[bool] = True
+    ROOMY: ClassVar[int] = 18
+    """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
 
     def key_of(self, row: RowT) -> str:
@@ -254,14 +263,6 @@ class ListPane(Pane, Generic[RowT]):
 
     def _inside(self, inside: bool) -> None:
         self.set_class(inside, "-inside")
-
-    def on_resize(self) -> None:
-        """Rows of two lines where there is room for a dozen of them."""
-        self.call_after_refresh(self._choose_lines)
-
-    def _choose_lines(self) -> None:
-        roomy = self.rows.size.height >= _ROOMY and self.rows.size.width >= 40
-        self.rows.set_lines(2 if self.TWO_LINES and roomy else 1)
 
     @on(RowList.Opened)
     def _opened(self) -> None:

@@ -14,12 +14,12 @@ from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from console.acting import act, dissolve
+from console.acting import act, dissolve, fetch
 from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
 from console.deeds import deeds
 from console.drafts import Drafts
 from console.panes.needs import NeedsPane
-from console.panes.pane import Pane
+from console.panes.pane import Pane, Shelf
 from console.situation import Situation, no_writing, notice_of, pulse_of
 from console.subject import Mode, Subject
 from console.tabs import tabs_of
@@ -54,7 +54,8 @@ class MainScreen(Screen[None]):
     def __init__(self, seat: Seat, drafts: Drafts, *, read_only: bool) -> None:
         super().__init__()
         self.seat, self.drafts, self.read_only = seat, drafts, read_only
-        self.contents: dict[str, str] = {}
+        self.shelf = Shelf(seat.team)
+        self.fetching: set[str] = set()
         self.mode = Mode.NEEDS
         self.situation = Situation()
         self.now = seat.team.clock()
@@ -78,7 +79,7 @@ class MainScreen(Screen[None]):
         yield TabBar(id="tabs")
         yield Banner(id="banner")
         with Container(id="body"):
-            pane = self._panes[Mode.NEEDS] = NeedsPane(self.contents)
+            pane = self._panes[Mode.NEEDS] = NeedsPane(self.shelf)
             pane.add_class("-active")
             yield pane
         yield KeyBar(id="keys")
@@ -112,7 +113,7 @@ class MainScreen(Screen[None]):
         self.mode = mode
         fresh = mode not in self._panes
         if fresh:
-            self._panes[mode] = _make(mode, self.contents)
+            self._panes[mode] = _make(mode, self.shelf)
             self.query_one("#body").mount(self._panes[mode])
         self.pane.add_class("-active")
         self._show_frame()
@@ -195,6 +196,11 @@ class MainScreen(Screen[None]):
         """Say something for a few seconds; `text` is safe already."""
         self.app.notify(text, severity=severity, markup=False, timeout=6 if severity == "information" else 9)  # type: ignore[arg-type]
 
+    def show_again(self) -> None:
+        """Show the same situation anew, because more is known of it."""
+        self._shown.clear()
+        self.show(self.situation, self.now)
+
     def set_busy(self, words: str) -> None:
         """Say in the status line what is going on; empty for nothing."""
         self.busy = words
@@ -251,6 +257,11 @@ class MainScreen(Screen[None]):
     def _focused(self) -> None:
         self._show_keys()
 
+    @on(Pane.Wanted)
+    def _wanted(self, event: Pane.Wanted) -> None:
+        event.stop()
+        fetch(self, event.message)
+
     @on(TabBar.Chosen)
     def _chosen(self, event: TabBar.Chosen) -> None:
         self.go(Mode(event.id))
@@ -275,8 +286,8 @@ _PANES = {
 }
 
 
-def _make(mode: Mode, contents: dict[str, str]) -> Pane:
+def _make(mode: Mode, shelf: Shelf) -> Pane:
     """The pane of a mode; its module is imported when it is first gone to."""
     module, _, name = _PANES[mode].partition(":")
     made: type[Pane] = getattr(import_module(f"console.panes.{module}"), name)
-    return made(contents)
+    return made(shelf)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from store.message import Message, Status
 from store.protocol.reading import reading
 from store.safe import safe_line
-from widgets.ages import age, clock_time
+from widgets.ages import age
 from widgets.cells import Line, pad, spread
 from widgets.row_list import Drawing
 from widgets.signs import priority_sign, status_sign
 
+_WHEN = 11
 _PLAIN = frozenset({"message", "broadcast"})
 
 
@@ -17,26 +20,26 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message as its recipient sees it: who wrote it and what about; unread ones stand out."""
     status, priority = status_sign(message), priority_sign(message)
     unread = message.status != Status.READ
+    signs: Line = ((status.glyph, status.tone), (priority.glyph + " ", priority.tone))
+    sender = safe_line(message.sender, 64)
+    if drawing.lines == 2:
+        text: Line = ((_title(message), "strong" if unread else "muted"),)
+        kind = kind_name(message)
+        below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
+        return spread((*signs, *text), _age(message, drawing), drawing.width), below
     who = min(16, max(8, drawing.width // 4))
-    head: Line = (
-        (status.glyph, status.tone),
-        (priority.glyph + " ", priority.tone),
-        (pad(safe_line(message.sender, 64), who) + " ", "" if unread else "muted"),
-        *summary_parts(message, "strong" if unread else "muted"),
-    )
+    name: Line = ((pad(sender, who) + " ", "" if unread else "muted"),)
+    head = (*signs, *name, *summary_parts(message, "strong" if unread else "muted"))
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
-    when = clock_time(message.created_at, drawing.now)
-    column = 21 if drawing.width >= 90 else 11
-    shown = when if column > 20 else when[-8:] if len(when) <= 8 else when[5:16]
     name = min(20, max(8, drawing.width // 6))
     to = ", ".join(safe_line(one, 64) for one in message.recipients[:3])
     status = status_sign(message)
     line: Line = (
-        (pad(shown, column), "muted"),
+        (pad(_when(message, drawing.now), _WHEN, right=True) + " ", "muted"),
         (status.glyph + " ", status.tone),
         (pad(safe_line(message.sender, 64), name), ""),
         (" → ", "faint"),
@@ -46,16 +49,37 @@ def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     return (line,)
 
 
+def _when(message: Message, now: datetime) -> str:
+    """The local time; of other days the date too, of other years the date alone."""
+    moment = message.created_at
+    if moment is None:
+        return "–"
+    local, today = moment.astimezone(), now.astimezone()
+    if local.date() == today.date():
+        return f"{local:%H:%M:%S}"
+    return f"{local:%m-%d %H:%M}" if local.year == today.year else f"{local:%Y-%m-%d}"
+
+
 def summary_parts(message: Message, tone: str) -> Line:
     """The kind, where it says something, and the summary."""
+    kind = kind_name(message)
+    title = _title(message)
+    return ((title, tone),) if not kind or title == kind else ((f"{kind} ", "accent"), (title, tone))
+
+
+def kind_name(message: Message) -> str:
+    """The kind, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else reading(message).name
-    text = safe_line(message.summary, 400)
-    if name in _PLAIN:
-        return ((text, tone),)
-    kind = safe_line(name, 48)
-    if text.startswith(kind):
+    return "" if name in _PLAIN else safe_line(name, 48)
+
+
+def _title(message: Message) -> str:
+    """The summary without the kind it may begin with; the kind when there is nothing else to say."""
+    text, kind = safe_line(message.summary, 400), kind_name(message)
+    if kind and text.startswith(kind):
         text = text[len(kind) :].lstrip(" :")
-    return ((f"{kind} ", "accent"), (text, tone))
+        return kind if not text or text.startswith("{") else text
+    return text or kind
 
 
 def _age(message: Message, drawing: Drawing) -> Line:

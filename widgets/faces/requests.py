@@ -9,36 +9,33 @@ from widgets.cells import Line, pad, spread
 from widgets.row_list import Drawing
 from widgets.signs import REQUESTS
 
+_STATE = 10
 _ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE})
 
 
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-    """State, kind, asker and title on one line; addressee and flags on a second."""
+    """State, kind, asker and title on one line; on two the title has the first to itself."""
     sign = REQUESTS[row.state]
-    who = min(16, max(8, drawing.width // 5))
     tone = "strong" if row.is_open else "muted"
-    head: Line = (
-        (f"{sign.glyph} {pad(sign.word, 10)} ", sign.tone),
-        (
-            pad(str(row.kind), 13) if drawing.width >= 56 else pad(str(row.kind), 6),
-            "accent" if row.is_open else "muted",
-        ),
-        (pad(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),
-        (safe_line(row.title, 400), tone),
-    )
-    waited = short_span(row.waiting_seconds(drawing.now))
-    first = spread(head, (*_odd(row, short=drawing.lines == 1), (f"  {waited} ", "muted")), drawing.width)
-    return (first,) if drawing.lines == 1 else (first, _below(row))
+    state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE)} ", sign.tone),)
+    title: Line = ((safe_line(row.title, 400), tone),)
+    waited: Line = ((f"  {short_span(row.waiting_seconds(drawing.now))} ", "muted"),)
+    if drawing.lines == 2:
+        return spread((*state, *title), waited, drawing.width), _below(row)
+    who = min(16, max(8, drawing.width // 5))
+    kind: Line = ((pad(str(row.kind), 13) if drawing.width >= 70 else "", "accent" if row.is_open else "muted"),)
+    asker: Line = ((pad(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),)
+    return (spread((*state, *kind, *asker, *title), (*_odd(row, short=True), *waited), drawing.width),)
 
 
 def _below(row: RequestRow) -> Line:
-    to: Line = (("             → ", "faint"), (safe_line(row.addressee, 64), "muted"))
+    parties = f" · {safe_line(row.asker, 64)} → {safe_line(row.addressee, 64)}"
+    kind: Line = ((" " * (_STATE + 3), ""), (str(row.kind), "accent" if row.is_open else "muted"), (parties, "muted"))
     if row.is_open:
-        seen = " · seen" if row.seen_at else " · not seen yet"
-        return (*to, (seen, "muted"), *_odd(row))
-    answer = f" · {row.state} by {safe_line(row.answered_by, 64)}" if row.answered_by else f" · {row.state}"
-    reason = f": {safe_line(row.reason, 120)}" if row.reason else ""
-    return (*to, (answer, "muted"), *_odd(row), (reason, "muted"))
+        seen = "" if row.seen_at else " · not read yet"
+        return (*kind, *_odd(row), (seen, "muted"))
+    reason = f" · {safe_line(row.reason, 120)}" if row.reason else ""
+    return (*kind, *_odd(row), (reason, "muted"))
 
 
 def _odd(row: RequestRow, *, short: bool = False) -> Line:

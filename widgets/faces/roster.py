@@ -13,7 +13,7 @@ from widgets.signs import AGENTS
 def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
     """One line with name and unread count; a second one with state and reason."""
     sign = AGENTS[row.state]
-    unread: Line = ((f" {row.unread} ", "chip"),) if row.unread else ((" 0 ", "faint"),)
+    unread: Line = ((" ", ""), (f" {row.unread:,} ", "chip")) if row.unread else (("  0 ", "faint"),)
     oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>3} ", "muted"),) if row.unread else (("     ", ""),)
     name: Line = ((sign.glyph + " ", sign.tone), (safe_line(row.name, 64), "strong" if row.unread else ""))
     stranger: Line = ((" stranger", "warn"),) if row.stranger else ()

@@ -1,0 +1,63 @@
+"""Deliveries: what is on its way out, what is tried again, and what failed or expired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from console.panes.pane import ListPane
+from console.subject import Mode
+from store.desk.requests import fingerprint
+from store.views.rows import DeliveryRow, DeliveryState, View
+from widgets.delivery_detail import delivery_document
+from widgets.document import Document
+from widgets.faces.deliveries import delivery_lines
+from widgets.row_list import Drawing
+
+
+class DeliveriesPane(ListPane[DeliveryRow]):
+    """The router's queue and the failure desk."""
+
+    MODE: ClassVar[Mode] = Mode.DELIVERIES
+    MARKABLE: ClassVar[bool] = True
+
+    def draw(self, row: DeliveryRow, drawing: Drawing) -> Any:
+        """A delivery in one line or two."""
+        return delivery_lines(row, drawing)
+
+    def key_of(self, row: DeliveryRow) -> str:
+        """Its own key."""
+        return row.key
+
+    def matter_of(self, row: DeliveryRow) -> object:
+        """The message and its state; clocks are no disturbance."""
+        return row.message, row.state
+
+    def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
+        """All of them."""
+        return view.deliveries
+
+    def words_of(self, row: DeliveryRow) -> str:
+        """State, names, kind, summary and error."""
+        one = row.message
+        return f"{row.state} {row.recipient} {one.sender} {one.type} {one.summary} {row.error} {one.message_id}"
+
+    def document_of(self, row: DeliveryRow) -> Document | None:
+        """Its clock and the message."""
+        content = self.content_of(row.message)
+        return delivery_document(row, now=self.now, content=content, token=fingerprint(row.message))
+
+    def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Mapping[str, Any]:
+        """The chosen messages."""
+        some = marked or ((row,) if row is not None else ())
+        return {
+            "message": row.message if row is not None else None,
+            "messages": tuple(one.message for one in some),
+            "agents": tuple(dict.fromkeys(one.recipient for one in some)),
+        }
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How many failed."""
+        failed = sum(row.state is DeliveryState.FAILED for row in self._all)
+        words = f"Deliveries · {shown}" if shown == total else f"Deliveries · {shown} of {total}"
+        return f"{words} · {failed} failed" if failed else words

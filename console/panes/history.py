@@ -1,0 +1,235 @@
+"""History: queue and archives as one, read a page at a time from the newest on; a filter searches all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from textual import on, work
+from textual.message import Message as TextualMessage
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from console.panes.pane import ListPane, Shelf
+from console.situation import Situation, empty_words
+from console.subject import Mode
+from store.message import Message
+from store.safe import safe_line
+from store.views.history import Stretch, search
+from store.views.rows import View
+from widgets.cells import Line
+from widgets.document import Document
+from widgets.faces.messages import history_lines
+from widgets.message_detail import message_document
+from widgets.row_list import Drawing, RowList
+
+_AHEAD = 100
+"""Rows below the cursor that should be read already."""
+_STEPS = 4
+"""Pages read at once when the cursor comes near the end of what is read."""
+_PAUSE = 0.25
+"""Seconds without typing after which a search begins."""
+
+
+class HistoryPane(ListPane[Message]):
+    """Everything that was ever said, newest first; enter opens a message beside the list."""
+
+    MODE: ClassVar[Mode] = Mode.HISTORY
+    ROOMY: ClassVar[int] = 0
+
+    @dataclass
+    class Read(TextualMessage):
+        """A stretch of history was read, in the walk numbered `walk`."""
+
+        walk: int
+        found: tuple[Message, ...]
+        scanned: int
+        at_end: bool
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf)
+        self._walk = 0
+        self._steps: Iterator[Stretch] | None = None
+        self._scanned = 0
+        self._at_end = False
+        self._busy: Worker[None] | None = None
+        self._newest: tuple[Message, ...] = ()
+        self._typing: Timer | None = None
+
+    def draw(self, row: Message, drawing: Drawing) -> Any:
+        """A message in one line."""
+        return history_lines(row, drawing)
+
+    def key_of(self, row: Message) -> str:
+        """Its id."""
+        return row.message_id
+
+    def rows_of(self, view: View) -> tuple[Message, ...]:
+        """What has been read so far."""
+        return self._all
+
+    def words_of(self, row: Message) -> str:
+        """Names, kind, state, ids and all texts."""
+        texts = " ".join(one for one in row.payload.values() if isinstance(one, str))
+        to = " ".join(row.recipients)
+        return f"{row.message_id} {row.type} {row.sender} {to} {row.status} {row.created} {texts}"
+
+    def document_of(self, row: Message) -> Document | None:
+        """The message."""
+        return message_document(row, now=self.now, content=self.content_of(row))
+
+    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
+        """The message and who wrote it."""
+        if row is None:
+            return {}
+        return {"message": row, "agents": (row.sender,), "messages": (row,)}
+
+    def show(self, situation: Situation, now: datetime) -> None:
+        """Begin to read at the first showing; later bring in what is new."""
+        before = self.situation.snapshot
+        self.situation, self.now = situation, now
+        snapshot = situation.snapshot
+        if snapshot is None:
+            self._fill()
+        elif self._steps is None and not self._at_end:
+            self._start()
+        elif before is None or before.revision != snapshot.revision:
+            self._refresh(snapshot.messages)
+        else:
+            self._fill()
+
+    def set_filter(self, text: str) -> None:
+        """Search for the words of `text` once the typing pauses."""
+        if text == self.query_text:
+            return
+        self.query_text = text
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(_PAUSE, self._start)
+
+    def back(self) -> bool:
+        """Stop a search first; out of the message next."""
+        if self._busy is not None and self.query_text and not self.query_one(".pane--filter").has_focus:
+            self._busy.cancel()
+            self._walk += 1
+            self._busy = None
+            self._at_end = True
+            self._show_titles()
+            return True
+        return super().back()
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How much has been read, and whether there is more."""
+        more = "" if self._at_end else "+"
+        if self.query_text:
+            return f"History · {shown:,} found in {self._scanned:,}{more}"
+        return f"History · {shown:,}{more}"
+
+    def notes(self) -> list[str]:
+        """What goes on."""
+        if self._busy is None:
+            return []
+        return ["◔ searching, esc stops"] if self.query_text else ["◔ reading"]
+
+    def on_unmount(self) -> None:
+        """Let a walk end."""
+        if self._busy is not None:
+            self._busy.cancel()
+
+    def _filtered(self) -> tuple[Message, ...]:
+        return self._all
+
+    def _fill(self) -> None:
+        super()._fill()
+        if self.rows.rows or not (self._busy is not None or not self._at_end):
+            return
+        words = "Searching …" if self.query_text else "Reading the archives …"
+        waiting: tuple[Line, ...] = ((("◔  ", "accent"), (words, "strong")),)
+        known = self.situation.snapshot is not None
+        empty = waiting if known else empty_words(self.MODE, self.situation)
+        self.rows.set_rows((), now=self.now, empty=empty)
+
+    def _start(self) -> None:
+        """Walk anew from the newest message."""
+        if self._busy is not None:
+            self._busy.cancel()
+            self._busy = None
+        self._walk += 1
+        self._all, self._scanned, self._at_end = (), 0, False
+        snapshot = self.situation.snapshot
+        words = self.query_text.casefold().split()
+
+        def fits(message: Message) -> bool:
+            text = self.words_of(message).casefold()
+            return all(word in text for word in words)
+
+        live = snapshot.messages if snapshot is not None else ()
+        self._steps = search(self.shelf.team, live, fits if words else lambda message: True)
+        self._go_on(first=True)
+
+    def _go_on(self, *, first: bool = False) -> None:
+        if self._busy is None and not self._at_end and self._steps is not None:
+            endless = bool(self.query_text)
+            self._busy = self._step(self._walk, self._steps, 1_000_000 if endless else 1 if first else _STEPS)
+            self._fill()
+
+    @work(thread=True, exit_on_error=False, group="history")
+    def _step(self, walk: int, steps: Iterator[Stretch], most: int) -> None:
+        worker = get_current_worker()
+        for _ in range(most):
+            stretch = next(steps, None)
+            if worker.is_cancelled:
+                return
+            if stretch is None:
+                self.post_message(self.Read(walk, (), -1, True))
+                return
+            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, False))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A walk paused, ended or failed."""
+        if event.worker is not self._busy or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+            return
+        self._busy = None
+        if event.state is WorkerState.ERROR:
+            self._at_end = True
+            text = safe_line(str(event.worker.error), 200)
+            self.app.notify(f"✗ history: {text}", severity="error", markup=False)
+        self._fill()
+
+    @on(Read)
+    def _has_read(self, event: Read) -> None:
+        event.stop()
+        if event.walk != self._walk:
+            return
+        if event.at_end:
+            self._at_end = True
+        else:
+            self._scanned = event.scanned
+        if event.found:
+            self._all = (*self._all, *event.found)
+        if event.found or event.at_end:
+            self._fill()
+        else:
+            self._show_titles()
+
+    @on(RowList.Moved)
+    def _near_the_end(self) -> None:
+        place, number = self.rows.position
+        if not self.query_text and number - place < _AHEAD:
+            self._go_on()
+
+    def _refresh(self, live: tuple[Message, ...]) -> None:
+        """Show new messages and new states of known ones without walking again."""
+        states = {one.message_id: one for one in live}
+        known = {one.message_id for one in self._all}
+        words = self.query_text.casefold().split()
+        new = [one for one in live if one.message_id not in known and self._fits(one, words)]
+        new.sort(key=lambda one: one.created, reverse=True)
+        self._all = (*new, *(states.get(one.message_id, one) for one in self._all))
+        self._fill()
+
+    def _fits(self, message: Message, words: list[str]) -> bool:
+        text = self.words_of(message).casefold() if words else ""
+        return all(word in text for word in words)

@@ -1,0 +1,59 @@
+"""Sprint: batches with their stories, and the lives of temporary agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from console.panes.pane import ListPane
+from console.subject import Mode
+from store.views.rows import Batch, Lifecycle, View
+from widgets.document import Document
+from widgets.faces.sprint import sprint_lines
+from widgets.row_list import Drawing
+from widgets.sprint_detail import batch_document, life_document
+
+
+class SprintPane(ListPane[Batch | Lifecycle]):
+    """Batches first, then agents at work, then those that ended."""
+
+    MODE: ClassVar[Mode] = Mode.SPRINT
+
+    def draw(self, row: Batch | Lifecycle, drawing: Drawing) -> Any:
+        """A batch or a life in one line or two."""
+        return sprint_lines(row, drawing)
+
+    def key_of(self, row: Batch | Lifecycle) -> str:
+        """Its key, told apart by what it is."""
+        return f"{'batch' if isinstance(row, Batch) else 'life'}:{row.key}"
+
+    def matter_of(self, row: Batch | Lifecycle) -> object:
+        """Which one it is."""
+        return self.key_of(row)
+
+    def rows_of(self, view: View) -> tuple[Batch | Lifecycle, ...]:
+        """Batches and lives."""
+        return (*view.batches, *sorted(view.lifecycles, key=lambda life: life.ended))
+
+    def words_of(self, row: Batch | Lifecycle) -> str:
+        """Names and story keys."""
+        if isinstance(row, Batch):
+            stories = " ".join(f"{story.key} {story.state} {story.agent}" for story in row.stories)
+            return f"batch {row.batch_id} {row.session_id} {row.slave} {stories}"
+        return f"{row.agent} {row.slave} {'ended' if row.ended else 'at work'}"
+
+    def document_of(self, row: Batch | Lifecycle) -> Document | None:
+        """Stories or steps."""
+        return batch_document(row) if isinstance(row, Batch) else life_document(row, now=self.now)
+
+    def subject_of(self, row: Batch | Lifecycle | None, marked: tuple[Batch | Lifecycle, ...]) -> Mapping[str, Any]:
+        """The agent the row is about."""
+        if row is None:
+            return {}
+        name = row.slave if isinstance(row, Batch) else row.agent
+        return {"agents": (name,) if name else ()}
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Batches and agents."""
+        batches = sum(isinstance(row, Batch) for row in self._all)
+        return f"Sprint · {batches} batches · {total - batches} agents"

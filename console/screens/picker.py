@@ -1,0 +1,66 @@
+"""Lets the human choose among the teams that were found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.driver import Driver
+
+from console.leaving import leave_cleanly
+from console.looks import THEMES, first_theme
+from console.terminal import sparing
+from store.safe import safe_line
+from widgets.cells import Line
+from widgets.key_bar import KeyBar, KeyHint
+from widgets.row_list import Drawing, RowList
+
+
+class PickerApp(App[str | None]):
+    """A list of locations; enter chooses."""
+
+    CSS = """
+    Screen { background: $surface; }
+    RowList { height: 1fr; border: round $accent; border-title-color: $text-accent; margin: 1 2; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,escape,ctrl+q", "quit", "Quit", show=False)]
+
+    def __init__(self, locations: tuple[str, ...]) -> None:
+        super().__init__()
+        self._locations = locations
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = first_theme(self.console.color_system)
+
+    def get_driver_class(self) -> type[Driver]:
+        """A driver that writes only cells that changed."""
+        return sparing(super().get_driver_class())
+
+    def compose(self) -> ComposeResult:
+        """The list and its keys."""
+        yield RowList(str, _location_lines, markable=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Show the locations."""
+        leave_cleanly(self)
+        rows = self.query_one(RowList)
+        rows.border_title = Content(f"Choose a team · {len(self._locations)}")
+        rows.set_rows(self._locations, now=datetime.now(UTC))
+        rows.focus()
+        hints = (KeyHint("enter", "open"), KeyHint("j k", "move"))
+        self.call_after_refresh(lambda: self.query_one(KeyBar).show(hints, (KeyHint("q", "quit"),)))
+
+    @on(RowList.Opened)
+    def _chosen(self, event: RowList.Opened) -> None:
+        self.exit(event.key)
+
+
+def _location_lines(location: str, drawing: Drawing) -> tuple[Line, ...]:
+    folder, _, name = location.rstrip("/").rpartition("/")
+    return ((("◆ ", "accent"), (safe_line(name, 80), "strong"), (f"  {safe_line(folder, 300)}", "muted")),)
