@@ -131,10 +131,9 @@ def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None) -> 
         return answer_agent_request(seat, request_id=request_id, verdict=verdict, seen=seen)
     with seat.team.transaction(actor=seat.actor, action=verdict.action, wait=seat.wait) as tx:
         question, kind = open_question(tx, request_id, actor=seat.actor, seen=seen)
-        draft = Draft(
-            *_answer_head(seat.actor, question, kind), payload=_answer_body(request_id, question, kind, verdict)
-        )
-        warnings = draft.check(tx.config)
+        head, body = _answer_head(seat.actor, question, kind), _answer_body(request_id, question, kind, verdict)
+        warnings = Draft(*head, payload=body).check(tx.config)
+        draft = Draft(*head, payload={**body, "summary": _preview(question, kind, verdict)})
         messages, _ = write(tx, draft, draft.to)
         close_question(tx, question, actor=seat.actor)
         settle(tx)
@@ -199,7 +198,7 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None:
         return False
     if seen.answers is not None:
-        return seen.answers is kind and (seen.approve is not None or kind not in _TITLES)
+        return seen.answers is kind and (seen.approve is not None or kind not in _VERDICT_ONLY)
     return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
 
 
@@ -261,20 +260,24 @@ def _answer_head(actor: str, question: Message, kind: RequestKind) -> tuple[str,
     return types.get(kind, "message"), actor, (question.sender,)
 
 
-_TITLES = {RequestKind.PLAN: "Plan", RequestKind.SHUTDOWN: "Shutdown"}
+_VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
+_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused")}
 
 
 def _answer_body(request_id: str, question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:
-    word = "approved" if verdict.approve else "rejected"
     body: dict[str, Any] = {"request_id": request_id, "approve": verdict.approve}
     if verdict.content:
         body["content"] = verdict.content
     if verdict.suggestion:
         body["suggestion"] = verdict.suggestion
-    if kind not in _TITLES:
-        body.update(
-            in_reply_to=question.message_id,
-            summary=f"{kind.capitalize()} {word}: {question.summary}"[:120],
-            content=verdict.content or word.capitalize() + ".",
-        )
+    if kind not in _VERDICT_ONLY:
+        body["in_reply_to"] = question.message_id
+        body.setdefault("content", "Approved." if verdict.approve else "Rejected.")
     return body
+
+
+def _preview(question: Message, kind: RequestKind, verdict: Verdict) -> str:
+    """The line an inbox shows: the decision, then the reason, else what was decided."""
+    yes, no = _WORDS.get(kind, ("approved", "rejected"))
+    what = verdict.content.partition("\n")[0] or question.summary
+    return f"{kind.capitalize()} {yes if verdict.approve else no}: {what}".rstrip(": ")[:120]

@@ -46,6 +46,7 @@ def test_a_rejection_carries_its_reason_and_suggestion(seat: SeatOf) -> None:
     assert verdict.payload["approve"] is False
     assert "No tests" in verdict.content
     assert "Add them" in verdict.content
+    assert verdict.summary == "Plan rejected: No tests"
 
 
 def test_a_rejection_without_a_reason_is_refused_and_the_request_stays_open(team: MemoryTeam, seat: SeatOf) -> None:
