@@ -52,7 +52,9 @@ class Canvas:
             self.forget()
             return data
         rows, position = painted
-        out = "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number]))
+        pen = Pen()
+        out = "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number], pen))
+        out += pen.to("")
         if out or position != self._position:
             out += f"\x1b[{position[0]};{position[1]}H"
         self._position = position
@@ -86,7 +88,7 @@ class Canvas:
                 y = 0
         return (rows, (y, x)) if end == len(data) and y else None
 
-    def _difference(self, number: int, line: list[Cell | None]) -> Iterator[str]:
+    def _difference(self, number: int, line: list[Cell | None], pen: Pen) -> Iterator[str]:
         """The changed runs of a row; a row with wide characters is written from its first change on in full."""
         before = self._rows.get(number, [])
         self._rows[number] = line
@@ -96,15 +98,12 @@ class Canvas:
         runs = _runs(before, line)
         if any(cell is not None and not cell[0] for cell in (*before, *line)):
             runs = [(_first_known(line), len(line))]
-        pen = _PLAIN
         for start, stop in runs:
             yield f"\x1b[{number};{start + 1}H"
             for style, text in _stretches(line[start:stop]):
-                yield _change(pen, style)
+                if not (text.isspace() and pen.blanks_like(style)):
+                    yield pen.to(style)
                 yield self._blank(text, style) if len(text) > _BLANKS and text.isspace() else text
-                pen = style
-        if pen != _PLAIN:
-            yield "\x1b[0m"
 
     def _blank(self, text: str, style: str) -> str:
         """Spaces; erased rather than written where the terminal erases in the background's colour."""
@@ -151,6 +150,23 @@ def _cells(text: str, style: str) -> list[Cell]:
             if size == 2:
                 cells.append(("", style))
     return cells
+
+
+class Pen:
+    """The style the terminal writes in at the moment."""
+
+    def __init__(self) -> None:
+        self.style = _PLAIN
+
+    def to(self, style: str) -> str:
+        """Change to `style` and return the sequence for that."""
+        before, self.style = self.style, style
+        return _change(before, style)
+
+    def blanks_like(self, style: str) -> bool:
+        """Whether spaces look the same in the present style as in `style`."""
+        (here, _, back), (there, _, other) = _parts(self.style), _parts(style)
+        return back == other and _SHOWS_ON_BLANKS.isdisjoint(here) and _SHOWS_ON_BLANKS.isdisjoint(there)
 
 
 def _change(pen: str, style: str) -> str:

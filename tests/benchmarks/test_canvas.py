@@ -1,0 +1,66 @@
+"""Fewer bytes, same picture: what the sparing driver writes looks as what Textual would have written."""
+
+from __future__ import annotations
+
+import pyte
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.terminal import Canvas
+
+COLUMNS, LINES = 24, 6
+_COLOURS = st.sampled_from(["38;2;10;20;30", "38;5;200", "31", "39", "90"])
+_GROUNDS = st.sampled_from(["48;2;1;2;3", "48;5;17", "44", "49"])
+_ATTRIBUTES = st.sampled_from(["1", "3", "4", "7", "9", "2"])
+_STYLES = st.builds(
+    lambda *parts: ";".join(part for part in parts if part),
+    st.one_of(st.just(""), _ATTRIBUTES),
+    st.one_of(st.just(""), _COLOURS),
+    st.one_of(st.just(""), _GROUNDS),
+)
+_TEXTS = st.text(alphabet="ab  │●", min_size=1, max_size=14)
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> str:
+    """Some runs of styled text at some places, as a compositor writes them."""
+    pieces = []
+    for _ in range(draw(st.integers(1, 5))):
+        row, column = draw(st.integers(1, LINES)), draw(st.integers(1, 8))
+        pieces.append(f"\x1b[{row};{column}H")
+        for style, text in draw(st.lists(st.tuples(_STYLES, _TEXTS), min_size=1, max_size=3)):
+            room = COLUMNS - column + 1
+            pieces.append(f"\x1b[{style}m{text[:room]}\x1b[0m" if style else text[:room])
+            column += len(text[:room])
+            if column > COLUMNS:
+                break
+    return "".join(pieces)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(frames(), min_size=1, max_size=5), st.booleans())
+def test_a_sparing_screen_looks_like_a_lavish_one(pictures: list[str], erases: bool) -> None:
+    lavish, sparing = pyte.Screen(COLUMNS, LINES), pyte.Screen(COLUMNS, LINES)
+    canvas = Canvas(erases=erases)
+    for picture in pictures:
+        pyte.Stream(lavish).feed(picture + "\x1b[0m")
+        pyte.Stream(sparing).feed(canvas.update(picture))
+        assert _look(sparing) == _look(lavish)
+
+
+def test_an_unchanged_picture_costs_nothing() -> None:
+    canvas = Canvas()
+    picture = "\x1b[1;1H\x1b[1;31mready\x1b[0m"
+    assert canvas.update(picture)
+    assert canvas.update(picture) == ""
+
+
+def _look(screen: pyte.Screen) -> list[list[object]]:
+    return [[_cell(screen.buffer[row][column]) for column in range(COLUMNS)] for row in range(LINES)]
+
+
+def _cell(char: pyte.screens.Char) -> object:
+    """What the eye sees: a blank has no foreground unless a line goes through it or it is reversed."""
+    if char.data == " " and not (char.underscore or char.strikethrough or char.reverse):
+        return " ", char.bg
+    return char
