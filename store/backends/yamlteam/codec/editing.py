@@ -153,7 +153,7 @@ def _check_result(data: bytes, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
-    again = settle(read(data))
+    again = settle(read(data, {entry.raw: entry for entry in parts.entries}))
     outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:
         raise CodecError(

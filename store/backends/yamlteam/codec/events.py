@@ -200,3 +200,21 @@ def _check_end(events: Events) -> None:
     except CodecError as error:
         if error.kind is Kind.OPEN:
             raise
+
+
+def first_item_end(data: bytes) -> int | None:
+    """How many lines of `data` its first list item takes until all its quotes and brackets are closed, or None."""
+    try:
+        events = Events(data, limit=DEPTH + 1)
+        for _ in range(3):
+            events.next()
+        event = events.next()
+        mark, level = event.end_mark, events.level
+        if type(event).__name__ in ("MappingStartEvent", "SequenceStartEvent"):
+            while events.level >= level:
+                event = events.next()
+                if event.end_mark.index > event.start_mark.index:
+                    mark = event.end_mark
+    except CodecError:
+        return None
+    return int(mark.line) + (1 if mark.column else 0)

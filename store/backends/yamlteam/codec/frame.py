@@ -18,9 +18,9 @@ _FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 _OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
-_DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)|%")
+_DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
 _NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*+"
-_KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?[ \t\r\n])")
+_KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?(?:[ \t\r\n]|\Z))")
 _BARE_KEY = re.compile(rb" *+" + _NAME + rb":[ \t]*+(?:[&!#][^\n]*+\n|\r?\n)" + _BLANKS + rb" *+-[ \t\r\n]")
 
 
@@ -144,7 +144,8 @@ def _is_sound(before: bytes, tail: bytes) -> bool:
     from store.backends.yamlteam.codec.errors import CodecError
     from store.backends.yamlteam.codec.whole import read_whole
 
+    place = len(before.removeprefix(BOM).decode()) + len("messages: ")
     try:
-        return not read_whole(before + b"messages: []\n" + tail).items
+        return read_whole(before + b"messages: []\n" + tail).start == place
     except CodecError:
         return False

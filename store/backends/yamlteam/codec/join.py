@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import accumulate
 
 from store.backends.yamlteam.codec.entry import Entry, skim
 from store.backends.yamlteam.codec.errors import CodecError, Kind
+from store.backends.yamlteam.codec.events import first_item_end
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.whole import MOST_DAMAGED
 from store.message import Message
@@ -81,8 +84,8 @@ def join_open(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     while index < len(entries):
         entry, used = entries[index], 1
         if is_open(entry) and tries > 0:
-            entry, used, spent = _close(entries, index, tries)
-            tries -= spent
+            tries -= 1
+            entry, used = _close(entries, index)
         joined.append(entry)
         index += used
     return tuple(joined)
@@ -98,17 +101,26 @@ def is_skipped(entry: Entry) -> bool:
     return isinstance(entry.known, CodecError) and entry.known.kind is Kind.SKIPPED
 
 
-def _close(entries: Sequence[Entry], index: int, tries: int) -> tuple[Entry, int, int]:
-    """The joined entry, how many entries it uses and how many tries that took."""
-    raw, tried = entries[index].raw, 0
-    for last in range(index + 1, min(index + 1 + tries, len(entries))):
-        raw += entries[last].raw
-        if len(raw) > _WIDEST:
+def _close(entries: Sequence[Entry], index: int) -> tuple[Entry, int]:
+    """The joined entry and how many entries it uses; the entry itself when nothing near closes it."""
+    raws = _window(entries, index)
+    end = first_item_end(b"".join(raws))
+    starts = list(accumulate([raw.count(b"\n") for raw in raws]))
+    used = bisect_left(starts, end) + 1 if end is not None else 1
+    if used == 1:
+        return entries[index], 1
+    candidate = Entry(b"".join(raws[:used]))
+    if candidate.error is not None and candidate.error.kind is not Kind.MEANING:
+        return entries[index], 1
+    return candidate, used
+
+
+def _window(entries: Sequence[Entry], index: int) -> list[bytes]:
+    raws: list[bytes] = []
+    size = 0
+    for entry in entries[index:]:
+        size += len(entry.raw)
+        if raws and size > _WIDEST:
             break
-        candidate, tried = Entry(raw), tried + 1
-        if is_open(candidate):
-            continue
-        if candidate.error is None or candidate.error.kind is Kind.MEANING:
-            return candidate, last + 1 - index, tried
-        break
-    return entries[index], 1, max(tried, 1)
+        raws.append(entry.raw)
+    return raws

@@ -27,12 +27,12 @@ def read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Parts:
     check_bytes(data)
     frame = split(data)
     if frame is None:
-        return read_unusual(data)
+        return read_unusual(data, known)
     entries = _cut(data, frame.starts, frame.end, known)
     parts = Parts(frame.head, entries, data[frame.end :], frame.style)
     if frame.doubtful:
-        return _ask_yaml(data, parts)
-    return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts)
+        return _ask_yaml(data, parts, known)
+    return parts if is_plain_tail(parts.tail) else _settle_before_tail(data, parts, known)
 
 
 def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> tuple[Parts, list[int] | None]:
@@ -76,7 +76,7 @@ def _reread_middle(
     entries = old.entries[:first] + middle + old.entries[resume:]
     parts = replace(old, entries=entries, settled=False, has_open=False)
     if not is_plain_tail(parts.tail):
-        return _settle_before_tail(data, parts), None
+        return _settle_before_tail(data, parts, known), None
     rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
     return parts, starts[:first] + cuts + rest
 
@@ -98,16 +98,16 @@ def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Ent
     return tuple([known.get(piece) or Entry(piece) for piece in pieces])
 
 
-def _settle_before_tail(data: bytes, parts: Parts) -> Parts:
+def _settle_before_tail(data: bytes, parts: Parts, known: Mapping[bytes, Entry]) -> Parts:
     """Make sure that what looks like the end of the list is not the inside of an open quote."""
     settled = settle(parts)
-    return _ask_yaml(data, settled) if settled.has_open else settled
+    return _ask_yaml(data, settled, known) if settled.has_open else settled
 
 
-def _ask_yaml(data: bytes, parts: Parts) -> Parts:
+def _ask_yaml(data: bytes, parts: Parts, known: Mapping[bytes, Entry]) -> Parts:
     """The entries as a whole-file parse sees them, or `parts` when that fails or sees the same."""
     try:
-        whole = read_unusual(data)
+        whole = read_unusual(data, known)
     except CodecError:
         return parts
     return parts if _shape(whole) == _shape(parts) else whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +13,16 @@ from store.backends.yamlteam.codec.entry import Entry, to_message
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.frame import Style
 from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.scalars import same
 from store.backends.yamlteam.codec.whole import HINT, MOST_DAMAGED, Item, Whole, read_whole
 from store.message import Message
 
+_NO_ENTRIES: Mapping[bytes, Entry] = {}
 _BREAKS = "\n\r\x85\u2028\u2029"
 
 
-def read_unusual(data: bytes) -> Parts:
-    """Cut a file by reading all of it as YAML.
+def read_unusual(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Parts:
+    """Cut a file by reading all of it as YAML; entries whose bytes are in `known` are reused.
 
     Raises:
         CodecError: It is not a queue, or not YAML.
@@ -33,7 +35,7 @@ def read_unusual(data: bytes) -> Parts:
     flow = not cuts
     cuts = cuts or _flow_cuts(text, whole)
     places = _byte_offsets(text, cuts, len(data) - len(data.removeprefix(BOM)))
-    entries = tuple(_entries(data, places, whole.items))
+    entries = tuple([_reuse(entry, known) for entry in _entries(data, places, whole.items)])
     return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, settled=True)
 
 
@@ -73,6 +75,14 @@ def _entries(data: bytes, places: Sequence[int], items: Sequence[Item]) -> Itera
         if damaged > MOST_DAMAGED:
             raise CodecError(f"more than {MOST_DAMAGED} items that are not messages", lines + 1, hint=HINT)
         yield Entry(raw, outcome)
+
+
+def _reuse(entry: Entry, known: Mapping[bytes, Entry]) -> Entry:
+    """The entry known from before, if it means the same where it stands now."""
+    old = known.get(entry.raw)
+    if old is None or not isinstance(old.known, Message) or not isinstance(entry.known, Message):
+        return entry
+    return old if same(old.known.record, entry.known.record) else entry
 
 
 def _outcome(found: dict[str, Any] | CodecError, raw: bytes, lines: int) -> Message | CodecError:
