@@ -1,0 +1,54 @@
+"""The parts of README.md that are made from code; `python -m tests.readme` writes them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def kinds() -> str:
+    """Every kind of message."""
+    from store.protocol.table import kinds_table
+
+    return kinds_table()
+
+
+def keys() -> str:
+    """Every key of the console."""
+    from console.actions import keys_table
+
+    return keys_table()
+
+
+def verbs() -> str:
+    """Every verb of the command line."""
+    from console.cli.registry import VERBS
+
+    lines = ["| Verb | Does |", "| --- | --- |"]
+    lines += [f"| `{verb.name}` | {verb.help} |" for verb in VERBS if verb.group]
+    return "\n".join(lines) + "\n"
+
+
+PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds}
+
+
+def with_parts(text: str) -> str:
+    """`text` with every marked part made anew."""
+    for name, make in PARTS.items():
+        opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if text.count(opening) != 1 or text.count(closing) != 1:
+            raise ValueError(f"README.md must mark the part {name!r} exactly once")
+        before, _, rest = text.partition(opening)
+        text = before + opening + make() + closing + rest.partition(closing)[2]
+    return text
+
+
+def main() -> None:
+    """Write README.md with its parts made anew."""
+    README.write_text(with_parts(README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
