@@ -100,22 +100,29 @@ class Board:
     def _leave(self, entry: Entry, *, replaced: bool) -> None:
         """A message that left the queue was archived, so it still counts; one that was changed does not."""
         message_id = entry.message.message_id
-        if not replaced:
+        gone = not replaced and not self._departures.is_live(message_id)
+        if gone:
             self._voices.remember(entry)
         if not entry.is_fact:
             return
-        if replaced or self._departures.is_live(message_id) or message_id in self._past:
-            self._facts.remove(entry)
-        else:
+        if gone and message_id not in self._past:
             self._past[message_id] = entry
+        else:
+            self._facts.remove(entry)
 
     def _remember(self, message: Message) -> None:
-        if message.message_id in self._past or self._departures.is_live(message.message_id):
+        if self._departures.is_live(message.message_id):
+            return
+        known = self._past.get(message.message_id)
+        if known is not None and (known.message is message or known.message.record == message.record):
             return
         self._oldest -= 1.0
-        entry = Entry(message, self._oldest)
+        entry = Entry(message, known.place if known is not None else self._oldest)
         self._voices.remember(entry)
         self._facts.heard(entry)
+        if known is not None:
+            self._facts.remove(known)
+            del self._past[message.message_id]
         if entry.is_fact:
             self._past[message.message_id] = entry
             self._facts.add(entry)

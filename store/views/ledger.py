@@ -114,11 +114,9 @@ class Ledger:
             self._pair(pool)
         self._dirty_pools.clear()
         self._dirty |= {plan for thread in self._dirty for plan in self._siblings(thread)}
-        for thread in self._dirty:
-            self._judge(thread)
+        self._judge_all(self._dirty)
         peers = {thread for name in self._ending for thread in self._stops.get(name, ())} - self._dirty
-        for thread in peers:
-            self._judge(thread)
+        self._judge_all(peers)
         for thread in self._dirty | peers:
             self._finish(thread, voices, team)
         self._ending.clear()
@@ -209,8 +207,14 @@ class Ledger:
             self._config, actor=answer.message.sender, kind=kind, addressee=addressee
         )
 
+    def _judge_all(self, threads: set[Thread]) -> None:
+        """Forget all before judging any: an answer may have moved from one thread to another."""
+        for thread in threads:
+            self._forget(thread)
+        for thread in threads:
+            self._judge(thread)
+
     def _judge(self, thread: Thread) -> None:
-        self._forget(thread)
         cases: list[Case] = []
         twins: list[Entry] = []
         for question in sorted(self._asked.get(thread, ()), key=lambda entry: entry.order):

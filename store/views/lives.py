@@ -73,14 +73,18 @@ class Lives:
             self._rosters.wanted = wanted
             self._dirty |= self._facts.keys()
         for agent in self._dirty:
+            self._forget(agent)
+        for agent in self._dirty:
             self._rebuild(agent, asked=asked, refused=refused)
         self._dirty.clear()
         self._vacated.clear()
 
-    def _rebuild(self, agent: str, *, asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
+    def _forget(self, agent: str) -> None:
         for key in self._keys.pop(agent, ()):
             self._rows.drop(key)
         self._built.pop(agent, None)
+
+    def _rebuild(self, agent: str, *, asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
         facts = self._facts.get(agent)
         if not facts or agent in self._permanent:
             return

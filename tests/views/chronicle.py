@@ -107,8 +107,10 @@ class Chronicle:
             self.sprint(sender, name, "AGENT_ROSTER_BROADCAST", session_id="s1", roster=lists)
 
     def change(self, message: Message, **changes: Any) -> Message:
-        """Replace a message in its place."""
+        """Replace a message in its place; nothing happens when nothing would change."""
         new = message.with_changes(**changes)
+        if new.record == message.record:
+            return message
         self.messages[self.messages.index(message)] = new
         return new
 

@@ -1,0 +1,207 @@
+"""Whatever happens to a queue, a board that followed it shows what a fresh look would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.message import Message
+from store.team import Condition
+from store.views.board import Board, view_of
+from store.views.rows import View
+from tests.views.chronicle import LEAD, Chronicle, snapshot_of, task
+from tests.views.chronicle import settings as team_settings
+
+NAMES = ("task-manager", "file-manager", "slave-batch-1", "debugger", "dev-1", "dev-2", "user", LEAD)
+IDS = ("r1", "r2", "r3")
+STATUSES = ("pending", "read", "delivered", "retry", "failed", "expired", "recalled", "claimed")
+Act = Callable[[Chronicle, st.DataObject], object]
+
+
+def _plain(story: Chronicle, data: st.DataObject) -> object:
+    sender, to = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from((*NAMES, "all", "nobody")))
+    reply = {"in_reply_to": data.draw(st.sampled_from([one.message_id for one in story.messages] or ["m0"]))}
+    return story.say(sender, to, priority=data.draw(st.sampled_from(("critical", "high", "low"))), **reply)
+
+
+def _ask(story: Chronicle, data: st.DataObject) -> object:
+    name = data.draw(st.sampled_from(NAMES))
+    kind = data.draw(st.sampled_from(("plan", "stop", "create", "destroy", "escalate", "debug", "research")))
+    request_id = data.draw(st.sampled_from(IDS))
+    agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
+    return {
+        "plan": lambda: story.plan(name, request_id=request_id),
+        "stop": lambda: story.stop(name, request_id=request_id),
+        "create": lambda: story.sprint(name, LEAD, "AGENT_CREATE_REQUEST", agent_type="dev"),
+        "destroy": lambda: story.sprint(name, LEAD, "AGENT_DESTROY_REQUEST", agent_name=agent),
+        "escalate": lambda: story.say(name, "user", "escalate", issue="Broken"),
+        "debug": lambda: story.sprint(name, "debugger", "DEBUG_REQUEST", debug_id=request_id),
+        "research": lambda: story.sprint(name, "kr", "RESEARCH_REQUEST", story_key="3-1"),
+    }[kind]()
+
+
+def _answer(story: Chronicle, data: st.DataObject) -> object:
+    name = data.draw(st.sampled_from((LEAD, "file-manager", "debugger", "kr", "dev-1")))
+    to, request_id = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(IDS))
+    approve = data.draw(st.booleans())
+    agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
+    quoted = data.draw(st.sampled_from([one.message_id for one in story.messages] or ["m0"]))
+    kind = data.draw(st.sampled_from(("plan", "stop", "created", "refused", "destroyed", "debug", "research")))
+    return {
+        "plan": lambda: story.verdict(request_id, approve=approve, sender=name, to=to),
+        "stop": lambda: story.stopped(name, request_id=request_id, approve=approve),
+        "created": lambda: story.sprint(name, to, "AGENT_CREATED", agent_name=agent, agent_type="dev"),
+        "refused": lambda: story.say(name, to, in_reply_to=quoted, approve=approve),
+        "destroyed": lambda: story.sprint(name, to, "AGENT_DESTROYED", agent_name=agent),
+        "debug": lambda: story.sprint(name, to, "DEBUG_RESULT", debug_id=request_id),
+        "research": lambda: story.sprint(name, to, "RESEARCH_RESULT", story_key="3-1"),
+    }[kind]()
+
+
+def _sprint(story: Chronicle, data: st.DataObject) -> object:
+    agent, key = data.draw(st.sampled_from(("dev-1", "dev-2"))), data.draw(st.sampled_from(("3-1", "3-2")))
+    batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}]
+    kind = data.draw(st.sampled_from(("task", "report", "plan", "batch", "roster", "empty roster", "unknown")))
+    done = {"batch_id": 1, "session_id": "s1", "stories_completed": [key], "stories_failed": []}
+    return {
+        "task": lambda: story.sprint("slave-batch-1", agent, "TASK_ASSIGNMENT", **task(key)),
+        "report": lambda: story.sprint(agent, "slave-batch-1", "AGENT_COMPLETE", status="success", results={}),
+        "plan": lambda: story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", session_id="s1", batches=batches),
+        "batch": lambda: story.sprint("slave-batch-1", LEAD, "SLAVE_BATCH_COMPLETE", **done),
+        "roster": lambda: story.roster(agent),
+        "empty roster": lambda: story.roster(),
+        "unknown": lambda: story.say(agent, LEAD, "some_kind"),
+    }[kind]()
+
+
+def _status(story: Chronicle, data: st.DataObject) -> object:
+    if not story.messages:
+        return None
+    message = data.draw(st.sampled_from(story.messages))
+    return story.change(message, status=data.draw(st.sampled_from(STATUSES)))
+
+
+def _edit(story: Chronicle, data: st.DataObject) -> object:
+    """Somebody edits the file by hand."""
+    if not story.messages:
+        return None
+    message = data.draw(st.sampled_from(story.messages))
+    return story.change(message, to=data.draw(st.sampled_from(NAMES)))
+
+
+def _leave(story: Chronicle, data: st.DataObject) -> object:
+    ids = [one.message_id for one in story.messages]
+    once = [one for one in story.messages if ids.count(one.message_id) == 1]
+    if once:
+        story.archive(data.draw(st.sampled_from(once)))
+    return None
+
+
+def _come_back(story: Chronicle, data: st.DataObject) -> object:
+    """A foreign writer puts an archived message back, at any place."""
+    if story.archived:
+        message = data.draw(st.sampled_from(story.archived))
+        story.archived.remove(message)
+        story.messages.insert(data.draw(st.integers(0, len(story.messages))), message)
+    return None
+
+
+def _reorder(story: Chronicle, data: st.DataObject) -> object:
+    if len(story.messages) > 1:
+        message = story.messages.pop(data.draw(st.integers(0, len(story.messages) - 1)))
+        story.messages.insert(data.draw(st.integers(0, len(story.messages))), message)
+    return None
+
+
+def _copy(story: Chronicle, data: st.DataObject) -> object:
+    if story.messages:
+        story.messages.append(data.draw(st.sampled_from(story.messages)).with_changes(status="pending"))
+    return None
+
+
+ACTS: tuple[Act, ...] = (
+    *(_plain, _ask, _ask, _answer, _answer, _sprint, _sprint),
+    *(_status, _status, _edit, _leave, _come_back, _reorder, _copy),
+)
+
+
+def assert_same(one: View, other: View) -> None:
+    """Field by field, so that a difference is named."""
+    for field in fields(View):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "inboxes":
+            left, right = dict(left), dict(right)
+        assert left == right, field.name
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data(), me=st.sampled_from((LEAD, "user", "debugger")), declared=st.booleans())
+def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, declared: bool) -> None:
+    story = Chronicle(config=team_settings(declared=declared))
+    board = Board(me)
+    for _ in range(data.draw(st.integers(1, 8))):
+        for _ in range(data.draw(st.integers(1, 5))):
+            data.draw(st.sampled_from(ACTS))(story, data)
+        story.wait(data.draw(st.sampled_from((0.0, 20.0, 400.0))))
+        snapshot = story.snapshot()
+        past = _history(story)
+        followed = board.update(snapshot, story.now, past)
+        assert_same(followed, view_of(snapshot, me=me, now=story.now, history=past))
+
+
+def _history(story: Chronicle) -> list[Message]:
+    """The archive as a backend gives it: newest first."""
+    return sorted(story.archived, key=lambda one: one.created, reverse=True)
+
+
+def test_many_messages_written_into_one_gap_keep_their_order() -> None:
+    story = Chronicle()
+    first, last = story.say(LEAD, "debugger", id="first"), story.say(LEAD, "debugger", id="last", priority="medium")
+    same = {"created": first.created, "priority": "medium"}
+    story.messages[1] = last.with_changes(created=first.created)
+    board = Board(LEAD)
+    board.update(story.snapshot(), story.now)
+    for number in range(120):
+        story.messages.insert(1, story.say(LEAD, "debugger", id=f"gap-{number}", **same))
+        story.messages.pop()
+        view = board.update(story.snapshot(), story.now)
+    assert [one.message_id for one in view.inboxes["debugger"]] == [one.message_id for one in story.messages]
+
+
+def test_a_change_of_settings_judges_everything_again() -> None:
+    story = Chronicle()
+    story.plan()
+    verdict = story.verdict(approve=True)
+    board = Board(LEAD)
+    assert board.update(story.snapshot(), story.now).requests[0].state == "approved"
+    story.archive(verdict)
+    board.update(story.snapshot(), story.now)
+    story.config = team_settings(declared=False)
+    assert_same(board.update(story.snapshot(), story.now), story.view())
+    assert board.update(story.snapshot(), story.now).requests[0].state == "approved"
+
+
+def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() -> None:
+    story = Chronicle()
+    story.plan()
+    board = Board(LEAD)
+    good = board.update(story.snapshot(), story.now)
+    for condition in (Condition.UNREADABLE, Condition.VANISHED):
+        view = board.update(snapshot_of((), condition=condition), story.now)
+        assert (view.stale, view.snapshot.condition) == (True, condition)
+        assert (view.requests, dict(view.inboxes), view.counts) == (good.requests, dict(good.inboxes), good.counts)
+    assert_same(board.update(story.snapshot(), story.now + timedelta(0)), good)
+
+
+def test_an_empty_queue_is_not_stale() -> None:
+    story = Chronicle()
+    story.plan()
+    board = Board(LEAD)
+    board.update(story.snapshot(), story.now)
+    view = board.update(snapshot_of((), condition=Condition.EMPTY), story.now)
+    assert (view.stale, dict(view.inboxes)) == (False, {})
+    assert [one.request_id for one in view.requests] == ["plan-1"]
