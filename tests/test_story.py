@@ -1,0 +1,100 @@
+"""The whole story on real files: an agent's plan, the human's no with a reason, the revised plan, the yes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.conftest import COMMAND, CommandLine
+from tests.pty import Terminal
+
+REASON = "Say how to roll it back"
+FIRST, SECOND = "Split the report generator in two", "Split it and keep a way back"
+
+
+def submit(agent: CommandLine, title: str) -> str:
+    """Hand in a plan as the agent's process does; the request id it prints."""
+    words = ("--as", "task-manager", "plan", "--summary", title, "--content", f"# {title}\n\n1. Do it\n2. Prove it")
+    return agent.ok(*words).out.strip()
+
+
+def verdict(agent: CommandLine) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """The agent's process waiting for its verdict."""
+    wanted = ("receive", "--agent", "task-manager", "--type", "plan_approval_response", "--wait", "30", "--json")
+    return agent.running(*wanted)
+
+
+def heard(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """What the waiting process was told."""
+    out, _ = process.communicate(timeout=40)
+    [message] = json.loads(out)["messages"]
+    assert isinstance(message, dict)
+    return message
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """The records of a queue or archive by a loader that is not ours."""
+    found = yaml.safe_load(path.read_text(encoding="utf-8"))["messages"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: CommandLine) -> None:
+    with Terminal([*COMMAND, "-t", str(team.folder)], cwd=team.folder) as console:
+        console.wait_for("LIVE")
+        with verdict(team) as waiting:
+            first = submit(team, FIRST)
+            console.wait_for(FIRST, first)
+            console.settle(1.0)
+            console.send("r")
+            console.wait_for("Reject plan of task-manager")
+            console.send(REASON + "\r")
+            console.wait_for("rejected the plan of task-manager")
+            no = heard(waiting)
+        assert (no["payload"]["request_id"], no["payload"]["approve"]) == (first, False)
+        assert REASON in no["payload"]["content"]
+
+        with verdict(team) as waiting:
+            second = submit(team, SECOND)
+            assert second != first
+            console.wait_for(SECOND, second)
+            console.settle(1.0)
+            console.send("a")
+            console.wait_for("Approve plan of task-manager")
+            console.send("\r")
+            console.wait_for("approved the plan of task-manager")
+            yes = heard(waiting)
+        assert (yes["payload"]["request_id"], yes["payload"]["approve"]) == (second, True)
+        console.send("q")
+        assert console.wait_exit() == 0
+    assert_agreement(team.folder, first, second)
+
+
+def assert_agreement(folder: Path, first: str, second: str) -> None:
+    """Queue, archives and audit tell one story."""
+    queue = records(folder / "message-queue.yaml")
+    story = [(one["type"], one["payload"]["request_id"], one["payload"].get("approve"), one["status"]) for one in queue]
+    assert story == [
+        ("plan_approval_request", first, None, "read"),
+        ("plan_approval_response", first, False, "read"),
+        ("plan_approval_request", second, None, "read"),
+        ("plan_approval_response", second, True, "read"),
+    ]
+    by_id = {one["message_id"]: one for one in queue}
+    asked = records(folder / "archive" / "ceo-archive.yaml")
+    told = records(folder / "archive" / "task-manager-archive.yaml")
+    assert [one["payload"]["request_id"] for one in asked] == [first, second]
+    assert [one["payload"]["approve"] for one in told] == [False, True]
+    assert all(by_id[one["message_id"]] == one for one in (*asked, *told))
+    audit = [json.loads(line) for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    decided = [
+        (line["actor"], line["action"], line["facts"]["request_id"]) for line in audit if "kind" in line["facts"]
+    ]
+    assert decided == [("ceo", "reject", first), ("ceo", "approve", second)]
+    received = [line["facts"]["ids"] for line in audit if line["action"] == "receive"]
+    assert received == [[one["message_id"]] for one in told]
