@@ -47,9 +47,10 @@ def check_files(disk: Disk, root: Path) -> None:
     if len(live) != len(dict(live)):
         raise Broken(f"a message is there twice: {live}")
     lines = list(Ledger(disk, root / "audit.jsonl").lines())
-    if not all(line.intact for line in lines):
+    if not all(intact for _, intact in lines):
         raise Broken("the chain of the ledger is broken")
-    told = {message_id: message.status for message_id, message in replay(lines)[0].items()}
+    held, _ = replay(tip.line for tip, _ in lines if tip.line is not None)
+    told = {message_id: message.status for message_id, message in held.items()}
     if told != dict(live):
         raise Broken(f"the ledger says {told}, the queue {dict(live)}")
     if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:

@@ -21,9 +21,7 @@ class Account:
     `trusted` is the generation that the last holder of the lock left, whoever wrote it.
     """
 
-    def __init__(
-        self, store: Store, known: Generation | None, line: Line, *, trusted: Mark | None, without: bool
-    ) -> None:
+    def __init__(self, store: Store, known: Generation, line: Line, *, trusted: Mark | None, without: bool) -> None:
         self._store = store
         self._known = known
         self._line = line
@@ -34,7 +32,7 @@ class Account:
         """Messages by id, from the nearest source that is still whole."""
         line = self._line
         if not self._without:
-            if self._known is not None and self._known.mark in self._marks:
+            if self._known.mark in self._marks:
                 return expected_after(self._known.text.messages(), None)
             previous = self._generation_before(line)
             if previous is not None:
@@ -51,7 +49,7 @@ class Account:
 
     @cached_property
     def _replayed(self) -> tuple[dict[str, Message], set[str]]:
-        lines = list(self._store.ledger.lines())
+        lines = [tip.line for tip, _ in self._store.ledger.lines() if tip.line is not None]
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:

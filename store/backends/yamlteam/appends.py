@@ -32,7 +32,6 @@ def plan_appends(
 
     Raises:
         CodecError: A message cannot be written.
-        TeamError: `NOT_PERMITTED` for two agents whose archives would be one.
     """
     by_path: dict[Path, Append] = {}
     problems: list[Problem] = []
@@ -42,7 +41,6 @@ def plan_appends(
             continue
         path = layout.archive(agent)
         if path not in by_path:
-            archives.check_clash(agent)
             make_folder(disk, layout.archives, mode=mode)
             before, found = archives.open_end(agent, stamp=stamp)
             problems += found

@@ -126,20 +126,6 @@ class Archives:
         for part in self._near(request_id, None):
             yield from part.thread(request_id)
 
-    def check_clash(self, agent: str) -> None:
-        """Refuse `agent` when another agent's archive differs from its own in case only (case 50).
-
-        Raises:
-            TeamError: `NOT_PERMITTED` naming both.
-        """
-        for other in self.agents():
-            if other != agent and other.casefold() == agent.casefold():
-                raise TeamError(
-                    Code.NOT_PERMITTED,
-                    f"{agent!r} and {other!r} differ in case only and would share one archive on some file systems",
-                    "Give one of them another name.",
-                )
-
     def open_end(self, agent: str, *, stamp: str) -> tuple[bytes, list[Problem]]:
         """Make the archive of `agent` ready for appending.
 
@@ -199,6 +185,8 @@ class Archives:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
         data = self._disk.read(path)[0]
         whole = _closed_length(data)
+        if whole == len(data):
+            return b"" if data.endswith(b"\n") else b"\n", []
         if _can_be_extended(HEADER + data[whole:] if whole else data):
             return b"" if data.endswith(b"\n") else b"\n", []
         if whole == 0 and _is_understood(data):

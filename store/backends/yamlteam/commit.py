@@ -45,9 +45,13 @@ class Store:
 
     Attributes:
         generation: The queue as last read or written.
+        agreed: The queue as it was when everything last agreed in this turn, None before that; unlike
+            `generation` it never holds what somebody else wrote and nobody has compared yet.
         tip: The end of the ledger.
         settled: Whether ledger, archives and queue agree, so that the lock may be released as clean.
         notices: What was repaired.
+        patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
+            merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
         intruded: Whether our last swap displaced a generation of somebody else; `.prev` holds it.
     """
 
@@ -59,9 +63,11 @@ class Store:
     archives: Archives
     generation: Generation
     tip: Tip = field(default_factory=Tip)
+    agreed: Generation | None = None
     settled: bool = False
     notices: list[Problem] = field(default_factory=list)
     intruded: bool = False
+    patience: int = 3
 
     @property
     def mode(self) -> int:
@@ -163,7 +169,8 @@ class Store:
                 "Nothing was changed. Try again, and never delete the lock file.",
             )
         found = self.disk.stat(self.layout.queue)
-        if (found.mark if found else None) != self.generation.mark:
+        if (found.mark if found else None) != self.generation.mark and self.patience > 0:
+            self.patience -= 1
             raise Slipped
 
     def _line(self, work: Work, appends: list[Append], queue: Mark | None, name: str = "") -> Line:
@@ -259,7 +266,7 @@ class Store:
     def _finish(self, text: QueueText, staged: Stat, displaced: Path | None) -> None:
         """After the swap: keep the old generation as `.prev`, make the names durable, look what was displaced."""
         old = self.generation
-        self.generation = Generation(text, staged)
+        self.generation = self.agreed = Generation(text, staged)
         self.archives.forget()
         try:
             found = self.disk.stat(displaced) if displaced is not None else None

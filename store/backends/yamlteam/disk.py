@@ -148,13 +148,19 @@ class RealDisk:
     def names(self, folder: Path) -> list[str]:
         """See `Disk.names`."""
         try:
-            return sorted(os.listdir(folder))
-        except FileNotFoundError:
+            fd = _open_quietly(folder, os.O_DIRECTORY)
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        try:
+            return sorted(os.listdir(fd))
+        finally:
+            os.close(fd)
 
     def mkdir(self, folder: Path, mode: int) -> None:
         """See `Disk.mkdir`."""
-        os.mkdir(folder, mode)
+        os.mkdir(folder, 0o700)
+        if mode != 0o700:
+            os.chmod(folder, mode)
 
     def open_new(self, path: Path, mode: int, group: int = -1) -> int:
         """See `Disk.open_new`."""
@@ -230,6 +236,7 @@ class _KernelLock:
         from filelock import UnixFileLock
 
         self._fd = -1
+        self._owner = os.getpid()
         # A soft lock and an flock do not exclude each other, so there is no falling back.
         self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
         self._lock.acquire(timeout=max(0.0, wait), poll_interval=0.005)
@@ -239,7 +246,9 @@ class _KernelLock:
         self._fd = fd
 
     def write(self, text: bytes) -> None:
-        os.pwrite(self._fd, text, 0)
+        # After a fork the number may belong to another file.
+        if os.getpid() == self._owner:
+            os.pwrite(self._fd, text, 0)
 
     def release(self) -> None:
         self._lock.release()
@@ -260,9 +269,9 @@ def _stat(found: os.stat_result) -> Stat:
     )
 
 
-def _open_quietly(path: Path) -> int:
+def _open_quietly(path: Path, more: int = 0) -> int:
     """Open for reading without touching the access time where the owner may ask for that."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | _SAFE
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (more or os.O_NOFOLLOW)
     try:
         return os.open(path, flags | _QUIET)
     except PermissionError:

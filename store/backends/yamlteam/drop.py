@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from store.message import Message, from_record
 from store.names import is_name
 from store.team import Problem
 
+_NO_FILE = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 _MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -35,8 +37,14 @@ def take_in(store: Store) -> None:
     for path in (store.layout.drop / name for name in names):
         try:
             accepted[path] = _read(store, path)
-        except (CodecError, TeamError, ValueError, OSError) as error:
+        except (CodecError, TeamError, ValueError) as error:
             _reject(store, path, getattr(error, "message", None) or str(error))
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                _reject(store, path, error.strerror or str(error))
+            else:
+                hint = "It stays where it is and is tried again."
+                store.notices.append(Problem("DROP_UNREADABLE", "warning", str(path), str(error.strerror), hint))
     _commit(store, [one for messages in accepted.values() for one in messages])
     for path in accepted:
         with contextlib.suppress(FileNotFoundError):

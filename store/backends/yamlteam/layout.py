@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from store.backends.yamlteam.disk import Disk
+from store.errors import Code, TeamError
 from store.names import check_name
 
 _PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
@@ -99,6 +101,21 @@ class Layout:
 
     def _beside(self, suffix: str) -> Path:
         return self.queue.with_name(self.queue.name + suffix)
+
+
+def refuse_clash(agent: str, others: Iterable[str]) -> None:
+    """Refuse `agent` when the name of another one's file differs from it in case only (case 50).
+
+    Raises:
+        TeamError: `NOT_PERMITTED` naming both.
+    """
+    for other in others:
+        if other != agent and other.casefold() == agent.casefold():
+            raise TeamError(
+                Code.NOT_PERMITTED,
+                f"{agent!r} and {other!r} differ in case only and would share a file on some file systems",
+                "Give one of them another name.",
+            )
 
 
 def archive_part(name: str) -> tuple[str, int | None] | None:

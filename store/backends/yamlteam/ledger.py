@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import Unsettled, append, cut, write_new
 
 _WINDOW = 1 << 16
+_BLOCK = 1 << 22
 Record = dict[str, Any]
 _PARTS = (
     *("also", "writes", "changes", "removed", "archived", "pushed", "noted"),
@@ -39,7 +40,6 @@ class Line:
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
         staged: Name of the staging file, which names the generation before once the two were exchanged.
-        intact: Whether it continues the chain of the line before.
     """
 
     seq: int
@@ -59,7 +59,6 @@ class Line:
     base: Mark | None = None
     queue: Mark | None = None
     staged: str = ""
-    intact: bool = True
 
     @property
     def actions(self) -> set[str]:
@@ -169,20 +168,33 @@ class Ledger:
         decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 :]]
         return [_line(facts) for facts in decoded if facts is not None][-count:]
 
-    def lines(self) -> Iterator[Line]:
-        """All whole lines from the first, each saying whether the chain holds up to it."""
-        if self._disk.stat(self._path) is None:
-            return
-        digest, intact = "", True
-        for raw in self._disk.read(self._path)[0].split(b"\n"):
-            raw += b"\n"
-            facts = _decode(raw)
-            if facts is None:
-                intact = intact and raw == b"\n"
-                continue
-            intact = intact and facts.get("prev") == digest
-            digest = hashlib.sha256(raw).hexdigest()
-            yield replace(_line(facts), intact=intact)
+    def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
+        """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
+
+        The chain is judged from where reading begins.
+        """
+        tip = after or Tip()
+        found = self._disk.stat(self._path)
+        while found is not None and tip.size < found.size:
+            block = self._disk.read(self._path, tip.size, self._block_size(tip.size, found.size))[0]
+            rows = block[: block.rfind(b"\n") + 1].split(b"\n")[:-1]
+            if not rows:
+                return
+            for row in rows:
+                raw = row + b"\n"
+                facts = _decode(raw)
+                digest = hashlib.sha256(raw).hexdigest()
+                intact = facts is not None and facts.get("prev") == tip.digest
+                line = _line(facts) if facts is not None else None
+                tip = Tip(line, digest, tip.size + len(raw))
+                yield tip, intact
+
+    def _block_size(self, start: int, end: int) -> int:
+        """At least one whole line, at best a few megabytes."""
+        size = _BLOCK
+        while start + size < end and b"\n" not in self._disk.read(self._path, start, size)[0]:
+            size *= 4
+        return size
 
 
 def _last_line(data: bytes, start: int) -> Tip | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from store.backends.yamlteam.account import Account, is_archived
 from store.backends.yamlteam.appends import inbox_line
 from store.backends.yamlteam.archives import closed_ids, torn_problem
+from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import KEPT, Store
 from store.backends.yamlteam.disk import Stat
 from store.backends.yamlteam.files import cut
@@ -16,7 +17,7 @@ from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.healing import Healing, contribution, is_visible, reconcile
 from store.backends.yamlteam.holder import Released
 from store.backends.yamlteam.ledger import Line
-from store.backends.yamlteam.work import Work, both, from_line
+from store.backends.yamlteam.work import Work, apply, both, from_line
 from store.errors import Code, TeamError
 from store.team import Problem
 
@@ -26,18 +27,20 @@ _SYSTEM = "system"
 _NOTHING = Work(_SYSTEM, "heal")
 
 
-def settle(store: Store, released: Released | None, known: Generation | None) -> None:
+def settle(store: Store, released: Released | None, known: Generation) -> None:
     """Bring ledger, archives and queue to agree, and load the queue.
 
     Args:
         released: How the last holder left the lock, None when it did not get to release it.
-        known: What this process last saw of the queue.
+        known: What this process saw of the queue at the end of its last turn.
 
     Raises:
         TeamError: `STORE_UNREADABLE`; nothing was written then.
         Slipped: The queue was written meanwhile; call it again.
     """
     store.settled = False
+    if store.agreed is not None:
+        released, known = Released(store.tip.seq, store.agreed.mark), store.agreed
     store.tip = store.ledger.tip()
     strays = _strays(store)
     found = store.disk.stat(store.layout.queue)
@@ -48,32 +51,45 @@ def settle(store: Store, released: Released | None, known: Generation | None) ->
         _refuse_hard_link(store)
     else:
         _Settlement(store, released if clean else None, known).run(strays)
-    store.settled = True
+    store.settled, store.agreed = True, store.generation
 
 
 def take_over(store: Store) -> None:
-    """Merge what somebody else put into the queue in the instant before our swap; `.prev` holds it (case 29).
+    """Merge what somebody else put into the queue in the instant before our swap (case 29).
 
     Raises:
         Slipped: The queue was written meanwhile; settle.
     """
     store.intruded = False
-    try:
-        theirs = load(store.disk, store.layout.prev, None)
-    except TeamError as error:
-        _keep_unreadable(store, error)
-        return
-    healing = contribution(theirs.text, store.generation.text, settled=lambda one: is_archived(store, one))
-    work = _healing_work(healing, merged=True)
+    theirs = _displaced(store)
+    work = _contribution(store, theirs, store.generation.text) if theirs is not None else None
     if work is not None:
         store.commit(work)
-        store.notices += healing.problems
+
+
+def _displaced(store: Store) -> QueueText | None:
+    """What `.prev` holds when that is not the generation our last transaction was built upon."""
+    line = store.tip.line
+    prev = store.disk.stat(store.layout.prev)
+    if line is None or prev is None or line.base is None or line.base == line.queue or prev.mark == line.base:
+        return None
+    try:
+        return load(store.disk, store.layout.prev, None).text
+    except TeamError as error:
+        _keep_unreadable(store, error)
+        return None
+
+
+def _contribution(store: Store, theirs: QueueText, ours: QueueText) -> Work | None:
+    healing = contribution(theirs, ours, settled=lambda one: is_archived(store, one))
+    store.notices += healing.problems
+    return _healing_work(healing, merged=True)
 
 
 class _Settlement:
     """The slow path, taken only when something does not agree. It commits at most once before merging."""
 
-    def __init__(self, store: Store, left: Released | None, known: Generation | None) -> None:
+    def __init__(self, store: Store, left: Released | None, known: Generation) -> None:
         self._store = store
         self._left = left
         self._known = known
@@ -88,11 +104,9 @@ class _Settlement:
         store.generation = load(store.disk, store.layout.queue, self._known)
         _refuse_hard_link(store)
         self._refuse_without_account()
-        work = self._work()
+        work = self._with_displaced(self._work())
         if work is not None:
             store.commit(work)
-        if self._is_displaced_waiting():
-            take_over(store)
 
     @cached_property
     def _line(self) -> Line | None:
@@ -152,6 +166,16 @@ class _Settlement:
         if line.actions & UNDOABLE:
             return self._undo(line, healed)
         return both(healed or _NOTHING, self._completion(line))
+
+    def _with_displaced(self, work: Work | None) -> Work | None:
+        """`work`, and what somebody else put into the queue in the instant before the last swap."""
+        store = self._store
+        theirs = _displaced(store) if self._line is not None and not self._is_unfinished else None
+        if theirs is None:
+            return work
+        after = apply(store.generation.text, work) if work is not None else store.generation.text
+        more = _contribution(store, theirs, after)
+        return both(work, more) if work is not None and more is not None else work or more
 
     def _healing(self, line: Line) -> Work | None:
         """What a program that does not lock lost or added since."""
@@ -220,14 +244,6 @@ class _Settlement:
         if not rest.endswith(b"\n"):
             cut(store.disk, path, size + rest.rfind(b"\n") + 1)
         return False
-
-    def _is_displaced_waiting(self) -> bool:
-        """Whether `.prev` is not the generation our last line replaced: somebody wrote it in between."""
-        store, line = self._store, self._store.tip.line
-        prev = store.disk.stat(store.layout.prev)
-        if line is None or prev is None or line.base is None or line.base == line.queue:
-            return False
-        return store.generation.mark == line.queue and prev.mark != line.base
 
 
 def _healing_work(healing: Healing, **facts: object) -> Work | None:

@@ -74,7 +74,7 @@ def _commit(store: Store, work: Work) -> None:
             store.commit(work)
             break
         except Slipped:
-            _settle(store, Released(store.tip.seq, store.generation.mark))
+            _settle(store)
     else:
         raise _too_busy(store)
     if store.intruded:
@@ -90,31 +90,31 @@ def _merge(store: Store) -> None:
         store.settled = True
     except Slipped:
         with contextlib.suppress(TeamError, OSError):
-            _settle(store, Released(store.tip.seq, store.generation.mark))
+            _settle(store)
     except (TeamError, OSError):
         store.settled = False
 
 
 def _enter(store: Store, released: Released | None) -> None:
     try:
-        _settle(store, released)
+        _settle(store, released, store.generation)
         drop.take_in(store)
     except Slipped:
-        _settle(store, Released(store.tip.seq, store.generation.mark))
+        _settle(store)
     except OSError as error:
         raise _failure(store, error) from error
 
 
-def _settle(store: Store, released: Released | None) -> None:
+def _settle(store: Store, released: Released | None = None, known: Generation | None = None) -> None:
     """Agree with the queue as it is now, however often somebody writes it meanwhile."""
     for _ in range(_TRIES):
         try:
-            settle(store, released, store.generation)
+            settle(store, released, known or store.generation)
             while store.intruded:
                 take_over(store)
             return
         except Slipped:
-            released = Released(store.tip.seq, store.generation.mark)
+            continue
         except OSError as error:
             raise _failure(store, error) from error
     raise _too_busy(store)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.disk import Disk, RealDisk
 from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.ledger import Ledger
 from store.backends.yamlteam.past import Past
 from store.backends.yamlteam.reader import Reader
+from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
@@ -48,6 +45,7 @@ class YamlTeam(Team):
         self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
         self._disk = disk or RealDisk()
         self._reader = Reader(self._disk, self.layout, clock)
+        self._trail = Trail(self._disk, self.layout.audit)
         self._was_there = self.layout.folder_exists(self._disk)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
@@ -81,13 +79,7 @@ class YamlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        lines: deque[AuditLine] = deque(maxlen=limit)
-        with contextlib.suppress(OSError):
-            for line in Ledger(self._disk, self.layout.audit).lines():
-                first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, line.intact)
-                lines.append(first)
-                lines.extend(replace(first, action=action, facts=facts) for action, facts in line.also)
-        return list(reversed(lines))
+        return self._trail.last(limit)
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""

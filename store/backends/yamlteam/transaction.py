@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from store.backends.buffered import BufferedTransaction
 from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.layout import refuse_clash
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL, check_name, is_name
@@ -18,6 +19,7 @@ class YamlTransaction(BufferedTransaction):
         super().__init__(now=store.clock(), config=config)
         self._store = store
         self._archived: set[tuple[str, str]] = set()
+        self._pushed: set[str] = set()
         self.notices = store.notices
 
     def stored(self) -> Sequence[Message]:
@@ -41,7 +43,7 @@ class YamlTransaction(BufferedTransaction):
         check_name(agent, field="agent")
         pair = agent, message.message_id
         if pair not in self._archived and not self.archived_for(*pair):
-            self._store.archives.check_clash(agent)
+            refuse_clash(agent, {*self._store.archives.agents(), *(who for who, _ in self._archived)})
             self._archived.add(pair)
             self.changes.archived.append((agent, message))
 
@@ -66,4 +68,8 @@ class YamlTransaction(BufferedTransaction):
 
     def push(self, agent: str, message: Message) -> None:
         check_name(agent, field="agent")
+        if agent not in self._pushed:
+            names = self._store.disk.names(self._store.layout.inboxes)
+            refuse_clash(agent, {*self._pushed, *(name.removesuffix(".jsonl") for name in names)})
+            self._pushed.add(agent)
         super().push(agent, message)

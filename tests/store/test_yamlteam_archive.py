@@ -1,0 +1,239 @@
+"""Archives: whole or told, never doubled, searched without being parsed, read from the end (cases 12, 13, 50, 51)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from store.backends.yamlteam import archives
+from store.errors import Code, TeamError
+from store.message import Message
+from store.team import Team
+from tests.store.contract import make_message, put
+from tests.store.yaml_folder import notices, open_yaml, queue_of, receive, remove, states
+
+NAME = "task-manager-archive.yaml"
+
+
+def _archive(team: Team, *numbers: int, agent: str = "task-manager") -> None:
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        for number in numbers:
+            tx.archive(agent, make_message(number))
+        tx.record("edit")
+
+
+def _ids(*numbers: int) -> list[str]:
+    return [make_message(number).message_id for number in numbers]
+
+
+def _history(team: Team, **how: object) -> list[str]:
+    return [one.message_id for one in team.history(**how).messages]  # type: ignore[arg-type]
+
+
+def test_an_archive_is_plain_yaml(tmp_path: Path) -> None:
+    _archive(open_yaml(tmp_path), 1, 2)
+    loaded = yaml.load((tmp_path / "archive" / NAME).read_bytes(), Loader=yaml.CSafeLoader)
+    assert [one["message_id"] for one in loaded["messages"]] == _ids(1, 2)
+    assert loaded["messages"][0]["payload"] == dict(make_message(1).payload)
+
+
+@pytest.mark.parametrize("cut", range(1, 300, 13))
+def test_a_torn_end_is_moved_aside_and_told_and_the_archive_is_whole_again(tmp_path: Path, cut: int) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1, 2)
+    path = tmp_path / "archive" / NAME
+    whole = path.read_bytes()
+    torn = whole[whole.index(b"\n- ", 20) + 1 : -cut]
+    path.write_bytes(whole[:-cut])
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        tx.archive("task-manager", make_message(3))
+        tx.record("edit")
+    data = path.read_bytes()
+    assert yaml.load(data, Loader=yaml.CSafeLoader)["messages"][0]["message_id"] == _ids(1)[0]
+    assert _ids(3)[0] in _history(team)
+    kept = b"".join(one.read_bytes() for one in (tmp_path / "archive").iterdir())
+    assert torn in kept
+    assert not archives.damaged_records(data)
+
+
+def test_zeros_at_the_end_are_cut_off(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1)
+    path = tmp_path / "archive" / NAME
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"\0" * 4096)
+    _archive(team, 2)
+    assert path.read_bytes().startswith(whole + b"- ")
+    assert "TORN_END" in [one.code for one in team.snapshot().problems]
+    assert _history(team) == _ids(2, 1)
+
+
+def test_a_changed_byte_in_the_middle_is_told_and_later_records_are_read(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1, 2, 3)
+    path = tmp_path / "archive" / NAME
+    data = path.read_bytes().replace(b"Summary of message number 2", b"Summary of message number 9")
+    path.write_bytes(data)
+    page = team.history()
+    assert [one.message_id for one in page.messages] == _ids(3, 2, 1)
+    assert [one.code for one in page.problems] == ["DAMAGED_ARCHIVE"]
+    assert NAME in page.problems[0].place
+    assert _ids(2)[0] in page.problems[0].message
+    assert path.read_bytes() == data
+
+
+def test_the_same_message_is_archived_once_for_each_agent(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    for _ in range(3):
+        _archive(team, 1)
+        _archive(team, 1, agent="ceo")
+    assert (tmp_path / "archive" / NAME).read_bytes().count(b"# end ") == 1
+    assert _history(team, agent="ceo") == _ids(1)
+
+
+def test_a_message_in_several_archives_is_one_message_of_the_history(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    group = make_message(1).with_changes(to_agents=["a", "b"], to=None)
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        for agent in ("a", "b"):
+            tx.archive(agent, group)
+        tx.record("edit")
+    assert _history(team) == _ids(1)
+    assert _history(team, agent="a") == _history(team, agent="b") == _ids(1)
+
+
+def test_agents_whose_names_differ_in_case_only_do_not_share_an_archive(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1, agent="dev")
+    with pytest.raises(TeamError) as caught:
+        _archive(team, 2, agent="DEV")
+    assert caught.value.code is Code.NOT_PERMITTED
+    assert "'DEV'" in caught.value.message
+    assert "'dev'" in caught.value.message
+    with pytest.raises(TeamError), team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        tx.archive("Ops", make_message(3))
+        tx.archive("ops", make_message(3))
+        tx.record("edit")
+    assert _history(team) == _ids(1)
+
+
+def test_a_long_archive_becomes_a_numbered_part_and_stays_searchable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "ROTATE_BYTES", 1000)
+    team = open_yaml(tmp_path)
+    for number in range(1, 21):
+        _archive(team, number)
+    names = sorted(path.name for path in (tmp_path / "archive").iterdir())
+    assert names[0] == "task-manager-archive-0001.yaml"
+    assert len(names) > 4
+    assert _history(team, limit=100) == _ids(*range(20, 0, -1))
+    pages: list[str] = []
+    cursor = None
+    while True:
+        page = open_yaml(tmp_path).history(limit=3, cursor=cursor)
+        pages += [one.message_id for one in page.messages]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert pages == _ids(*range(20, 0, -1))
+    with pytest.raises(TeamError):
+        put(team, make_message(1))
+
+
+def test_an_archive_of_another_program_is_kept_and_gone_on_with(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    (folder / NAME).write_bytes(queue_of(make_message(1)))
+    (folder / "ceo-archive.yaml").write_bytes(b"messages: [{id: x, type: t, from: ceo, to: ceo}]\n")
+    team = open_yaml(tmp_path)
+    _archive(team, 1, 2)
+    _archive(team, 3, agent="ceo")
+    assert _history(team, agent="task-manager") == _ids(2, 1)
+    assert _history(team, agent="ceo") == [*_ids(3), "x"]
+    assert (folder / "ceo-archive-0001.yaml").read_bytes().startswith(b"messages: [{id: x")
+
+
+def test_ids_that_yaml_would_quote_are_found_again(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    odd = ["no", "1e3", "12:30:45", "# end x 1", "a\nb", "quo'te", 'dou"ble', "ümlaut 消息", "\x1b]52;c;x\x07", "%41"]
+    messages = [make_message(1, message_id=one) for one in odd]
+    put(team, *messages)
+    for message in messages:
+        with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+            live = tx.get(message.message_id)
+            assert live is not None
+            tx.archive("task-manager", live)
+            tx.remove(live)
+            tx.record("edit")
+    assert team.snapshot().messages == ()
+    assert sorted(_history(open_yaml(tmp_path))) == sorted(odd)
+    for message in messages:
+        with pytest.raises(TeamError) as caught:
+            put(open_yaml(tmp_path), message)
+        assert caught.value.code is Code.DUPLICATE_ID
+
+
+def test_a_message_leaves_the_queue_only_when_an_archive_holds_it(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with pytest.raises(ValueError, match="archive it"), team.transaction(actor="ceo", action="x", wait=1) as tx:
+        tx.remove(tx.everything()[0])
+    assert states(team) == {"01": "pending"}
+
+
+def test_a_damaged_archive_copy_is_no_proof(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    receive(team)
+    path = tmp_path / "archive" / NAME
+    path.write_bytes(path.read_bytes().replace(b"message_id:", b"message_id"))
+    with team.transaction(actor="ceo", action="look", wait=1) as tx:
+        assert not tx.is_archived(_ids(1)[0])
+
+
+def test_a_thread_is_found_in_archives_of_any_agent(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    request = "plan_approval-1771929015123@task-manager@sprint-42"
+
+    def message(number: int, request_id: str) -> Message:
+        return make_message(number, payload={"request_id": request_id, "content": request})
+
+    put(team, message(1, request), message(2, request + "0"), message(3, request))
+    remove(team, 1)
+    remove(team, 2)
+    with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=1) as tx:
+        assert [one.message_id for one in tx.thread(request)] == _ids(1, 3)
+
+
+def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, *range(1, 2001))
+    read = 0
+    original = type(team._disk).read
+
+    def counting(self: object, path: Path, start: int = 0, length: int | None = None) -> object:
+        nonlocal read
+        data, found = original(self, path, start, length)  # type: ignore[arg-type]
+        read += len(data)
+        return data, found
+
+    monkeypatch.setattr(type(team._disk), "read", counting)
+    assert _history(team, limit=20) == _ids(*range(2000, 1980, -1))
+    assert read < 200_000 < (tmp_path / "archive" / NAME).stat().st_size
+
+
+def test_a_bad_cursor_is_an_error(tmp_path: Path) -> None:
+    for bad in ("x", "[]", "7", '{"a": 1}'):
+        with pytest.raises(TeamError) as caught:
+            open_yaml(tmp_path).history(cursor=bad)
+        assert caught.value.code is Code.INVALID_FIELD
+
+
+def test_nothing_is_repaired_twice(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    receive(team)
+    assert notices(team) == notices(open_yaml(tmp_path)) == set()

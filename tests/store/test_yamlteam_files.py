@@ -1,0 +1,356 @@
+"""What a YAML team does to the files it finds: rights, links, litter, half and missing ones (cases 11-16, 24, 33)."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from store.backends.yamlteam.team import YamlTeam
+from store.errors import Code, TeamError
+from store.team import Condition, Snapshot
+from tests.store.contract import FakeClock
+from tests.store.yaml_folder import (
+    QUEUE,
+    ROOT_ONLY,
+    as_nobody,
+    everything_in,
+    make_message,
+    notices,
+    open_folder,
+    open_yaml,
+    put,
+    queue_of,
+    receive,
+    states,
+)
+
+
+def _codes(snapshot: Snapshot) -> list[str]:
+    return [one.code for one in snapshot.problems]
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o660, 0o644])
+def test_the_queue_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1)))
+    (tmp_path / QUEUE).chmod(mode)
+    put(open_yaml(tmp_path), make_message(2))
+    assert _mode(tmp_path / QUEUE) == mode
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077, 0o022])
+def test_new_files_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        team = open_yaml(tmp_path)
+        put(team, make_message(1))
+        receive(team)
+    finally:
+        os.umask(before)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 5
+    assert {_mode(path) for path in files} == {0o600}
+    assert _mode(tmp_path / "archive") == 0o700
+
+
+def test_the_files_of_a_group_writable_team_are_for_the_group(tmp_path: Path) -> None:
+    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1)))
+    (tmp_path / QUEUE).chmod(0o660)
+    team = open_yaml(tmp_path)
+    receive(team)
+    assert {_mode(path) for path in tmp_path.rglob("*") if path.is_file()} == {0o660}
+    assert _mode(tmp_path / "archive") == 0o770
+
+
+def test_a_queue_that_everybody_may_write_is_warned_about(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    assert _codes(open_yaml(tmp_path).snapshot()) == []
+    (tmp_path / QUEUE).chmod(0o666)
+    assert _codes(open_yaml(tmp_path).snapshot()) == ["LOOSE_MODE"]
+
+
+def test_staging_files_of_dead_processes_are_removed_and_never_read(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    for name in (f"{QUEUE}.tmp.4711.0123456789ab", f"{QUEUE}.tmp.x"):
+        (tmp_path / name).write_bytes(queue_of(make_message(66)))
+    assert states(team) == {"01": "pending"}
+    put(team, make_message(2))
+    assert states(team) == {"01": "pending", "02": "pending"}
+    assert not list(tmp_path.glob("*.tmp.*"))
+
+
+def test_a_planted_link_at_a_file_of_ours_is_never_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("keep")
+    root = tmp_path / "team"
+    (root / "archive").mkdir(parents=True)
+    (root / "archive" / "task-manager-archive.yaml").symlink_to(victim)
+    (root / QUEUE).write_bytes(queue_of(make_message(1)))
+    team = open_yaml(root)
+    with pytest.raises(TeamError, match="archive"):
+        receive(team)
+    assert states(team) == {"01": "pending"}
+    (root / "archive" / "task-manager-archive.yaml").unlink()
+    (root / "audit.jsonl").symlink_to(victim)
+    with pytest.raises(TeamError):
+        put(team, make_message(2))
+    assert victim.read_text() == "keep"
+
+
+def test_a_queue_reached_through_a_link_is_written_where_it_is(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / QUEUE).write_bytes(queue_of(make_message(1)))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / QUEUE).symlink_to(real / QUEUE)
+    put(open_yaml(other), make_message(2))
+    assert (other / QUEUE).is_symlink()
+    assert states(open_yaml(real)) == {"01": "pending", "02": "pending"}
+    assert (real / f"{QUEUE}.lock").exists()
+    assert not (other / f"{QUEUE}.lock").exists()
+
+
+def test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes(tmp_path: Path) -> None:
+    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1)))
+    os.link(tmp_path / QUEUE, tmp_path / "second-name")
+    with pytest.raises(TeamError, match="hard link") as caught:
+        put(open_yaml(tmp_path), make_message(2))
+    assert caught.value.code is Code.STORE_FAILED
+    assert (tmp_path / QUEUE).read_bytes() == queue_of(make_message(1))
+    assert states(open_yaml(tmp_path)) == {"01": "pending"}
+
+
+def test_reading_leaves_bytes_times_and_names_as_they_were(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    receive(team)
+    put(team, make_message(3))
+    for path in tmp_path.rglob("*"):
+        os.utime(path, ns=(1_000_000_000, path.stat().st_mtime_ns))
+    before = everything_in(tmp_path)
+    watcher = open_yaml(tmp_path, read_only=True)
+    assert len(watcher.snapshot().messages) == 3
+    assert len(watcher.history().messages) == 2
+    assert len(watcher.audit()) == 3
+    with pytest.raises(TeamError) as caught:
+        put(watcher, make_message(4))
+    assert caught.value.code is Code.READ_ONLY
+    assert caught.value.exit_code == 5
+    assert everything_in(tmp_path) == before
+
+
+@ROOT_ONLY
+def test_without_write_permission_reading_works_and_writing_names_the_path() -> None:
+    with open_folder() as root:
+        put(open_yaml(root), make_message(1))
+        for path in (root, *root.iterdir()):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        with as_nobody():
+            team = open_yaml(root)
+            assert len(team.snapshot().messages) == 1
+            with pytest.raises(TeamError) as caught:
+                put(team, make_message(2))
+    assert caught.value.code is Code.READ_ONLY
+    assert str(root) in caught.value.message
+
+
+@ROOT_ONLY
+def test_an_unreadable_queue_is_unreadable_and_not_empty() -> None:
+    with open_folder() as root:
+        put(open_yaml(root), make_message(1))
+        with as_nobody():
+            snapshot = open_yaml(root).snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert QUEUE in snapshot.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\0" * 64, b"# nothing\n", b"messages: 7\n", b"\xff\xfe\0", b"<<<<<<< a\n"],
+    ids=["empty", "nul", "comment", "scalar", "utf-16", "conflict"],
+)
+def test_a_damaged_queue_is_never_empty_and_never_written_over(tmp_path: Path, data: bytes) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    (tmp_path / QUEUE).write_bytes(data)
+    before = everything_in(tmp_path)
+    snapshot = team.snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert [one.code for one in snapshot.problems if one.severity == "error"] == ["UNREADABLE"]
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(2))
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert caught.value.exit_code == 4
+    assert QUEUE in caught.value.message
+    assert ".prev" in caught.value.hint
+    after = everything_in(tmp_path)
+    assert {name: one[0] for name, one in after.items() if "lock" not in name} == {
+        name: one[0] for name, one in before.items() if "lock" not in name
+    }
+
+
+def test_a_damaged_entry_is_kept_and_the_rest_is_healed_around_it(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    damaged = b"- message_id: 'x\n"
+    (tmp_path / QUEUE).write_bytes(b"messages:\n" + damaged)
+    assert [one.severity for one in team.snapshot().problems if one.code == "DAMAGED_ENTRY"] == ["error"]
+    put(team, make_message(2))
+    assert damaged in (tmp_path / QUEUE).read_bytes()
+    assert states(team) == {"01": "pending", "02": "pending"}
+
+
+def test_the_way_back_that_the_error_names_works(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    put(team, make_message(2))
+    (tmp_path / QUEUE).write_bytes(b"")
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(3))
+    recipe = caught.value.hint.partition("go back to it: ")[2]
+    assert os.system(f"cd {tmp_path} && {recipe}") == 0
+    assert notices(team) == {"HEALED_LOST"}
+    assert states(team) == {"01": "pending", "02": "pending"}
+
+
+def test_a_reader_waits_out_a_writer_that_rewrites_in_place(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    whole = (tmp_path / QUEUE).read_bytes()
+    (tmp_path / QUEUE).write_bytes(b"")
+    writer = threading.Timer(0.05, (tmp_path / QUEUE).write_bytes, [whole])
+    writer.start()
+    assert team.snapshot().condition is Condition.OK
+    writer.join()
+
+
+def test_a_missing_queue_is_empty_only_when_nothing_says_it_was_there(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    assert team.snapshot().condition is Condition.EMPTY
+    put(team, make_message(1), make_message(2))
+    receive(team)
+    put(team, make_message(3))
+    (tmp_path / QUEUE).unlink()
+    for seen in (team, open_yaml(tmp_path)):
+        snapshot = seen.snapshot()
+        assert snapshot.condition is Condition.VANISHED
+        assert "VANISHED" in _codes(snapshot)
+    assert notices(open_yaml(tmp_path)) == {"REBUILT"}
+    assert states(team) == {"01": "read", "02": "read", "03": "pending"}
+
+
+def test_a_vanished_queue_without_a_ledger_is_not_replaced_by_an_empty_one(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    put(team, make_message(2))
+    (tmp_path / QUEUE).unlink()
+    (tmp_path / "audit.jsonl").unlink()
+    with pytest.raises(TeamError, match="gone") as caught:
+        put(open_yaml(tmp_path), make_message(3))
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert not (tmp_path / QUEUE).exists()
+
+
+def test_a_mistyped_folder_is_an_error_and_no_new_team(tmp_path: Path) -> None:
+    with pytest.raises(TeamError) as caught:
+        put(open_yaml(tmp_path / "mistyped"), make_message(1))
+    assert caught.value.code is Code.TEAM_NOT_FOUND
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_moved_away_is_told_and_nothing_is_made_in_its_place(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / "out").mkdir(parents=True)
+    (root / "messenger-config.yaml").write_text("team: t\n")
+    team = YamlTeam(
+        root,
+        queue=root / "out" / QUEUE,
+        archive_dir=root / "out" / "archive",
+        config_path=root / "messenger-config.yaml",
+        clock=FakeClock(),
+    )
+    put(team, make_message(1))
+    (root / "out").rename(root / "moved")
+    assert team.snapshot().condition is Condition.VANISHED
+    with pytest.raises(TeamError, match="gone") as caught:
+        put(team, make_message(2))
+    assert caught.value.code is Code.TEAM_NOT_FOUND
+    assert not (root / "out").exists()
+
+
+def test_a_folder_moved_away_during_a_transaction_stops_the_commit(tmp_path: Path) -> None:
+    root = tmp_path / "team"
+    root.mkdir()
+    team = open_yaml(root)
+    put(team, make_message(1))
+    with pytest.raises(TeamError), team.transaction(actor="ceo", action="send", wait=1) as tx:
+        tx.add(make_message(2))
+        tx.record("send")
+        root.rename(tmp_path / "moved")
+        root.mkdir()
+    assert list(root.iterdir()) == []
+    assert states(open_yaml(tmp_path / "moved")) == {"01": "pending"}
+
+
+@pytest.mark.parametrize("name", ["../../x", "/abs", "a/b", ".", "..", "", "a\0b", "a\nb", "x" * 300, "-rf", "a "])
+def test_a_name_never_leaves_its_folder(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "deep" / "team"
+    root.mkdir(parents=True)
+    team = open_yaml(root)
+    put(team, make_message(1))
+    before = sorted(tmp_path.rglob("*"))
+    for act in ("archive", "push"):
+        with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="x", wait=1) as tx:
+            getattr(tx, act)(name, tx.everything()[0])
+            tx.record("x")
+        assert caught.value.code is Code.INVALID_NAME
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_old_queue_of_another_program_is_taken_as_it_is(tmp_path: Path) -> None:
+    foreign = b"# by hand\nmessages:\n  - id: one   # note\n    sender: ceo\n    type: notify\n    to: task-manager\n"
+    (tmp_path / QUEUE).write_bytes(foreign)
+    team = open_yaml(tmp_path)
+    put(team, make_message(2))
+    assert (tmp_path / QUEUE).read_bytes().startswith(foreign)
+    assert [one.message_id for one in team.snapshot().messages] == ["one", make_message(2).message_id]
+
+
+def test_the_disk_full_error_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    before = (tmp_path / QUEUE).read_bytes()
+
+    def full(fd: int, data: memoryview) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(TeamError, match=r"nothing was changed; \d+ bytes are needed") as caught:
+        put(team, make_message(2))
+    monkeypatch.undo()
+    assert caught.value.code is Code.STORE_FAILED
+    assert (tmp_path / QUEUE).read_bytes() == before
+    assert not list(tmp_path.glob("*.tmp.*"))
+    put(team, make_message(2))
+
+
+def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, bytes(data)[:7]))
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    receive(team)
+    monkeypatch.undo()
+    assert states(open_yaml(tmp_path)) == {"01": "read"}
+    assert len(team.history().messages) == 1

@@ -1,0 +1,277 @@
+"""Programs that write without the lock: theirs and ours both survive, each healing is told (cases 29-32, drop/)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+from store.backends.yamlteam.commit import Store
+from store.errors import TeamError
+from store.team import Condition
+from tests.store.yaml_folder import (
+    QUEUE,
+    audit_lines,
+    make_message,
+    notices,
+    open_yaml,
+    put,
+    queue_of,
+    receive,
+    remove,
+    replace_by_rename,
+    states,
+)
+
+
+def _codes(root: Path) -> list[str]:
+    return [one.code for one in open_yaml(root).snapshot().problems]
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["same process", "new process"])
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
+def test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again(
+    tmp_path: Path, warm: bool, in_place: bool
+) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    old = (tmp_path / QUEUE).read_bytes()
+    assert len(receive(team)) == 2
+    if in_place:
+        (tmp_path / QUEUE).write_bytes(old)
+    else:
+        replace_by_rename(tmp_path / QUEUE, old)
+    assert "FOREIGN_WRITE" in _codes(tmp_path)
+    again = team if warm else open_yaml(tmp_path)
+    assert receive(again) == []
+    assert states(again) == {"01": "read", "02": "read"}
+    assert "HEALED" in _codes(tmp_path)
+    assert audit_lines(tmp_path)[-1]["action"] == "heal"
+    assert all(line.intact for line in team.audit())
+
+
+@pytest.mark.parametrize("keep_prev", [True, False], ids=["from the generation before", "from the whole ledger"])
+def test_dropped_messages_are_put_back(tmp_path: Path, keep_prev: bool) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    put(team, make_message(3))
+    replace_by_rename(tmp_path / QUEUE, queue_of(make_message(2)))
+    if not keep_prev:
+        (tmp_path / f"{QUEUE}.prev").unlink()
+    assert notices(open_yaml(tmp_path)) == {"HEALED_LOST"}
+    assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
+    assert notices(open_yaml(tmp_path)) == set()
+
+
+def test_a_message_of_another_program_is_kept_and_protected_from_then_on(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    ours = (tmp_path / QUEUE).read_bytes()
+    replace_by_rename(tmp_path / QUEUE, ours + b"# by hand\n" + queue_of(make_message(2)).partition(b"\n")[2])
+    assert notices(open_yaml(tmp_path)) == {"FOREIGN_WRITE"}
+    assert b"# by hand\n" in (tmp_path / QUEUE).read_bytes()
+    replace_by_rename(tmp_path / QUEUE, ours)
+    put(open_yaml(tmp_path), make_message(3))
+    assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
+
+
+def test_progress_made_by_another_program_stands(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    read = make_message(1).with_changes(status="read", read_at="2026-02-24T11:00:00Z")
+    replace_by_rename(tmp_path / QUEUE, queue_of(read, make_message(2)))
+    assert receive(open_yaml(tmp_path)) == [make_message(2).message_id]
+    assert states(team) == {"01": "read", "02": "read"}
+
+
+def test_each_reader_of_a_group_message_stays_read_when_another_programs_copy_forgets_it(tmp_path: Path) -> None:
+    record = make_message(1).with_changes(to_agents=["a", "b"], to=None)
+    (tmp_path / QUEUE).write_bytes(queue_of(record))
+    team = open_yaml(tmp_path)
+    with team.transaction(actor="a", action="receive", wait=1) as tx:
+        one = tx.everything()[0]
+        tx.replace(one, one.with_changes(read_by={"a": "2026-02-24T11:00:00Z"}))
+        tx.record("receive")
+    theirs = record.with_changes(read_by={"b": "2026-02-24T11:00:01Z"})
+    replace_by_rename(tmp_path / QUEUE, queue_of(theirs))
+    notices(open_yaml(tmp_path))
+    assert set(team.snapshot().messages[0].read_by) == {"a", "b"}
+
+
+def test_an_archived_message_that_comes_back_is_taken_out_again(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    old = (tmp_path / QUEUE).read_bytes()
+    remove(team, 1)
+    replace_by_rename(tmp_path / QUEUE, old)
+    assert notices(open_yaml(tmp_path)) == {"HEALED_RETURNED"}
+    assert states(team) == {"02": "pending"}
+
+
+def test_a_queue_cut_at_the_end_of_a_line_is_noticed_and_filled_up_again(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, *(make_message(n) for n in range(1, 6)))
+    data = (tmp_path / QUEUE).read_bytes()
+    (tmp_path / QUEUE).write_bytes(data[: data.index(b"- message_id", len(data) // 2)])
+    assert len(open_yaml(tmp_path).snapshot().messages) < 5
+    assert "HEALED_LOST" in notices(open_yaml(tmp_path))
+    assert sorted(states(team)) == ["01", "02", "03", "04", "05"]
+
+
+@pytest.mark.parametrize("step", ["write_new", "exchange"])
+def test_a_write_that_slips_in_during_ours_is_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    theirs = queue_of(make_message(1), make_message(7))
+    swap, stage = Store._swap, Store._stage
+    if step == "exchange":
+
+        def slip(self: Store, staged: Path) -> Path | None:
+            monkeypatch.undo()
+            replace_by_rename(tmp_path / QUEUE, theirs)
+            return swap(self, staged)
+
+        monkeypatch.setattr(Store, "_swap", slip)
+    else:
+
+        def slip_early(self: Store, *arguments: object) -> object:
+            monkeypatch.undo()
+            replace_by_rename(tmp_path / QUEUE, theirs)
+            return stage(self, *arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Store, "_stage", slip_early)
+    put(team, make_message(2))
+    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "07": "pending"}
+    assert all(line.intact for line in team.audit())
+
+
+def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with open(tmp_path / QUEUE, "r+b") as slow:
+        put(team, make_message(2))
+        slow.write(queue_of(make_message(1), make_message(7)))
+    put(open_yaml(tmp_path), make_message(3))
+    assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
+
+
+def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    stop = threading.Event()
+    theirs: list[str] = []
+
+    def careless() -> None:
+        for number in range(500, 530):
+            record = dict(make_message(number).record)
+            try:
+                loaded = yaml.load((tmp_path / QUEUE).read_bytes(), Loader=yaml.CSafeLoader)
+            except yaml.YAMLError:
+                continue
+            loaded["messages"].append(record)
+            replace_by_rename(tmp_path / QUEUE, yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False).encode())
+            theirs.append(str(record["message_id"]))
+            stop.wait(0.005)
+        stop.set()
+
+    writer = threading.Thread(target=careless)
+    writer.start()
+    ours = []
+    number = 2
+    while not stop.is_set():
+        put(open_yaml(tmp_path), make_message(number))
+        ours.append(make_message(number).message_id)
+        number += 1
+    writer.join()
+    notices(open_yaml(tmp_path))
+    live = [one.message_id for one in open_yaml(tmp_path).snapshot().messages]
+    assert len(live) == len(set(live))
+    assert set(ours) <= set(live)
+    assert set(theirs) <= set(live)
+
+
+def test_a_half_written_file_of_another_program_is_never_built_upon(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    whole = (tmp_path / QUEUE).read_bytes()
+    (tmp_path / QUEUE).write_bytes(whole[:40] + b"\0" * 20)
+    with pytest.raises(TeamError):
+        put(team, make_message(2))
+    (tmp_path / QUEUE).write_bytes(whole)
+    put(team, make_message(2))
+    assert team.snapshot().condition is Condition.OK
+    assert states(team) == {"01": "pending", "02": "pending"}
+
+
+def _offer(root: Path, name: str, data: bytes) -> None:
+    (root / "drop").mkdir(exist_ok=True)
+    temporary = root / "drop" / f".tmp-{name}"
+    temporary.write_bytes(data)
+    temporary.rename(root / "drop" / name)
+
+
+def test_messages_in_drop_are_taken_in_once(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    _offer(tmp_path, "one.yaml", queue_of(make_message(2)).partition(b"\n")[2])
+    _offer(tmp_path, "list.yaml", queue_of(make_message(3), make_message(4)))
+    _offer(tmp_path, "single.yaml", b"---\nmessage_id: MSG-20260224-00000005\ntype: notify\nfrom: ceo\nto: ceo\n")
+    _offer(tmp_path, "known.yaml", queue_of(make_message(1)))
+    _offer(tmp_path, ".tmp-half.yaml", b"- message_id:")
+    team = open_yaml(tmp_path)
+    assert notices(team) == set()
+    assert sorted(states(team)) == ["01", "02", "03", "04", "05"]
+    assert [path.name for path in (tmp_path / "drop").iterdir()] == [".tmp-half.yaml"]
+    single = team.snapshot().messages[-1]
+    assert single.created_at is not None
+    assert [line.action for line in team.audit()] == ["drop", "send"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"- 7\n", b"message_id: x\n", b"[" * 40_000, b"\0", b"message_id: x\ntype: t\nfrom: ../up\nto: ceo\n"],
+    ids=["empty", "number", "incomplete", "deep", "nul", "name"],
+)
+def test_what_is_no_message_in_drop_is_rejected_and_told(tmp_path: Path, data: bytes) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    _offer(tmp_path, "bad.yaml", data)
+    _offer(tmp_path, "good.yaml", queue_of(make_message(2)))
+    assert notices(open_yaml(tmp_path)) == {"DROP_REJECTED"}
+    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
+    assert (tmp_path / "drop" / "rejected" / "bad.yaml").read_bytes() == data
+    assert "DROP_REJECTED" in _codes(tmp_path)
+
+
+def test_a_link_in_drop_is_rejected_and_not_followed(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    (tmp_path / "secret").write_bytes(queue_of(make_message(66)))
+    (tmp_path / "drop").mkdir()
+    (tmp_path / "drop" / "one.yaml").symlink_to(tmp_path / "secret")
+    assert notices(open_yaml(tmp_path)) == {"DROP_REJECTED"}
+    assert states(open_yaml(tmp_path)) == {"01": "pending"}
+
+
+def test_the_shell_recipe_for_drop_works(tmp_path: Path) -> None:
+    import subprocess
+
+    put(open_yaml(tmp_path), make_message(1))
+    (tmp_path / "drop").mkdir()
+    recipe = """
+id=MSG-20260224-$(od -An -N4 -tx1 /dev/urandom | tr -d ' \\n')
+cat > drop/.tmp-$id <<END
+message_id: $id
+type: notify
+from: task-manager
+to: ceo
+payload:
+  content: |
+    Built without the lock.
+END
+mv drop/.tmp-$id drop/$id.yaml
+"""
+    subprocess.run(["sh", "-c", recipe], cwd=tmp_path, check=True)
+    notices(open_yaml(tmp_path))
+    newest = open_yaml(tmp_path).snapshot().messages[-1]
+    assert (newest.sender, newest.status, newest.content) == ("task-manager", "pending", "Built without the lock.\n")

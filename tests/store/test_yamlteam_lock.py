@@ -1,0 +1,254 @@
+"""The write lock of a YAML team: bounded, named, kernel-held, never shared (cases 19-28)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.backends.yamlteam.disk import RealDisk
+from store.errors import Code, TeamError
+from tests.store.yaml_folder import (
+    HOLD,
+    PROLOGUE,
+    QUEUE,
+    ROOT_ONLY,
+    as_nobody,
+    everything_in,
+    make_message,
+    open_folder,
+    open_yaml,
+    process,
+    put,
+    queue_of,
+    receive,
+    wait_for,
+)
+
+LOCK = QUEUE + ".lock"
+
+
+def test_a_stopped_holder_is_named_and_nothing_changes(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with process(HOLD, tmp_path) as holder:
+        wait_for(holder, b"held")
+        holder.send_signal(signal.SIGSTOP)
+        before = everything_in(tmp_path)
+        with pytest.raises(TeamError) as caught:
+            put(team, make_message(2))
+        assert everything_in(tmp_path) == before
+        holder.send_signal(signal.SIGCONT)
+    assert caught.value.code is Code.STORE_LOCKED
+    assert caught.value.exit_code == 3
+    facts = caught.value.facts["holder"]
+    assert (facts["pid"], facts["action"], facts["alive"]) == (holder.pid, "hold", True)
+    assert str(holder.pid) in caught.value.message
+
+
+def test_a_reader_sees_who_holds_the_lock_without_touching_it(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    assert team.snapshot().holder is None
+    with process(HOLD, tmp_path) as holder:
+        wait_for(holder, b"held")
+        before = everything_in(tmp_path)
+        seen = open_yaml(tmp_path, read_only=True).snapshot()
+        assert everything_in(tmp_path) == before
+    assert seen.holder is not None
+    assert (seen.holder.pid, seen.holder.action, seen.holder.alive) == (holder.pid, "hold", True)
+    assert len(seen.messages) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs the kernel's list of locks")
+def test_a_holder_that_leaves_no_text_is_seen_too(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    code = "import fcntl\nfile = open(root / sys.argv[2])\nfcntl.flock(file, fcntl.LOCK_EX)\n"
+    code += "os.write(1, b'held'); sys.stdin.read(1)"
+    with process(code, tmp_path, LOCK) as holder:
+        wait_for(holder, b"held")
+        seen = open_yaml(tmp_path).snapshot()
+        assert seen.holder is not None
+        assert seen.holder.pid == holder.pid
+
+
+def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with process(HOLD, tmp_path) as holder:
+        wait_for(holder, b"held")
+        holder.kill()
+        holder.wait()
+    snapshot = team.snapshot()
+    assert snapshot.holder is None
+    assert [one.code for one in snapshot.problems] == ["STALE_LOCK"]
+    assert str(holder.pid) in snapshot.problems[0].message
+    put(team, make_message(2))
+    assert team.snapshot().problems == ()
+
+
+def test_a_lock_file_deleted_while_held_stops_the_commit(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=1) as tx:
+        tx.add(make_message(2))
+        tx.record("send")
+        (tmp_path / LOCK).unlink()
+    assert caught.value.code is Code.STORE_FAILED
+    assert "lock file" in caught.value.message
+    assert len(team.snapshot().messages) == 1
+    put(team, make_message(2))
+    assert len(team.snapshot().messages) == 2
+
+
+@pytest.mark.parametrize("kind", ["symlink", "folder", "fifo"])
+def test_a_lock_path_that_is_no_plain_file_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / LOCK
+    victim = tmp_path / "victim"
+    victim.write_text("keep")
+    if kind == "symlink":
+        path.symlink_to(victim)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    with pytest.raises(TeamError) as caught:
+        put(open_yaml(tmp_path), make_message(1))
+    assert caught.value.code is Code.STORE_FAILED
+    assert str(path) in caught.value.message
+    assert victim.read_text() == "keep"
+    assert not (tmp_path / QUEUE).exists()
+
+
+@pytest.mark.parametrize("number", ["ENOSYS", "ENOLCK"])
+def test_a_file_system_without_flock_is_an_error_and_no_soft_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    import errno
+    import fcntl
+
+    def refuse(fd: int, how: int) -> None:
+        raise OSError(getattr(errno, number), os.strerror(getattr(errno, number)))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(TeamError) as caught:
+        put(open_yaml(tmp_path), make_message(1))
+    assert caught.value.code is Code.STORE_FAILED
+    assert not (tmp_path / QUEUE).exists()
+
+
+def test_locking_twice_in_one_thread_is_a_programming_error_and_no_hang(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    with team.transaction(actor="ceo", action="outer", wait=5) as tx:
+        with (
+            pytest.raises(RuntimeError, match="already holds"),
+            open_yaml(tmp_path).transaction(actor="ceo", action="inner", wait=5),
+        ):
+            pass
+        tx.add(make_message(1))
+        tx.record("outer")
+    assert len(team.snapshot().messages) == 1
+
+
+def test_a_fork_inside_a_transaction_neither_ends_nor_doubles_it(tmp_path: Path) -> None:
+    code = """
+try:
+    with team.transaction(actor="ceo", action="send", wait=5) as tx:
+        tx.add(make_message(1))
+        tx.record("send")
+        child = os.fork()
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+            text = (root / "message-queue.yaml.lock").read_bytes()
+            assert b"pid" in text, text
+except RuntimeError:
+    os._exit(0)
+os.write(1, b"done")
+"""
+    with process(code, tmp_path) as running:
+        wait_for(running, b"done")
+    assert len(open_yaml(tmp_path).snapshot().messages) == 1
+    assert len(open_yaml(tmp_path).audit()) == 1
+
+
+def test_two_receivers_of_one_agent_get_each_message_once(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, *(make_message(n) for n in range(1, 41)))
+    code = """
+got = []
+sys.stdin.read(1)
+while True:
+    with team.transaction(actor="task-manager", action="receive", wait=10) as tx:
+        one = next((m for m in tx.everything() if m.status == "pending"), None)
+        if one is not None:
+            new = one.with_changes(status="read")
+            tx.replace(one, new)
+            tx.archive("task-manager", new)
+            tx.record("receive")
+    if one is None:
+        break
+    got.append(one.message_id)
+os.write(1, " ".join(got).encode())
+"""
+    with process(code, tmp_path) as first, process(code, tmp_path) as second:
+        outputs = [running.communicate(b"\n", timeout=60)[0].decode().split() for running in (first, second)]
+    assert sorted(outputs[0] + outputs[1]) == [make_message(n).message_id for n in range(1, 41)]
+    assert len(team.history(agent="task-manager").messages) == 40
+
+
+def test_many_processes_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
+    code = """
+first = int(sys.argv[2])
+for number in range(first, first + 5):
+    put(team, make_message(number))
+    receive(team)
+"""
+    commands = [[sys.executable, "-c", PROLOGUE + code, str(tmp_path), str(n * 100)] for n in range(1, 9)]
+    running = [subprocess.Popen(command) for command in commands]
+    assert [one.wait(60) for one in running] == [0] * 8
+    team = open_yaml(tmp_path)
+    receive(team)
+    assert {one.status for one in team.snapshot().messages} == {"read"}
+    assert len(team.snapshot().messages) == 40
+    archived = [one.message_id for one in team.history(limit=1000).messages]
+    assert len(archived) == len(set(archived)) == 40
+    assert all(line.intact for line in team.audit(limit=1000))
+
+
+def test_a_waiter_gets_the_lock_when_its_holder_is_killed(tmp_path: Path) -> None:
+    with (
+        process(HOLD, tmp_path) as holder,
+        process("put(team, make_message(1)); os.write(1, b'done')", tmp_path) as one,
+    ):
+        wait_for(holder, b"held")
+        assert one.poll() is None
+        holder.kill()
+        wait_for(one, b"done")
+    assert len(open_yaml(tmp_path).snapshot().messages) == 1
+
+
+@ROOT_ONLY
+def test_a_lock_file_of_somebody_else_says_which_permission_is_missing() -> None:
+    with open_folder() as root:
+        (root / QUEUE).write_bytes(queue_of(make_message(1)))
+        (root / LOCK).write_bytes(b"")
+        (root / LOCK).chmod(0o600)
+        with as_nobody(), pytest.raises(TeamError) as caught:
+            put(open_yaml(root), make_message(2))
+    assert caught.value.code is Code.READ_ONLY
+    assert LOCK in caught.value.message
+
+
+def test_the_lock_file_is_never_removed(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    first = RealDisk().stat(tmp_path / LOCK)
+    receive(team)
+    again = RealDisk().stat(tmp_path / LOCK)
+    assert first is not None
+    assert again is not None
+    assert first.ino == again.ino
