@@ -18,7 +18,7 @@ from tests.fuzz.inputs import ENTRY, good, mutate
 seeds = st.integers(0, 2**32)
 PLAIN = (
     ENTRY.format(number=1, to="ceo", content='|\n      one\n\n        two # "3"\n      four: five'),
-    ENTRY.format(number=2, to="[a, b]", content="'it''s'")
+    ENTRY.format(number=2, to="[a, b]", content="['x y', \"z\", 1, -2.5, no]")
     + "    names:\n    - a\n    - -b\n"
     + "    list:\n      - k: v\n        l:\n        - 1\n        - m: |-\n            text\n"
     + "    'on': \"q\\u00e9\\t\"\n    e:\n    z: -1.5\n    f: [a, no]\n    g: {}\n# end MSG 1\n",

@@ -58,7 +58,7 @@ def test_json_is_understood() -> None:
         b'"first\n- second\n- message_id: C"',
         b"'Plan:\n- one\n- two\nSummary: done'",
         b'"a\nother:\n- b"',
-        b"[x,\n- y]" if False else b"{x: [a,\nb]}",
+        b"{x: [a,\nb]}",
         b'"a\nmessages:\n- b"',
         b'"quoted\n\n- ' + ONE[2:-1].replace(b"\n", b"\n  ") + b'"',
     ],
@@ -76,6 +76,16 @@ def test_text_in_quotes_survives_when_another_entry_is_damaged() -> None:
     assert [line for line, _ in text.damaged()] == [2]
 
 
+@pytest.mark.parametrize("end", [b'bar: y"\nmessages: []\n', b'bar: y"\n'])
+def test_a_list_inside_a_quoted_title_is_not_the_queue(end: bytes) -> None:
+    data = b'title: "foo\nmessages:\n' + ONE + end
+    if b"messages: []" in end:
+        assert ids(data) == []
+    else:
+        with pytest.raises(CodecError, match="there is none"):
+            QueueText.parse(data)
+
+
 def test_a_line_that_lost_its_indentation_damages_only_its_entry() -> None:
     data = b"messages:\n" + TWO + holding(b"|\nHello world") + TWO
     text = QueueText.parse(data)
@@ -89,6 +99,21 @@ def test_another_list_after_the_messages_is_not_mistaken_for_messages() -> None:
     assert ids(b"messages:\n" + ONE + b"archive:\n" + TWO) == ["A"]
     with pytest.raises(CodecError):
         QueueText.parse(b"messages:\n" + ONE + b"- broken: [\narchive:\n" + TWO)
+
+
+def test_a_top_level_key_that_only_quotes_explain_is_believed() -> None:
+    assert ids(b'messages:\n- message_id: A\n  type: t\n  from: a\n  to: b\nother: "x\n- y"\n') == ["A"]
+    assert ids(b"messages:\n" + ONE + b"---x:\n- y\n") == ["A"]
+    assert ids(b"messages:\n" + ONE + b"?\n") == ["A"]
+
+
+def test_reloading_an_unusual_frame_keeps_message_objects() -> None:
+    before = QueueText.parse(b'"messages":\n' + ONE + TWO)
+    first = before.messages()[0]
+    after = QueueText.parse(b'"messages":\n' + ONE + TWO.replace(b"type: t", b"type: u"), before)
+    assert after.whole
+    assert after.messages()[0] is first
+    assert after.messages()[1].type == "u"
 
 
 def test_line_breaks_that_only_yaml_knows_do_not_hide_an_item() -> None:

@@ -123,6 +123,9 @@ def test_aliases_of_the_envelope_names_are_understood() -> None:
         "one\n      two\n",
         "'one\n\n      two'\n",
         '"one\\n\\\n      two"\n',
+        '"\\/ \\b \\f \\r \\t \\0 \\\\ \\" \\x41 \\u00e9 \\U0001F600"\n',
+        '"\\a \\e \\v \\N \\_ \\L \\P"\n',
+        "[\"a b\", 'c', d-e, x/y, [f]]\n",
         "{a: [1, two], b: {}}\n",
         "\n    - a\n    - - b\n    - c: d\n      e: f\n",
     ],
@@ -264,6 +267,44 @@ def test_reading_the_canonical_form_needs_no_yaml_library() -> None:
         "assert 'yaml' not in sys.modules and 'pydantic' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], input=a_queue(20), cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("library", ["with", "without"])
+def test_every_spelling_reads_the_same_with_and_without_libyaml(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import yaml
+
+    if library == "without":
+        monkeypatch.delattr(yaml, "CSafeLoader")
+    data = b"""\
+messages:
+- {id: M, type: "t", from: 'no', to: [a, 010], payload: {x: 1e3, y: !bad 1}}
+- message_id: N   # remark
+  type: t
+  from: a
+  to: b
+  payload: {a: >-
+    }
+- message_id: O
+  type: t
+  from: a
+  to: b
+  payload:
+    x: >-
+      folded
+      text
+    y: "open
+- message_id: P
+  type: t
+  from: a
+  to: [b]   # remark
+"""
+    text = QueueText.parse(data)
+    assert [message.record for message in text.messages()] == [
+        {"message_id": "P", "type": "t", "from": "a", "to": ["b"]}
+    ]
+    assert [line for line, _ in text.damaged()] == [2, 3, 9]
+    assert "tag !bad" in text.damaged()[0][1].message
+    assert text.edit(append=[a_message(1)]).find("MSG-20260224-00000001") == 4
 
 
 def test_the_place_of_an_error_is_that_of_the_file() -> None:

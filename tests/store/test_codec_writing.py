@@ -12,7 +12,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.backends.yamlteam.codec import CodecError, emit, parse_entry
+from store.backends.yamlteam.codec import CodecError, emit, emitter, parse_entry
 from store.message import from_record, new_record
 
 TRICKY = (
@@ -177,6 +177,18 @@ def test_what_cannot_be_written_exactly_is_refused_with_a_reason(value: object, 
 def test_an_envelope_value_that_would_read_back_as_text_is_refused() -> None:
     with pytest.raises(CodecError, match="message_id"):
         written({"message_id": 5, "type": "t", "from": "a", "to": "b"})
+
+
+def test_what_another_loader_would_take_for_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emitter, "_IMPLICIT", frozenset())
+    with pytest.raises(CodecError, match="another YAML reader"):
+        written(a_record(x="no"))
+
+
+def test_what_our_own_reader_would_take_for_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emitter, "_quoted", lambda text: text)
+    with pytest.raises(CodecError, match="'payload' does not read back"):
+        written(a_record(x="12"))
 
 
 def test_a_megabyte_on_one_line_reads_back() -> None:

@@ -202,19 +202,20 @@ def _check_end(events: Events) -> None:
             raise
 
 
-def first_item_end(data: bytes) -> int | None:
-    """How many lines of `data` its first list item takes until all its quotes and brackets are closed, or None."""
-    try:
-        events = Events(data, limit=DEPTH + 1)
-        for _ in range(3):
-            events.next()
-        event = events.next()
-        mark, level = event.end_mark, events.level
-        if type(event).__name__ in ("MappingStartEvent", "SequenceStartEvent"):
-            while events.level >= level:
-                event = events.next()
-                if event.end_mark.index > event.start_mark.index:
-                    mark = event.end_mark
-    except CodecError:
-        return None
+def first_item_end(data: bytes) -> int:
+    """How many lines of `data` its first list item takes until all its quotes and brackets are closed.
+
+    Raises:
+        CodecError: They are never closed, or the text is broken before that.
+    """
+    events = Events(data, limit=DEPTH + 1)
+    for _ in range(3):
+        events.next()
+    event = events.next()
+    mark, level = event.end_mark, events.level
+    if type(event).__name__ in ("MappingStartEvent", "SequenceStartEvent"):
+        while events.level >= level:
+            event = events.next()
+            if event.end_mark.index > event.start_mark.index:
+                mark = event.end_mark
     return int(mark.line) + (1 if mark.column else 0)

@@ -19,7 +19,7 @@ _LINES = re.compile(
         (?:
           ((?:[A-Za-z0-9_./\xc0-\ud7ff]|-(?=[A-Za-z0-9]))
             [^\n\t:\#]*+(?:(?::(?=[^ \n\t])|(?<![ \n\t])\#)[^\n\t:\#]*+)*+(?<![ ]))
-          |('[^'\n\t]*+(?:''[^'\n\t]*+)*+'|"[^"\n\t\\]*+(?:\\[^\n\t][^"\n\t\\]*+)*+"|\{\}|\[[A-Za-z0-9_, -]*+\])
+          |('[^'\n\t]*+(?:''[^'\n\t]*+)*+'|"[^"\n\t\\]*+(?:\\[^\n\t][^"\n\t\\]*+)*+"|\{\}|\[[A-Za-z0-9_., '"/-]*+\])
           |(?<=:)
         )\n
         |\|(-?)\n
@@ -35,7 +35,9 @@ _EASY = bytes(range(0x20, 0x7F)) + b"\n"
 _HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
 _ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _NAMED_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*").fullmatch
+_ITEM = r"""(?:"([^"\\]*)"|'([^']*)'|(-?[A-Za-z0-9_][A-Za-z0-9_./-]*))"""
+_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*+").fullmatch
+_EACH_ITEM = re.compile(_ITEM).finditer
 
 
 class _GaveUp(Exception):
@@ -169,7 +171,7 @@ def _value(scalar: Callable[[str], Any], column: int, plain: str, other: str, ch
         return _ESCAPES.sub(_unescape, inside) if "\\" in inside else inside
     if mark == "{":
         return {}
-    return [_flow_word(scalar, word) for word in inside.split(", ")] if inside else []
+    return _flow_list(scalar, inside) if inside else []
 
 
 def _literal(block: str, pad: str, chomp: str) -> str:
@@ -178,10 +180,12 @@ def _literal(block: str, pad: str, chomp: str) -> str:
     return text if chomp else text + "\n"
 
 
-def _flow_word(scalar: Callable[[str], Any], word: str) -> Any:
-    if _WORD(word) is None:
+def _flow_list(scalar: Callable[[str], Any], inside: str) -> list[Any]:
+    """The items of a list in brackets on one line: words, numbers and simple quoted texts."""
+    if _ITEMS(inside) is None:
         raise _GaveUp
-    return scalar(word)
+    items = (found.group(1, 2, 3) for found in _EACH_ITEM(inside))
+    return [scalar(word) if word is not None else quoted or single or "" for quoted, single, word in items]
 
 
 def _unescape(match: re.Match[str]) -> str:

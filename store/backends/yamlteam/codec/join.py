@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -104,15 +104,28 @@ def is_skipped(entry: Entry) -> bool:
 def _close(entries: Sequence[Entry], index: int) -> tuple[Entry, int]:
     """The joined entry and how many entries it uses; the entry itself when nothing near closes it."""
     raws = _window(entries, index)
-    end = first_item_end(b"".join(raws))
-    starts = list(accumulate([raw.count(b"\n") for raw in raws]))
-    used = bisect_left(starts, end) + 1 if end is not None else 1
-    if used == 1:
+    ends = list(accumulate([raw.count(b"\n") for raw in raws]))
+    used = _closing(raws, ends)
+    if used < 2:
         return entries[index], 1
     candidate = Entry(b"".join(raws[:used]))
     if candidate.error is not None and candidate.error.kind is not Kind.MEANING:
         return entries[index], 1
     return candidate, used
+
+
+def _closing(raws: Sequence[bytes], ends: Sequence[int]) -> int:
+    """How many of `raws` the first item takes, 0 when they do not close it. `ends` are the lines up to each."""
+    try:
+        return bisect_left(ends, first_item_end(b"".join(raws))) + 1
+    except CodecError as error:
+        sound = bisect_right(ends, error.line - 1)
+        if error.kind is Kind.OPEN or sound >= len(raws) or sound < 2:
+            return 0
+    try:  # libyaml reads ahead, so the error may lie behind the item
+        return bisect_left(ends, first_item_end(b"".join(raws[:sound]))) + 1
+    except CodecError:
+        return 0
 
 
 def _window(entries: Sequence[Entry], index: int) -> list[bytes]:
