@@ -261,6 +261,11 @@ def test_a_cut_at_a_line_end_leaves_the_entries_before_it() -> None:
         assert len(text.messages()) + len(text.damaged()) == len(text.entries)
 
 
+def test_an_error_names_a_huge_key_in_short() -> None:
+    key = b"k" * 900
+    assert len(the_only_damage(around(b"\n      %s: 1\n      %s: 2" % (key, key))).message) < 200
+
+
 def test_a_message_beyond_every_size_is_damaged_not_fatal() -> None:
     assert "50,000,0" in the_only_damage(around(b'"' + b"x" * 50_000_000 + b'"')).message
 

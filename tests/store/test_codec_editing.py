@@ -160,6 +160,14 @@ def test_the_message_that_was_put_in_is_the_one_that_comes_out() -> None:
     assert QueueText.parse(text.data(), text).messages()[-1] is message
 
 
+def test_an_entry_that_does_not_exist_cannot_be_changed() -> None:
+    for index in (-1, 2):
+        with pytest.raises(IndexError):
+            a_queue(2).edit(remove=[index])
+        with pytest.raises(IndexError):
+            a_queue(2).edit(replace={index: a_message(1)})
+
+
 def test_everything_at_once() -> None:
     text = a_queue(4)
     second = text.messages()[1].with_changes(status="read")

@@ -35,8 +35,11 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
 
     Raises:
         CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+        IndexError: There is no such entry.
     """
     for index in (*change.replace, *change.remove):
+        if index < 0:
+            raise IndexError(f"entry {index}")
         _check_sound(parts.entries[index], index)
     if parts.flow:
         return _edit_flow(data, parts, change)

@@ -11,6 +11,9 @@ DEPTH = 64
 """Levels of nesting in a message; deeper texts are refused before any recursive code sees them."""
 
 
+_LONGEST_NAME = 80
+
+
 class Events:
     """A stream of libyaml's parser events that knows its level and turns every failure into a `CodecError`."""
 
@@ -122,7 +125,7 @@ def read_record(events: Events, event: Any) -> dict[str, Any]:
         raise CodecError("expected a message (a mapping of keys)", line_of(event))
     record = _read_mapping(events, as_text=None)
     if events.anchor is not None:
-        raise CodecError(f"anchor &{events.anchor[0]}", events.anchor[1], hint="Remove it; write values out.")
+        raise CodecError(f"anchor &{_short(events.anchor[0])}", events.anchor[1], hint="Remove it; write values out.")
     return record
 
 
@@ -133,7 +136,7 @@ def _read_mapping(events: Events, *, as_text: bool | None) -> dict[str, Any]:
     while type(event := events.next()).__name__ != "MappingEndEvent":
         key = _read_key(events, event)
         if key in found:
-            raise CodecError(f"key {key!r} twice", lines[key], line_of(event))
+            raise CodecError(f"key {_short(key)!r} twice", lines[key], line_of(event))
         lines[key] = line_of(event)
         text = key in TEXT_KEYS if as_text is None else as_text
         found[key] = read_value(events, events.next(), as_text=text)
@@ -152,13 +155,17 @@ def _check_extras(events: Events, event: Any) -> str:
     """The event's class name; aliases and tags are refused at once, an anchor when no alias explains it."""
     name = type(event).__name__
     if name == "AliasEvent":
-        raise CodecError(f"alias *{event.anchor}", line_of(event), hint="Write the value out where it is used.")
+        raise CodecError(f"alias *{_short(event.anchor)}", line_of(event), hint="Write the value out where it is used.")
     if event.anchor is not None and events.anchor is None:
         events.anchor = (event.anchor, line_of(event))
     if event.tag is not None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
-        raise CodecError(f"tag {tag}", line_of(event), hint="Remove the tag; write the value as text.")
+        raise CodecError(f"tag {_short(tag)}", line_of(event), hint="Remove the tag; write the value as text.")
     return name
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
 
 
 def read_item(data: bytes) -> dict[str, Any]:
