@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -73,13 +74,13 @@ class ConsoleApp(App[int]):
             """Only the latest progress is of interest."""
             return isinstance(message, ConsoleApp.Progressed)
 
-    def __init__(self, team: Team, *, me: str, read_only: bool = False) -> None:
+    def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
         super().__init__()
         self.team = team
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
-        self.feed = Feed(team, me)
+        self.feed = feed or Feed(team, me)
         self.situation = Situation()
         self._reading = self._again = False
         self._reported = 0.0
@@ -163,6 +164,8 @@ class ConsoleApp(App[int]):
             self.set_timer(HOLDER_LOOK, self.look)
         if first:
             self.call_after_refresh(self._watch)
+            self.call_after_refresh(gc.freeze)
+            self.call_after_refresh(gc.enable)
 
     def _failed(self, error: BaseException) -> None:
         words = error.message if isinstance(error, TeamError) else f"{type(error).__name__}: {error}"
@@ -171,8 +174,11 @@ class ConsoleApp(App[int]):
 
     def _show(self, **known: Any) -> None:
         self.situation = replace(self.situation, **known)
+        now = self.team.clock()
         if self.main.is_mounted:
-            self.main.show(self.situation, self.team.clock())
+            self.main.show(self.situation, now)
+        else:
+            self.main.situation, self.main.now = self.situation, now
 
     @work(group="watch")
     async def _watch(self) -> None:
@@ -200,9 +206,9 @@ class ConsoleApp(App[int]):
             self.main.tick(now)
 
 
-def run_console(team: Team, *, me: str, read_only: bool = False) -> int:
+def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    app = ConsoleApp(team, me=me, read_only=read_only)
+    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
     return app.run() or app.return_code or 0
 
 

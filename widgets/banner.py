@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.cells import Line, fit, wrap
-from widgets.tones import TONE_CLASSES, Inked, tone_css
+from widgets.tones import Inked
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,7 @@ _MOST_LINES = 3
 class Banner(Inked, Widget):
     """Up to three lines above the rows, gone when all is well."""
 
-    DEFAULT_CSS = (
-        tone_css("Banner")
-        + """
+    DEFAULT_CSS = """
     Banner {
         height: auto;
         display: none;
@@ -57,8 +55,6 @@ class Banner(Inked, Widget):
         &.-unreadable, &.-vanished { background: $error 16%; }
     }
     """
-    )
-    COMPONENT_CLASSES = TONE_CLASSES
     HELP: ClassVar[str] = "Why the screen may not show the present state, and what to do about it."
 
     def __init__(self, *, id: str | None = None) -> None:

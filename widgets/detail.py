@@ -12,15 +12,13 @@ from textual.strip import Strip
 
 from widgets.cells import Line, fit
 from widgets.document import Document, lay_out
-from widgets.tones import TONE_CLASSES, Inked, tone_css
+from widgets.tones import Inked
 
 
 class Detail(Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ."""
 
-    DEFAULT_CSS = (
-        tone_css("Detail")
-        + """
+    DEFAULT_CSS = """
     Detail {
         overflow-x: hidden;
         overflow-y: auto;
@@ -30,8 +28,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         color: $foreground;
     }
     """
-    )
-    COMPONENT_CLASSES = TONE_CLASSES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", "Down", show=False),
         Binding("k,up", "scroll_up", "Up", show=False),

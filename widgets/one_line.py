@@ -6,14 +6,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.cells import Line, spread
-from widgets.tones import TONE_CLASSES, Inked, tone_css
+from widgets.tones import Inked
 
 
 class OneLine(Inked, Widget):
     """One line: parts at the left, parts at the right."""
 
-    DEFAULT_CSS = tone_css("OneLine") + "OneLine { height: 1; }"
-    COMPONENT_CLASSES = TONE_CLASSES
+    DEFAULT_CSS = "OneLine { height: 1; }"
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)

@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.cells import Line, fit, width_of, wrap
-from widgets.tones import TONE_CLASSES, Inked, tone_css
+from widgets.tones import Inked
 
 RowT = TypeVar("RowT")
 
@@ -51,9 +51,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     Selection and marks belong to keys, so rows may come, go and change order under them.
     """
 
-    DEFAULT_CSS = (
-        tone_css("RowList")
-        + """
+    DEFAULT_CSS = """
     RowList {
         overflow-x: hidden;
         overflow-y: auto;
@@ -61,17 +59,13 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         scrollbar-gutter: stable;
         color: $foreground;
         & > .row-list--cursor { background: $foreground 8%; }
-        & > .row-list--bar { color: $text-disabled; }
-        & > .row-list--mark { color: $text-warning; text-style: bold; }
         &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
-        &:focus > .row-list--bar { color: $accent; text-style: bold; }
         &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
         &:nocolor:focus > .row-list--cursor { text-style: reverse; }
     }
     """
-    )
-    COMPONENT_CLASSES = TONE_CLASSES | {"row-list--cursor", "row-list--bar", "row-list--mark"}
-    """`row-list--cursor` the row under the cursor, `row-list--bar` its bar, `row-list--mark` the sign of a mark."""
+    COMPONENT_CLASSES = {"row-list--cursor"}
+    """`row-list--cursor` is the row under the cursor."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "Down", show=False),
         Binding("k,up", "move(-1)", "Up", show=False),
@@ -157,6 +151,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._empty: tuple[Line, ...] = ()
         self._now = datetime.now(UTC)
         self._cache: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
+        self._wrapped: tuple[object, list[Line]] = ((), [])
         self._disturbed_at = float("-inf")
 
     _cursor_key: str | None
@@ -310,14 +305,16 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         on = index == self._cursor
         states = ("row-list--cursor",) if on else ()
         marked = first and bool(self._marks) and self._key(self.rows[index]) in self._marks
-        bar = self.strip((("▌" if on else " ", ""),), 1, *states, *(("row-list--bar",) if on else ()))
-        mark = self.strip((("✓" if marked else " ", ""),), 1, *states, *(("row-list--mark",) if marked else ()))
-        return Strip.join([bar, mark])
+        bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
+        return self.strip((bar, ("✓" if marked else " ", "mark")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         if self.rows or not self._empty:
             return self.strip(((" " * width, ""),), width)
-        lines = [one for line in self._empty for one in (wrap(line, width - 4) if line else [()])]
+        if self._wrapped[0] != (self._empty, width):
+            lines = [one for line in self._empty for one in (wrap(line, width - 4) if line else [()])]
+            self._wrapped = ((self._empty, width), lines)
+        lines = self._wrapped[1]
         number = y - max(0, (self.size.height - len(lines)) // 3)
         line = lines[number] if 0 <= number < len(lines) else ()
         lead = max(0, (width - width_of(line)) // 2)

@@ -29,10 +29,7 @@ class TabBar(OneLine):
 
     DEFAULT_CSS = """
     TabBar { background: $surface; padding: 0 1; }
-    TabBar > .tab-bar--active { background: $accent-muted; color: $text-accent; text-style: bold; }
-    TabBar:nocolor > .tab-bar--active { text-style: reverse; }
     """
-    COMPONENT_CLASSES = {"tab-bar--active"}
     HELP: ClassVar[str] = "The modes. Press a number, or click one."
 
     @dataclass

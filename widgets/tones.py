@@ -1,58 +1,63 @@
-"""The few tones everything is written in, and how a widget turns them into terminal styles."""
+"""The few tones everything is written in, and how a widget turns them into terminal styles.
+
+Tones are taken from the theme's variables rather than from component classes: a component class costs a
+walk through the whole stylesheet for every widget that has it, and there are many widgets and many tones.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
 from widgets.cells import Line
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.widget import Widget as _Widget
 else:
     _Widget = object
 
-_RULES = {
-    "muted": "color: $text-muted;",
-    "faint": "color: $text-disabled;",
-    "strong": "text-style: bold;",
-    "accent": "color: $text-accent;",
-    "head": "color: $text-accent; text-style: bold;",
-    "good": "color: $text-success;",
-    "warn": "color: $text-warning;",
-    "bad": "color: $text-error;",
-    "alarm": "color: $text-error; text-style: bold;",
-    "alert": "color: $text-warning; text-style: bold;",
-    "code": "color: $text-secondary;",
-    "italic": "text-style: italic;",
-    "key": "color: $text-accent; text-style: bold;",
-    "chip": "background: $accent-muted; color: $text-accent;",
-    "bad-chip": "background: $error-muted; color: $text-error; text-style: bold;",
-    "warn-chip": "background: $warning-muted; color: $text-warning; text-style: bold;",
-    "good-chip": "background: $success-muted; color: $text-success; text-style: bold;",
+
+@dataclass(frozen=True, slots=True)
+class Tone:
+    """A theme variable for the letters, one for what is behind them, and a weight."""
+
+    front: str = ""
+    back: str = ""
+    bold: bool = False
+    italic: bool = False
+
+
+TONES: Mapping[str, Tone] = {
+    "muted": Tone("text-muted"),
+    "faint": Tone("text-disabled"),
+    "strong": Tone(bold=True),
+    "accent": Tone("text-accent"),
+    "head": Tone("text-accent", bold=True),
+    "good": Tone("text-success"),
+    "warn": Tone("text-warning"),
+    "bad": Tone("text-error"),
+    "alarm": Tone("text-error", bold=True),
+    "alert": Tone("text-warning", bold=True),
+    "code": Tone("text-secondary"),
+    "italic": Tone(italic=True),
+    "key": Tone("text-accent", bold=True),
+    "mark": Tone("text-warning", bold=True),
+    "bar": Tone("accent", bold=True),
+    "chip": Tone("text-accent", "accent-muted", bold=True),
+    "warn-chip": Tone("text-warning", "warning-muted", bold=True),
 }
-TONES = frozenset(_RULES)
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
 
 
-def tone_css(widget: str) -> str:
-    """The rules of all tones for the widget class named; put them first in its `DEFAULT_CSS`."""
-    rules = "\n".join(f"  &> .tone--{tone} {{ {rule} }}" for tone, rule in _RULES.items())
-    plain = "\n".join(f"  &:nocolor > .tone--{tone} {{ text-style: reverse; }}" for tone in TONES if "chip" in tone)
-    return f"{widget} {{\n{rules}\n{plain}\n}}\n"
-
-
-TONE_CLASSES = {f"tone--{tone}" for tone in TONES}
-
-
 class Inked(_Widget):
-    """What a widget with a line API is mixed with: lines of parts become strips in its component styles.
-
-    The widget names `TONE_CLASSES` among its `COMPONENT_CLASSES` and `tone_css` in its `DEFAULT_CSS`.
-    """
+    """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
 
     _inks: dict[tuple[object, ...], Style] | None = None
 
@@ -64,8 +69,8 @@ class Inked(_Widget):
         key = (self.has_focus, tone, *states)
         style = inks.get(key)
         if style is None:
-            names = [*states, f"tone--{tone}"] if tone in TONES else list(states)
-            style = inks[key] = self.get_visual_style(*names).rich_style
+            place = self.get_visual_style(*states)
+            style = inks[key] = place.rich_style + _style(self.app, TONES.get(tone), place.background)
         return style
 
     def strip(self, line: Line, width: int, *states: str) -> Strip:
@@ -76,3 +81,35 @@ class Inked(_Widget):
         """Forget styles that a new theme or state made wrong."""
         super().notify_style_update()
         self._inks = None
+
+
+def _style(app: App[object], tone: Tone | None, background: Color | None) -> Style:
+    """The tone over `background`; without colours what has a background of its own is shown reversed."""
+    if tone is None:
+        return Style.null()
+    variables = app.theme_variables
+    back = _colour(variables.get(tone.back, ""), background) if tone.back else None
+    front = _colour(variables.get(tone.front, ""), back or background) if tone.front else None
+    plain = bool(tone.back) and (app.no_color or (back is not None and back.ansi is not None))
+    return Style(
+        color=front.rich_color if front is not None else None,
+        bgcolor=back.rich_color if back is not None else None,
+        bold=True if tone.bold else None,
+        italic=True if tone.italic else None,
+        dim=True if front is not None and front.ansi is not None and "%" in variables.get(tone.front, "") else None,
+        reverse=True if plain else None,
+    )
+
+
+def _colour(text: str, background: Color | None) -> Color | None:
+    """A colour as theme variables spell it: `#5fb3b3`, `auto 60%`, `ansi_default 50%`."""
+    name, _, share = text.partition(" ")
+    part = float(share.rstrip("%")) / 100 if share else 1.0
+    background = background or Color(0, 0, 0)
+    try:
+        colour = background.get_contrast_text(part) if name == "auto" else Color.parse(name)
+    except ColorParseError:
+        return None
+    if colour.ansi is not None:
+        return colour
+    return background + (colour if name == "auto" or not share else colour.multiply_alpha(part))

@@ -111,7 +111,7 @@ class HistoryPane(ListPane[Message]):
 
     def back(self) -> bool:
         """Stop a search first; out of the message next."""
-        if self._busy is not None and self.query_text and not self.query_one(".pane--filter").has_focus:
+        if self._busy is not None and self.query_text and not self.is_asking:
             self._busy.cancel()
             self._walk += 1
             self._busy = None

@@ -26,7 +26,6 @@ from widgets.faces.roster import roster_lines
 from widgets.message_detail import message_document
 from widgets.row_list import Drawing, RowList
 from widgets.signs import AGENTS
-from widgets.typing import Field
 
 
 class InboxesPane(ListPane[Message]):
@@ -52,13 +51,11 @@ class InboxesPane(ListPane[Message]):
 
     def compose(self) -> ComposeResult:
         """Roster and inbox side by side, the message right of them or below."""
-        with Container(classes="pane--rows"):
-            with Container(classes="inboxes--lists"):
-                yield RowList[RosterRow](
-                    lambda row: row.name, roster_lines, roomy=24, matter=lambda row: row.name, id="roster"
-                )
-                yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
-            yield Field(placeholder="filter: messages that hold all of these words", classes="pane--filter")
+        with Container(classes="pane--rows"), Container(classes="inboxes--lists"):
+            yield RowList[RosterRow](
+                lambda row: row.name, roster_lines, roomy=24, matter=lambda row: row.name, id="roster"
+            )
+            yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,7 +23,11 @@ from store.views.rows import View
 from widgets.detail import Detail
 from widgets.document import Document
 from widgets.row_list import Draw, RowList
-from widgets.typing import Field
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+    from widgets.field import Field
 
 RowT = TypeVar("RowT")
 
@@ -133,6 +137,7 @@ class ListPane(Pane, Generic[RowT]):
         super().__init__(shelf)
         self.query_text = ""
         self._resting: Timer | None = None
+        self._field: Field | None = None
         self._all: tuple[RowT, ...] = ()
 
     @property
@@ -149,7 +154,6 @@ class ListPane(Pane, Generic[RowT]):
         """List and filter left, detail right."""
         with Container(classes="pane--rows"):
             yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, markable=self.MARKABLE)
-            yield Field(placeholder="filter: rows that hold all of these words", classes="pane--filter")
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
@@ -226,16 +230,26 @@ class ListPane(Pane, Generic[RowT]):
 
     def filter(self) -> None:
         """Ask for words to filter by."""
-        field = self.query_one(".pane--filter", Field)
-        field.add_class("-shown")
-        field.value = self.query_text
-        field.focus()
+        from widgets.field import Field
+
+        if self._field is None:
+            field = Field(placeholder="only rows that hold all of these words", classes="pane--filter")
+            self._field = field
+            self.query_one(".pane--rows").mount(field)
+        self._field.add_class("-shown")
+        self._field.value = self.query_text
+        self._field.focus()
 
     def set_filter(self, text: str) -> None:
         """Show only rows that hold all words of `text`."""
         if text != self.query_text:
             self.query_text = text
             self._fill()
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return self._field is not None and self._field.has_class("-shown")
 
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
@@ -248,7 +262,7 @@ class ListPane(Pane, Generic[RowT]):
             self.rows.focus()
         elif self.rows.marks:
             self.rows.clear_marks()
-        elif self.query_text or self.query_one(".pane--filter").has_class("-shown"):
+        elif self.query_text or self.is_asking:
             self._close_filter("")
         else:
             return False
@@ -285,19 +299,20 @@ class ListPane(Pane, Generic[RowT]):
         self._show_titles()
         self.post_message(self.Looked(self))
 
-    @on(Field.Changed, ".pane--filter")
-    def _typed(self, event: Field.Changed) -> None:
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Words of the filter were typed."""
         event.stop()
         self.set_filter(event.value)
 
-    @on(Field.Submitted, ".pane--filter")
-    def _submitted(self, event: Field.Submitted) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The filter is as it should be."""
         event.stop()
         self._close_filter(event.value)
 
     def _close_filter(self, text: str) -> None:
         self.set_filter(text)
-        self.query_one(".pane--filter").remove_class("-shown")
+        if self._field is not None:
+            self._field.remove_class("-shown")
         self.rows.focus()
 
     def _fill(self) -> None:
@@ -324,7 +339,8 @@ class ListPane(Pane, Generic[RowT]):
             notes.append(f"✓ {len(self.rows.marks)} marked")
         if self.query_text:
             notes.append(f"∕ {self.query_text}  esc ✕")
-        set_title(self.rows, self.title_of(shown, total), "  ".join(notes))
+        known = self.situation.sight is not None and self.situation.sight.view is not None
+        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _show_detail(self) -> None:
         row = self.rows.cursor_row

@@ -17,8 +17,9 @@ from store.errors import Code, TeamError
 from store.message import Priority
 from store.safe import safe_line
 from widgets.choice import Choice
+from widgets.field import Field, NameSuggester
 from widgets.forms.form import Draft, Form, labelled
-from widgets.typing import Field, Letter, NameSuggester
+from widgets.note import Letter
 
 ResultT = TypeVar("ResultT")
 
@@ -161,9 +162,8 @@ class Compose(Form[ResultT]):
         return foresee(names)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Show what the preview found, or what became of the act."""
+        """Show what the preview found; the form itself minds the act."""
         if event.worker.group != "preview":
-            super().on_worker_state_changed(event)
             return
         text: Any = ""
         if event.state is WorkerState.SUCCESS:

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from store.errors import Code, TeamError
+from widgets.field import Field
 from widgets.forms.form import Draft, Form, labelled
-from widgets.typing import Field
 
 ResultT = TypeVar("ResultT")
 
@@ -73,7 +73,7 @@ class Confirm(Form[ResultT]):
         if self._field:
             suggester = None
             if self._names is not None:
-                from widgets.typing import NameSuggester
+                from widgets.field import NameSuggester
 
                 suggester = NameSuggester(self._names)
             yield labelled(self._field, Field(self.draft.get("words", ""), id="words", suggester=suggester))

@@ -38,9 +38,9 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
     Form .form--error.-shown { display: block; }
     Form .form--note { height: auto; color: $text-muted; margin-top: 1; }
     Form .form--buttons { layout: horizontal; height: auto; align-horizontal: right; margin-top: 1; }
-    Form Button { height: 1; min-width: 10; border: none; margin-left: 2; background: $panel; color: $foreground;
+    Form Button.-textual-compact { min-width: 10; margin-left: 2; background: $panel; color: $foreground;
         text-style: none; padding: 0 2; }
-    Form Button:focus { background: $accent; color: $background; text-style: bold; }
+    Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
     Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
     .-narrow Form > .form--box { width: 96%; }
     """
@@ -66,8 +66,8 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
                 yield from self.fields()
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
-                yield Button("Cancel", id="cancel")
-                yield Button(Content(self.verb()), id="hand-in")
+                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(Content(self.verb()), id="hand-in", compact=True)
 
     def title_words(self) -> str:
         """Safe text on the border."""

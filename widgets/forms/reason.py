@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from store.errors import Code, TeamError
+from widgets.field import Field
 from widgets.forms.form import Draft, Form, labelled
-from widgets.typing import Field, Note
+from widgets.note import Note
 
 ResultT = TypeVar("ResultT")
 

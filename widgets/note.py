@@ -1,31 +1,15 @@
-"""Fields a human types in: what is pasted is made safe to show before it is shown."""
+"""Several lines of text that a human types; what is pasted is made safe to show before it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.message import Message
-from textual.suggester import Suggester
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
-from store.safe import safe_line, safe_text
-
-
-class Field(Input):
-    """One line of text."""
-
-    DEFAULT_CSS = """
-    Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
-    Field:focus { background: $primary-muted; }
-    Field:nocolor:focus { text-style: underline; }
-    """
-
-    def _on_paste(self, event: Paste) -> None:
-        event.text = safe_line(event.text.strip("\r\n"))
-        super()._on_paste(event)
+from store.safe import safe_text
 
 
 class Note(TextArea):
@@ -33,7 +17,7 @@ class Note(TextArea):
 
     DEFAULT_CSS = """
     Note, Note:focus { border: none; height: 4; padding: 0; background: $panel; }
-    Note:focus { background: $primary-muted; }
+    Note:focus { background: $primary-muted 45%; }
     """
     BINDINGS = [Binding("ctrl+j", "newline", "New line", show=False)]
 
@@ -81,22 +65,3 @@ class Letter(Note):
             await TextArea._on_key(self, event)
         else:
             await super()._on_key(event)
-
-
-class NameSuggester(Suggester):
-    """Completes the last of several names that are parted by commas."""
-
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._names = names
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The value with its last name completed; None when nothing fits or it is complete."""
-        head, comma, last = value.rpartition(",")
-        typed = last.lstrip()
-        lead = head + comma + last[: len(last) - len(typed)]
-        taken = {one.strip() for one in head.split(",")}
-        for name in self._names():
-            if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
-                return lead + typed + name[len(typed) :]
-        return None
