@@ -76,14 +76,16 @@ def _strangers(evidence: Evidence) -> Iterator[Problem]:
 
 def _requests(evidence: Evidence) -> Iterator[Problem]:
     for row in sorted(evidence.flagged, key=lambda row: row.key):
-        live = [one for one in (row.question, *row.answers) if evidence.departures.is_live(one.message_id)]
-        for flag in row.flags if live or row.is_open else ():
-            yield from _FLAGS[flag](evidence, row)
+        live = any(evidence.departures.is_live(one.message_id) for one in (row.question, *row.answers))
+        for flag in row.flags:
+            if live or flag is Flag.OVERDUE:
+                yield from _FLAGS[flag](evidence, row)
 
 
 def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for one in row.answers:
-        if not may_answer(evidence.config, actor=one.sender, kind=row.kind, addressee=row.addressee):
+        live = evidence.departures.is_live(one.message_id)
+        if live and not may_answer(evidence.config, actor=one.sender, kind=row.kind, addressee=row.addressee):
             text = f"{one.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
             hint = "It decides nothing; the request waits for whoever may answer it."
             yield Problem("UNAUTHORISED_VERDICT", "error", one.message_id, text, hint)

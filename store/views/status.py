@@ -71,9 +71,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "location": team.location,
         "backend": team.capabilities.name,
         "read_only": team.read_only,
-        "condition": "locked"
-        if snapshot.holder is not None and snapshot.condition == "ok"
-        else str(snapshot.condition),
+        "condition": _condition(view),
         "agents": len(view.roster),
         "messages": dict(view.counts),
         "needs_you": len(view.attention),

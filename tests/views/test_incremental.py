@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import timedelta
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -66,8 +67,8 @@ def _sprint(story: Chronicle, data: st.DataObject) -> object:
     agent, key = data.draw(st.sampled_from(("dev-1", "dev-2"))), data.draw(st.sampled_from(("3-1", "3-2")))
     batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}]
     kind = data.draw(st.sampled_from(("task", "report", "plan", "batch", "roster", "empty roster", "unknown")))
-    done = {"batch_id": 1, "session_id": "s1", "stories_completed": [key], "stories_failed": []}
-    return {
+    done: dict[str, Any] = {"batch_id": 1, "session_id": "s1", "stories_completed": [key], "stories_failed": []}
+    acts: dict[str, Callable[[], object]] = {
         "task": lambda: story.sprint("slave-batch-1", agent, "TASK_ASSIGNMENT", **task(key)),
         "report": lambda: story.sprint(agent, "slave-batch-1", "AGENT_COMPLETE", status="success", results={}),
         "plan": lambda: story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", session_id="s1", batches=batches),
@@ -75,7 +76,8 @@ def _sprint(story: Chronicle, data: st.DataObject) -> object:
         "roster": lambda: story.roster(agent),
         "empty roster": lambda: story.roster(),
         "unknown": lambda: story.say(agent, LEAD, "some_kind"),
-    }[kind]()
+    }
+    return acts[kind]()
 
 
 def _status(story: Chronicle, data: st.DataObject) -> object:

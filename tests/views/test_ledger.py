@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from store.protocol.kinds import RequestKind
@@ -341,7 +343,13 @@ def test_open_requests_come_first_oldest_on_top_then_the_answered_ones_newest_on
 
 def test_a_batch_report_asks_for_the_end_of_its_slave() -> None:
     story = Chronicle()
-    body = {"batch_id": 1, "session_id": "s1", "stories_completed": [], "stories_failed": [], "batch_report": ""}
+    body: dict[str, Any] = {
+        "batch_id": 1,
+        "session_id": "s1",
+        "stories_completed": [],
+        "stories_failed": [],
+        "batch_report": "",
+    }
     report = story.sprint("slave-batch-1", LEAD, "SLAVE_BATCH_COMPLETE", **body).message_id
     assert row(story.view(), report).kind is RequestKind.DESTROY
     story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="slave-batch-1")

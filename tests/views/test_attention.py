@@ -1,0 +1,186 @@
+"""Needs you: everything that waits for the human, ranked, with the rank explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from store.team import Problem
+from store.views.rows import AttentionItem, Need
+from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+
+
+def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, AttentionItem]:
+    return {one.need: one for one in story.view(me=me, after=after).attention}
+
+
+def test_nothing_waits_in_an_empty_team() -> None:
+    assert Chronicle().view().attention == ()
+
+
+def test_an_open_plan_waits_for_the_lead_and_for_nobody_else() -> None:
+    story = Chronicle()
+    story.plan(summary="Refactor")
+    item = _items(story)[Need.PLAN]
+    assert (item.who, item.title, item.answerable, item.key) == ("task-manager", "Refactor", True, "plan:plan-1")
+    assert item.request is not None
+    assert item.why == "blocks task-manager · works only after its plan is approved"
+    assert _items(story, me="file-manager") == {}
+    story.verdict(approve=True)
+    assert _items(story) == {}
+
+
+def test_the_question_is_listed_once_although_its_message_is_unread() -> None:
+    story = Chronicle()
+    story.plan()
+    assert len(story.view().attention) == 1
+
+
+def test_what_goes_to_the_user_waits_for_the_lead_alike() -> None:
+    story = Chronicle()
+    story.say("file-manager", "user", "escalate", issue="Broken", priority="critical")
+    story.say("file-manager", "user")
+    for me in (LEAD, "user"):
+        assert set(_items(story, me=me)) == {Need.ESCALATE, Need.MESSAGE}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "need"),
+    [
+        ("AGENT_CREATE_REQUEST", {"agent_type": "dev"}, Need.CREATE),
+        ("AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"}, Need.DESTROY),
+    ],
+)
+def test_agent_requests_wait_for_the_lead(name: str, body: dict[str, str], need: Need) -> None:
+    story = Chronicle()
+    story.sprint("slave-batch-1", LEAD, name, **body)
+    assert _items(story)[need].answerable
+
+
+def test_a_clarification_waits_for_whom_it_asks() -> None:
+    story = Chronicle()
+    story.say("task-manager", "file-manager", "clarify", question="Which year?", context="Report")
+    assert _items(story) == {}
+    assert _items(story, me="file-manager")[Need.CLARIFY].title == "Which year?"
+
+
+def test_a_stop_waits_for_the_agent_that_is_asked() -> None:
+    story = Chronicle()
+    story.stop()
+    assert _items(story, me="file-manager")[Need.SHUTDOWN].answerable
+
+
+def test_a_refusal_waits_until_it_was_read_or_the_agent_was_asked_again() -> None:
+    story = Chronicle()
+    story.stop()
+    refusal = story.stopped(approve=False, content="3 tasks are open")
+    item = _items(story)[Need.REFUSED]
+    assert (item.who, item.title, item.answerable) == ("file-manager", "3 tasks are open", False)
+    assert item.request is not None
+    read = story.change(refusal, status="read")
+    assert _items(story) == {}
+    story.change(read, status="pending")
+    story.stop(request_id="stop-2")
+    assert Need.REFUSED not in _items(story)
+
+
+def test_a_stop_without_an_answer_in_time_waits_for_the_lead() -> None:
+    story = Chronicle()
+    story.stop()
+    assert _items(story, after=14) == {}
+    assert _items(story, after=15)[Need.OVERDUE].who == "file-manager"
+
+
+def test_an_agent_that_should_be_gone_and_writes_waits_for_the_lead_for_a_day() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(status="read")
+    story.say("file-manager", "debugger")
+    assert _items(story)[Need.OVERDUE].title == "should be gone and still writes"
+    assert Need.OVERDUE not in _items(story, after=86_400)
+
+
+def test_a_failed_delivery_waits_for_the_lead_and_for_its_sender() -> None:
+    story = Chronicle()
+    story.say("file-manager", "debugger", "spec_ready", status="failed", error_message="delivery_timeout")
+    for me in (LEAD, "file-manager"):
+        assert "delivery_timeout" in _items(story, me=me)[Need.FAILED].title
+    assert _items(story, me="task-manager") == {}
+
+
+def test_damage_waits_for_the_lead() -> None:
+    story = Chronicle(problems=(Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "cannot be read", "Fix"),))
+    assert _items(story)[Need.DAMAGED].who == "message-queue.yaml:7"
+    assert _items(story, me="file-manager") == {}
+
+
+def test_a_notice_about_the_store_waits_for_nobody() -> None:
+    story = Chronicle(problems=(Problem("STALE_LOCK", "notice", "lock", "left behind"),))
+    assert _items(story) == {}
+
+
+def test_an_unread_message_waits_until_it_is_read() -> None:
+    story = Chronicle()
+    message = story.say("file-manager", LEAD, priority="high")
+    item = _items(story)[Need.MESSAGE]
+    assert (item.message, item.why, item.since) == (message, "unread · high priority", message.created_at)
+    story.change(message, status="read")
+    assert _items(story) == {}
+
+
+def test_a_second_question_under_the_id_of_another_is_not_hidden() -> None:
+    story = Chronicle()
+    story.plan()
+    story.plan("file-manager", id="forged")
+    items = story.view().attention
+    assert [(one.need, one.who) for one in items] == [(Need.PLAN, "task-manager"), (Need.MESSAGE, "file-manager")]
+
+
+def test_what_blocks_more_comes_first() -> None:
+    story = Chronicle()
+    story.plan("file-manager", request_id="alone")
+    story.plan("task-manager", request_id="awaited")
+    story.say("debugger", "task-manager", "clarify", question="When?", context="Plan")
+    items = story.view().attention
+    assert [one.key for one in items] == ["plan:awaited", "plan:alone"]
+    assert items[0].blocks == ("task-manager", "debugger")
+
+
+def test_a_story_and_what_depends_on_it_are_blocked_with_its_agent() -> None:
+    story = Chronicle()
+    graph = {"4-1": {"depends_on": ["3-1"]}, "5-1": {"depends_on": ["4-1"]}, "3-1": {"depends_on": ["5-1"]}}
+    batches = [{"batch_id": 1, "stories": ["3-1", "4-1", "5-1"]}]
+    plan: dict[str, Any] = {"session_id": "s1", "total_stories": 3, "batches": batches, "dependency_graph": graph}
+    story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **plan)
+    creation(story, "dev-1", upto=5)
+    story.say("dev-1", "user", "escalate", issue="Broken")
+    assert _items(story)[Need.ESCALATE].blocks == ("dev-1", "3-1", "4-1", "5-1")
+
+
+def test_among_equals_the_one_that_waits_longest_comes_first() -> None:
+    story = Chronicle()
+    for number in range(3):
+        story.say("file-manager", LEAD, id=f"m-{number}")
+    assert [one.key for one in story.view().attention] == ["MESSAGE:m-0", "MESSAGE:m-1", "MESSAGE:m-2"]
+
+
+def test_an_overdue_question_ranks_higher_than_the_same_in_time() -> None:
+    story = Chronicle(config=settings(overdue_seconds={"clarification": 60.0}))
+    story.say("file-manager", LEAD, "clarify", question="A", context="B")
+    before, after = _items(story)[Need.CLARIFY], _items(story, after=60)[Need.CLARIFY]
+    assert after.score > before.score
+    assert after.why == f"{before.why} · overdue"
+
+
+def test_my_own_questions_do_not_wait_for_me() -> None:
+    story = Chronicle()
+    story.say(LEAD, "user", "escalate", issue="Note to myself")
+    assert _items(story) == {}
+
+
+def test_a_busy_slave_is_blocked_with_its_unfinished_stories() -> None:
+    story = Chronicle()
+    story.sprint("slave-batch-1", "dev-1", "TASK_ASSIGNMENT", **task("3-1"))
+    story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", agent_type="dev")
+    assert _items(story)[Need.CREATE].blocks == ("slave-batch-1", "3-1")

@@ -1,0 +1,292 @@
+"""Findings: each code has a queue that shows it and the same queue put right, which does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from store.protocol.signing import sign
+from store.team import Problem
+from store.views.board import Board
+from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+
+SLAVE = "slave-batch-1"
+Scene = Callable[[Chronicle, bool], object]
+CASES: dict[str, Scene] = {}
+
+
+def shows(code: str) -> Callable[[Scene], Scene]:
+    """Register a scene: called with True it must show `code`, called with False it must not."""
+
+    def register(scene: Scene) -> Scene:
+        CASES[code] = scene
+        return scene
+
+    return register
+
+
+@shows("DAMAGED_ENTRY")
+def _(story: Chronicle, bad: bool) -> None:
+    if bad:
+        story.problems = (Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "not closed", "Repair it"),)
+
+
+@shows("DUPLICATE_ID")
+def _(story: Chronicle, bad: bool) -> None:
+    story.say(LEAD, "debugger", id="m1")
+    story.say(LEAD, "debugger", id="m1" if bad else "m2")
+
+
+@shows("ANSWER_TO_NOTHING")
+def _(story: Chronicle, bad: bool) -> None:
+    story.plan()
+    story.verdict("plan-9" if bad else "plan-1", approve=True)
+
+
+@shows("UNAUTHORISED_VERDICT")
+def _(story: Chronicle, bad: bool) -> None:
+    story.plan()
+    story.verdict(approve=True, sender="file-manager" if bad else LEAD)
+
+
+@shows("CONTRADICTORY_ANSWER")
+def _(story: Chronicle, bad: bool) -> None:
+    story.plan()
+    story.verdict(approve=True)
+    story.verdict(approve=not bad, content="No")
+
+
+@shows("ANSWERED_TWICE")
+def _(story: Chronicle, bad: bool) -> None:
+    story.plan()
+    for _ in range(2 if bad else 1):
+        story.verdict(approve=True)
+
+
+@shows("OVERDUE_REQUEST")
+def _(story: Chronicle, bad: bool) -> None:
+    story.stop()
+    story.wait(20)
+    if not bad:
+        story.stopped()
+
+
+@shows("STRANGER")
+def _(story: Chronicle, bad: bool) -> None:
+    story.say("file-manger" if bad else "file-manager", LEAD)
+
+
+@shows("PREFIX_MISMATCH")
+def _(story: Chronicle, bad: bool) -> None:
+    story.sprint(
+        SLAVE, LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-1", **({"msg_type": "DEBUG_RESULT"} if bad else {})
+    )
+
+
+@shows("BODY_INVALID")
+def _(story: Chronicle, bad: bool) -> None:
+    story.sprint(SLAVE, LEAD, "AGENT_DESTROY_REQUEST", **({} if bad else {"agent_name": "dev-1"}))
+
+
+@shows("WRONG_DIRECTION")
+def _(story: Chronicle, bad: bool) -> None:
+    story.sprint(SLAVE, "debugger" if bad else LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-1")
+
+
+@shows("BUSINESS_IN_CREATE_REQUEST")
+def _(story: Chronicle, bad: bool) -> None:
+    body = {"agent_type": "dev", "role_hint": "Developer", "requested_by": SLAVE}
+    story.sprint(SLAVE, LEAD, "AGENT_CREATE_REQUEST", **body, **({"story_key": "3-1"} if bad else {}))
+
+
+@shows("STEP_MISSING")
+def _(story: Chronicle, bad: bool) -> None:
+    creation(story, skip=(5,) if bad else ())
+
+
+@shows("STEP_OUT_OF_ORDER")
+def _(story: Chronicle, bad: bool) -> None:
+    creation(story, upto=5, skip=(4,) if bad else ())
+    if bad:
+        story.roster("dev-runner-3-1")
+
+
+@shows("STEP_DOUBLED")
+def _(story: Chronicle, bad: bool) -> None:
+    creation(story, upto=5)
+    if bad:
+        story.sprint(SLAVE, "dev-runner-3-1", "TASK_ASSIGNMENT", **task("3-1"))
+
+
+@shows("STORY_COUNT_MISMATCH")
+def _(story: Chronicle, bad: bool) -> None:
+    batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}]
+    body: dict[str, Any] = {
+        "session_id": "s1",
+        "total_stories": 9 if bad else 2,
+        "batches": batches,
+        "dependency_graph": {},
+    }
+    story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **body)
+
+
+@shows("ROSTER_DRIFT")
+def _(story: Chronicle, bad: bool) -> None:
+    creation(story, "dev-1", upto=3)
+    story.roster(*(() if bad else ("dev-1",)))
+
+
+@shows("ROSTER_TO_NON_RESIDENT")
+def _(story: Chronicle, bad: bool) -> None:
+    story.roster(to=(SLAVE,) if bad else ("debugger",))
+
+
+@shows("STILL_ALIVE")
+def _(story: Chronicle, bad: bool) -> None:
+    story.stop()
+    story.stopped()
+    if bad:
+        story.say("file-manager", LEAD)
+
+
+@shows("UNSIGNED")
+def _(story: Chronicle, bad: bool) -> None:
+    _signed(story, None if bad else b"key")
+
+
+@shows("BROKEN_SIGNATURE")
+def _(story: Chronicle, bad: bool) -> None:
+    _signed(story, b"another key" if bad else b"key")
+
+
+@shows("SELF_ADDRESSED")
+def _(story: Chronicle, bad: bool) -> None:
+    story.say("file-manager", "file-manager" if bad else LEAD)
+
+
+@shows("UNKNOWN_KIND")
+def _(story: Chronicle, bad: bool) -> None:
+    story.say("file-manager", LEAD, "gossip" if bad else "message")
+
+
+def _signed(story: Chronicle, key: bytes | None) -> None:
+    story.config = settings(key=b"key")
+    message = story.say(LEAD, "debugger")
+    if key is not None:
+        story.change(message, signature=sign(message.record, key))
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_queue_with_the_departure_shows_it_and_one_without_does_not(code: str) -> None:
+    bad, good = Chronicle(), Chronicle()
+    CASES[code](bad, True)
+    CASES[code](good, False)
+    assert code in bad.codes()
+    assert code not in good.codes()
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_every_finding_names_its_place_and_what_is_wrong_and_the_next_step(code: str) -> None:
+    story = Chronicle()
+    CASES[code](story, True)
+    for one in story.view().findings:
+        assert one.place
+        assert one.message
+        assert one.hint
+        assert one.severity in ("error", "warning", "notice")
+
+
+@pytest.mark.parametrize("code", [one for one in CASES if one not in ("DAMAGED_ENTRY", "ROSTER_DRIFT")])
+def test_a_finding_about_messages_ends_when_they_leave_the_queue(code: str) -> None:
+    story = Chronicle()
+    CASES[code](story, True)
+    if code == "OVERDUE_REQUEST":
+        story.stopped()
+    board = Board(LEAD)
+    board.update(story.snapshot(), story.now)
+    for message in tuple(story.messages):
+        story.archive(message)
+    assert code not in {one.code for one in board.update(story.snapshot(), story.now).findings}
+    assert code not in story.codes()
+
+
+def test_a_team_by_the_book_has_nothing_to_report() -> None:
+    story = Chronicle()
+    story.plan(summary="A plan of five words")
+    story.verdict(approve=False, content="Add tests")
+    story.plan(request_id="plan-2", summary="A plan of five words")
+    story.verdict("plan-2", approve=True)
+    creation(story)
+    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1")
+    assert story.view().findings == ()
+
+
+def test_errors_come_first() -> None:
+    story = Chronicle()
+    for code in ("SELF_ADDRESSED", "STRANGER", "DUPLICATE_ID"):
+        CASES[code](story, True)
+    order = ["error", "warning", "notice"]
+    severities = [order.index(one.severity) for one in story.view().findings]
+    assert severities == sorted(severities)
+    assert set(severities) == {0, 1, 2}
+
+
+def test_a_stranger_is_shown_with_the_name_it_was_most_likely_meant_to_be() -> None:
+    story = Chronicle()
+    CASES["STRANGER"](story, True)
+    (found,) = story.view().findings
+    assert "file-manager" in found.hint
+
+
+def test_kinds_that_are_not_known_are_one_finding_however_many_messages_there_are() -> None:
+    story = Chronicle()
+    for _ in range(3):
+        story.say("file-manager", LEAD, "gossip")
+    (found,) = story.view().findings
+    assert (found.code, found.place, found.message[:10]) == ("UNKNOWN_KIND", "type gossip", "3 messages")
+
+
+def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
+    story = Chronicle()
+    body = {"debug_id": "D", "story_key": "", "root_cause": "x", "fix_suggestion": "", "severity": "HIGH"}
+    story.sprint("dev-1", LEAD, "DEBUG_RESULT", **body, confidence="high", journal_entry_id=None)
+    board = Board(LEAD)
+    codes = {one.code for one in board.update(story.snapshot(), story.now).findings}
+    assert "WRONG_DIRECTION" not in codes
+    story.roster("dev-1")
+    assert "WRONG_DIRECTION" in {one.code for one in board.update(story.snapshot(), story.now).findings}
+
+
+def test_bodies_left_unchecked_are_checked_at_the_next_update_that_asks() -> None:
+    story = Chronicle()
+    CASES["BODY_INVALID"](story, True)
+    board = Board(LEAD)
+    first = board.update(story.snapshot(), story.now, bodies=False)
+    assert "BODY_INVALID" not in {one.code for one in first.findings}
+    assert "BODY_INVALID" in {one.code for one in board.update(story.snapshot(), story.now).findings}
+
+
+def test_a_forged_second_question_is_an_error_naming_the_request() -> None:
+    story = Chronicle()
+    story.plan()
+    story.plan("file-manager", id="forged")
+    (found,) = [one for one in story.view().findings if one.code == "DUPLICATE_ID"]
+    assert (found.place, found.severity) == ("plan-1", "error")
+    assert "forged" in found.message
+
+
+def test_what_a_temporary_agent_agreed_to_is_not_held_against_its_destruction() -> None:
+    story = Chronicle()
+    creation(story, upto=10)
+    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1")
+    assert "STILL_ALIVE" not in story.codes()
+
+
+def test_findings_do_not_depend_on_who_looks() -> None:
+    story = Chronicle()
+    for code in ("STRANGER", "UNAUTHORISED_VERDICT", "DUPLICATE_ID"):
+        CASES[code](story, True)
+    views = [story.view(me=me) for me in (LEAD, "user", "debugger")]
+    assert len({view.findings for view in views}) == 1

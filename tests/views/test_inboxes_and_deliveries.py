@@ -1,0 +1,97 @@
+"""Inboxes and deliveries: what each agent finds, and what is still on its way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from store.views.board import Board
+from store.views.rows import DeliveryRow, DeliveryState
+from tests.views.chronicle import LEAD, START, Chronicle
+
+
+def _rows(story: Chronicle, *, after: float = 0.0) -> dict[str, DeliveryRow]:
+    return {one.key: one for one in story.view(after=after).deliveries}
+
+
+def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest_first() -> None:
+    story = Chronicle()
+    for number, (priority, status) in enumerate(
+        [("low", "pending"), ("high", "read"), ("high", "pending"), ("critical", "pending"), ("low", "read")]
+    ):
+        story.say(LEAD, "debugger", id=f"m{number}", priority=priority, status=status)
+    story.say(LEAD, "debugger", id="m5", priority="high")
+    assert [one.message_id for one in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
+
+
+def test_messages_of_the_same_moment_keep_the_order_of_the_file() -> None:
+    story = Chronicle()
+    names = [story.say(LEAD, "debugger", id=f"m{9 - number}", created="2026-02-24T10:00:00Z") for number in range(5)]
+    assert list(story.view().inboxes["debugger"]) == names
+
+
+def test_an_inbox_that_did_not_change_is_the_same_object() -> None:
+    story = Chronicle()
+    story.say(LEAD, "debugger")
+    board = Board(LEAD)
+    before = board.update(story.snapshot(), story.now).inboxes["debugger"]
+    story.say(LEAD, "file-manager")
+    assert board.update(story.snapshot(), story.now).inboxes["debugger"] is before
+
+
+def test_counts_say_how_many_live_messages_have_which_status() -> None:
+    story = Chronicle()
+    for status in ("pending", "read", "read", "strange"):
+        story.say(LEAD, "debugger", status=status)
+    assert dict(story.view().counts) == {"pending": 1, "read": 2, "strange": 1}
+
+
+def test_a_pending_message_is_due_once_it_is_older_than_five_minutes() -> None:
+    story = Chronicle()
+    story.say(LEAD, "debugger", id="m")
+    assert _rows(story, after=300)["m"].state is DeliveryState.PENDING
+    assert _rows(story, after=300.001)["m"].state is DeliveryState.DUE
+
+
+def test_messages_become_due_while_a_board_watches_and_new_ones_do_not() -> None:
+    story = Chronicle()
+    story.say(LEAD, "debugger", id="old")
+    board = Board(LEAD)
+    board.update(story.snapshot(), story.now)
+    story.wait(400)
+    story.say(LEAD, "debugger", id="new")
+    view = board.update(story.snapshot(), story.now)
+    assert {one.key: str(one.state) for one in view.deliveries} == {"old": "due", "new": "pending"}
+    back = board.update(story.snapshot(), START)
+    assert {str(one.state) for one in back.deliveries} == {"pending"}
+
+
+def test_a_retry_shows_its_attempts_its_next_one_and_its_error() -> None:
+    story = Chronicle()
+    story.say(
+        *(LEAD, "debugger"),
+        id="m",
+        status="retry",
+        attempts=2,
+        next_attempt_at="2026-02-24T10:01:00Z",
+        error_message="busy",
+    )
+    found = _rows(story)["m"]
+    assert (found.state, found.attempts, found.max_attempts, found.error) == (DeliveryState.RETRY, 2, 4, "busy")
+    assert found.next_attempt_at == START + timedelta(minutes=1)
+    assert found.expires_at == START + timedelta(days=7, minutes=1)
+
+
+def test_failed_ones_come_first_and_what_was_read_is_no_delivery() -> None:
+    story = Chronicle()
+    for status in ("pending", "read", "recalled", "retry", "failed", "expired", "delivered", "claimed"):
+        story.say(LEAD, "debugger", id=status, status=status)
+    order = ["failed", "expired", "retry", "pending", "claimed", "delivered", "recalled"]
+    assert [one.key for one in story.view().deliveries] == order
+
+
+def test_a_group_record_is_one_delivery_for_each_that_has_not_read_it() -> None:
+    story = Chronicle()
+    read = {"debugger": "2026-02-24T10:00:05Z"}
+    message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"], read_by=read)
+    story.change(message, to=None)
+    assert set(_rows(story)) == {"g/file-manager", "g/task-manager"}

@@ -1,0 +1,203 @@
+"""The roster: who is there, in which state, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.config import Agent
+from store.views.members import known, members, silent
+from store.views.rows import AgentState
+from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
+
+
+def _state(story: Chronicle, name: str, *, after: float = 0.0) -> tuple[AgentState, str]:
+    found = agent(story.view(after=after), name)
+    return found.state, found.reason
+
+
+def test_an_agent_is_active_for_five_minutes_after_it_wrote_then_idle() -> None:
+    story = Chronicle()
+    story.say("file-manager", LEAD)
+    assert _state(story, "file-manager", after=300)[0] is AgentState.ACTIVE
+    assert _state(story, "file-manager", after=301)[0] is AgentState.IDLE
+
+
+def test_an_agent_that_never_wrote_is_unknown_not_idle() -> None:
+    assert _state(Chronicle(), "file-manager") == (AgentState.UNKNOWN, "has not written yet")
+
+
+def test_what_an_agent_wrote_still_counts_after_it_left_the_queue() -> None:
+    story = Chronicle()
+    story.archive(story.say("file-manager", LEAD))
+    found = agent(story.view(), "file-manager")
+    assert (found.state, found.last_seen) == (AgentState.ACTIVE, story.now)
+
+
+def test_an_agent_whose_plan_is_unanswered_is_planning() -> None:
+    story = Chronicle()
+    story.plan("file-manager")
+    assert _state(story, "file-manager") == (AgentState.PLANNING, "its plan waits for ceo")
+    story.verdict(approve=True, to="file-manager")
+    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
+
+
+def test_an_agent_in_plan_mode_is_planning_until_a_plan_was_approved() -> None:
+    story = Chronicle()
+    story.say("task-manager", LEAD)
+    assert _state(story, "task-manager") == (AgentState.PLANNING, "has no approved plan yet")
+    story.plan()
+    story.verdict(approve=False, content="Add tests")
+    assert _state(story, "task-manager") == (AgentState.PLANNING, "revises its rejected plan")
+    story.plan(request_id="plan-2")
+    story.verdict("plan-2", approve=True)
+    assert _state(story, "task-manager")[0] is AgentState.ACTIVE
+    assert agent(story.view(), "task-manager").plan_mode_required
+
+
+def test_an_agent_with_a_question_to_the_human_waits_for_you() -> None:
+    story = Chronicle()
+    ask = story.say("file-manager", "user", "escalate", issue="Broken")
+    assert _state(story, "file-manager")[0] is AgentState.WAITING
+    assert agent(story.view(me="debugger"), "file-manager").state is AgentState.ACTIVE
+    story.say(LEAD, "file-manager", in_reply_to=ask.message_id)
+    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
+
+
+def test_an_agent_asked_to_stop_is_stopping_then_stopped_and_alive_when_it_speaks_again() -> None:
+    story = Chronicle()
+    story.stop()
+    assert _state(story, "file-manager") == (AgentState.STOPPING, "asked to stop, has not answered")
+    assert silent(story.config, story.messages) == {"file-manager"}
+    story.stopped()
+    assert _state(story, "file-manager") == (AgentState.STOPPED, "agreed to stop")
+    assert silent(story.config, story.messages) == {"file-manager"}
+    story.say("file-manager", LEAD)
+    assert _state(story, "file-manager") == (AgentState.ACTIVE, "agreed to stop, but still writes")
+    assert silent(story.config, story.messages) == frozenset()
+
+
+def test_an_agent_that_refused_to_stop_goes_on() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(approve=False, content="3 tasks")
+    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
+    assert silent(story.config, story.messages) == frozenset()
+
+
+def test_a_stopped_agent_stays_a_member() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped()
+    assert members(story.config, story.messages)["file-manager"] == "member"
+
+
+def test_unread_counts_what_is_pending_and_says_since_when() -> None:
+    story = Chronicle()
+    first = story.say(LEAD, "file-manager", priority="low")
+    story.say(LEAD, "file-manager", priority="high")
+    story.say(LEAD, "file-manager", status="read")
+    story.say(LEAD, "file-manager", status="delivered")
+    found = agent(story.view(), "file-manager")
+    assert (found.unread, found.total) == (2, 4)
+    assert found.oldest_unread == first.created_at
+
+
+def test_a_group_record_is_unread_for_each_that_has_not_read_it() -> None:
+    story = Chronicle()
+    read = {"debugger": "2026-02-24T10:00:05Z"}
+    message = story.say(LEAD, "file-manager", to_agents=["file-manager", "debugger"], read_by=read)
+    story.change(message, to=None)
+    view = story.view()
+    assert [agent(view, name).unread for name in ("file-manager", "debugger")] == [1, 0]
+
+
+def test_a_record_to_all_is_in_the_inbox_of_every_member_but_its_sender() -> None:
+    story = Chronicle()
+    story.say("file-manager", "all")
+    inboxes = story.view().inboxes
+    assert set(inboxes) == {one.name for one in AGENTS} - {"file-manager"}
+
+
+def test_the_lead_comes_first_then_residents_members_slaves_temps_and_who_is_gone() -> None:
+    story = Chronicle()
+    creation(story, "dev-1")
+    story.say("dev-1", "slave-batch-1")
+    creation(story, "dev-2", upto=5)
+    names = [one.name for one in story.view().roster]
+    order = ["ceo", "scrum-master", "debugger", "task-manager", "file-manager", "slave-batch-1", "dev-2", "dev-1"]
+    assert names == order
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_name_on_no_roster_is_a_stranger_only_where_members_are_declared(declared: bool) -> None:
+    story = Chronicle(config=settings(declared=declared))
+    story.say("mallory", LEAD)
+    assert agent(story.view(), "mallory").stranger is declared
+    assert ("mallory" in members(story.config, story.messages)) is not declared
+
+
+def test_names_that_cannot_be_names_never_become_members() -> None:
+    story = Chronicle(config=settings(declared=False, agents=()))
+    story.say("../../etc", "all")
+    story.roster("../x", "ok-1")
+    assert set(members(story.config, story.messages)) == {*(LEAD, "ok-1", "scrum-master", "debugger", "slave-batch-1")}
+
+
+def test_the_latest_roster_wins_and_repairs_a_lost_one() -> None:
+    story = Chronicle()
+    story.roster("dev-1")
+    story.roster("dev-2", "dev-3")
+    roles = members(story.config, story.messages)
+    assert {name for name, role in roles.items() if role == "temp"} == {"dev-2", "dev-3"}
+    assert known(story.config, story.messages)["dev-1"] == "temp"
+
+
+def test_creations_and_destructions_after_the_roster_count() -> None:
+    story = Chronicle()
+    story.roster("dev-1")
+    story.sprint(LEAD, "slave-batch-1", "AGENT_CREATED", agent_name="dev-2", agent_type="dev")
+    story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="dev-1")
+    roles = members(story.config, story.messages)
+    assert "dev-1" not in roles
+    assert roles["dev-2"] == "temp"
+
+
+def test_configured_members_stay_when_a_roster_forgets_them_and_go_when_they_are_destroyed() -> None:
+    story = Chronicle()
+    story.say(LEAD, "slave-batch-1")
+    lists: dict[str, list[str]] = {"residents": [], "slaves": [], "temps": []}
+    story.sprint(LEAD, "scrum-master", "AGENT_ROSTER_BROADCAST", session_id="s1", roster=lists)
+    assert members(story.config, story.messages)["slave-batch-1"] == "slave"
+    story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="slave-batch-1")
+    assert "slave-batch-1" not in members(story.config, story.messages)
+    found = agent(story.view(), "slave-batch-1")
+    assert (found.role, found.state) == ("slave", AgentState.STOPPED)
+
+
+def test_rosters_and_creations_of_anyone_but_the_master_change_nothing() -> None:
+    story = Chronicle()
+    story.roster("mallory", sender="file-manager")
+    story.sprint("file-manager", "slave-batch-1", "AGENT_CREATED", agent_name="eve", agent_type="dev")
+    story.sprint("file-manager", "slave-batch-1", "AGENT_DESTROYED", agent_name="debugger")
+    roles = members(story.config, story.messages)
+    assert not {"mallory", "eve"} & set(roles)
+    assert "debugger" in roles
+
+
+def test_the_lead_is_a_member_and_master_without_being_configured() -> None:
+    story = Chronicle(config=settings(agents=(Agent("file-manager"),)))
+    assert members(story.config, []) == {"file-manager": "member", LEAD: "master"}
+
+
+def test_an_agent_with_a_task_says_which_story_it_works_on() -> None:
+    story = Chronicle()
+    creation(story, "dev-1", upto=5)
+    story.say("dev-1", "slave-batch-1")
+    assert _state(story, "dev-1") == (AgentState.ACTIVE, "works on story 3-1")
+
+
+def test_the_human_is_no_stranger_and_has_an_inbox_of_its_own() -> None:
+    story = Chronicle()
+    story.say("file-manager", "user", "escalate", issue="Broken")
+    found = agent(story.view(), "user")
+    assert (found.role, found.stranger, found.unread) == ("human", False, 1)

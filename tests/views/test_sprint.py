@@ -1,0 +1,224 @@
+"""Batches, stories and the eleven steps of temporary agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from store.views.rows import Batch, Lifecycle, StoryState
+from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+
+SM, SLAVE = "scrum-master", "slave-batch-1"
+
+
+def _plan(story: Chronicle, *batches: list[str], graph: dict[str, list[str]] | None = None) -> None:
+    body: dict[str, Any] = {
+        "session_id": "s1",
+        "total_stories": sum(map(len, batches)),
+        "batches": [{"batch_id": number, "stories": keys} for number, keys in enumerate(batches, start=1)],
+        "dependency_graph": {key: {"depends_on": needs} for key, needs in (graph or {}).items()},
+    }
+    story.sprint(SM, LEAD, "BATCH_PLAN_READY", **body)
+
+
+def _assign(story: Chronicle, agent: str, key: str, slave: str = SLAVE) -> None:
+    story.sprint(slave, agent, "TASK_ASSIGNMENT", **task(key, slave))
+
+
+def _report(story: Chronicle, agent: str, status: str) -> None:
+    story.sprint(agent, SLAVE, "AGENT_COMPLETE", status=status, results={})
+
+
+def _finish(story: Chronicle, done: list[str], failed: list[str], batch_id: Any = 1) -> None:
+    body = {"batch_id": batch_id, "session_id": "s1", "stories_completed": done, "stories_failed": failed}
+    story.sprint(SLAVE, LEAD, "SLAVE_BATCH_COMPLETE", batch_report="Two of three", **body)
+
+
+def _states(batch: Batch) -> dict[str, str]:
+    return {one.key: str(one.state) for one in batch.stories}
+
+
+def _life(story: Chronicle) -> Lifecycle:
+    (found,) = story.view().lifecycles
+    return found
+
+
+def test_a_plan_shows_its_batches_with_stories_and_what_blocks_them() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1", "3-2"], ["4-1"], graph={"4-1": ["3-1"]})
+    first, second = story.view().batches
+    assert (first.key, first.session_id, first.batch_id, first.complete) == ("s1/1", "s1", "1", False)
+    assert _states(first) == {"3-1": "open", "3-2": "open"}
+    assert second.stories[0].blocked_by == second.stories[0].depends_on == ("3-1",)
+
+
+def test_a_story_runs_with_its_agent_and_its_batch_knows_its_slave() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    _assign(story, "dev-1", "3-1")
+    (batch,) = story.view().batches
+    assert (batch.slave, batch.stories[0].state, batch.stories[0].agent) == (SLAVE, StoryState.RUNNING, "dev-1")
+
+
+@pytest.mark.parametrize(
+    ("agent", "status", "state"),
+    [
+        ("worker-3-1", "success", StoryState.DONE),
+        ("review-runner-3-1", "passed", StoryState.DONE),
+        ("dev-runner-3-1", "success", StoryState.RUNNING),
+        ("dev-runner-3-1", "needs-intervention", StoryState.FAILED),
+        ("e2e-inspector-3-1", "timeout", StoryState.FAILED),
+        ("review-runner-3-1", "needs-fix", StoryState.RUNNING),
+        ("worker-3-1", "something else", StoryState.RUNNING),
+    ],
+)
+def test_a_report_moves_the_story_as_far_as_its_sender_can(agent: str, status: str, state: StoryState) -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    _assign(story, agent, "3-1")
+    _report(story, agent, status)
+    assert story.view().batches[0].stories[0].state is state
+
+
+def test_the_report_of_a_batch_shows_completed_and_failed_stories() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1", "3-2", "3-3"])
+    _finish(story, ["3-1", "3-2"], ["3-3"])
+    (batch,) = story.view().batches
+    assert (batch.complete, batch.report, batch.slave) == (True, "Two of three", SLAVE)
+    assert _states(batch) == {"3-1": "done", "3-2": "done", "3-3": "failed"}
+    assert batch.count(StoryState.DONE) == 2
+
+
+def test_a_done_story_unblocks_what_depends_on_it() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"], ["4-1"], graph={"4-1": ["3-1"]})
+    _finish(story, ["3-1"], [])
+    waiting = story.view().batches[1].stories[0]
+    assert (waiting.depends_on, waiting.blocked_by) == (("3-1",), ())
+
+
+def test_batch_ids_may_be_numbers_or_texts() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    _finish(story, ["3-1"], [], batch_id="batch-1")
+    assert len(story.view().batches) == 1
+
+
+def test_a_later_plan_replaces_batches_that_are_not_complete() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"], ["4-1"])
+    _finish(story, ["3-1"], [])
+    _plan(story, ["9-9"], ["4-2"])
+    assert [_states(one) for one in story.view().batches] == [{"3-1": "done"}, {"4-2": "open"}]
+
+
+def test_a_course_correction_drops_and_replaces_stories() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1", "3-2"])
+    body: dict[str, Any] = {
+        "session_id": "s1",
+        "reason": "user_request",
+        "dropped_stories": ["3-2"],
+        "added_stories": [],
+    }
+    story.sprint(SM, LEAD, "COURSE_CORRECTION", **body)
+    assert [_states(one) for one in story.view().batches] == [{"3-1": "open"}]
+    story.sprint(SM, LEAD, "COURSE_CORRECTION", **body, new_batches=[{"batch_id": 7, "stories": ["3-1", "5-1"]}])
+    assert [one.batch_id for one in story.view().batches] == ["7"]
+
+
+def test_sessions_are_told_apart() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    batches = [{"batch_id": 1, "stories": ["3-1"]}]
+    story.sprint(SM, LEAD, "BATCH_PLAN_READY", session_id="s2", batches=batches)
+    _assign(story, "dev-1", "3-1")
+    assert [(one.key, one.stories[0].state) for one in story.view().batches] == [("s1/1", "running"), ("s2/1", "open")]
+
+
+def test_tasks_without_a_plan_make_the_batch_of_their_slave() -> None:
+    story = Chronicle()
+    _assign(story, "dev-1", "3-1")
+    (batch,) = story.view().batches
+    assert (batch.key, _states(batch)) == ("s1/1", {"3-1": "running"})
+
+
+def test_a_life_by_the_book_has_all_eleven_steps_and_no_departure() -> None:
+    story = Chronicle()
+    creation(story)
+    life = _life(story)
+    assert [step.number for step in life.steps if step.at is not None] == list(range(1, 12))
+    assert (life.agent, life.slave, life.ended) == ("dev-runner-3-1", SLAVE, True)
+    assert (life.missing, life.out_of_order, life.doubled) == ((), (), ())
+
+
+@pytest.mark.parametrize("upto", [3, 4, 5, 7, 8, 9, 10])
+def test_a_life_that_is_not_over_misses_nothing_that_is_still_to_come(upto: int) -> None:
+    story = Chronicle()
+    creation(story, upto=upto)
+    assert _life(story).missing == ()
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 5, 7, 8, 9])
+def test_a_step_that_was_left_out_is_missing(step: int) -> None:
+    story = Chronicle()
+    creation(story, skip=(step,))
+    missing = _life(story).missing
+    assert missing == ((1, 3, 4) if step == 3 else (step,))
+
+
+def test_a_step_before_an_earlier_one_is_out_of_order() -> None:
+    story = Chronicle()
+    creation(story, upto=5, skip=(4,))
+    story.roster("dev-runner-3-1")
+    assert _life(story).out_of_order == (5,)
+
+
+def test_a_task_given_twice_is_doubled() -> None:
+    story = Chronicle()
+    creation(story, upto=5)
+    _assign(story, "dev-runner-3-1", "3-1")
+    assert _life(story).doubled == (5,)
+
+
+def test_asking_again_after_a_refused_stop_is_not_doubled() -> None:
+    story = Chronicle()
+    creation(story, upto=9)
+    story.stop("dev-runner-3-1", request_id="again")
+    assert _life(story).doubled == (9,)
+    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1", approve=False, content="Not yet")
+    assert _life(story).doubled == ()
+
+
+def test_without_residents_no_roster_is_missing() -> None:
+    story = Chronicle(config=settings(agents=()))
+    creation(story, skip=(4, 11))
+    assert _life(story).missing == ()
+
+
+def test_a_name_used_again_begins_a_new_life() -> None:
+    story = Chronicle()
+    creation(story)
+    creation(story, upto=5)
+    lives = {one.key: one for one in story.view().lifecycles}
+    assert set(lives) == {"dev-runner-3-1", "dev-runner-3-1#2"}
+    assert (lives["dev-runner-3-1"].ended, lives["dev-runner-3-1#2"].ended) == (True, False)
+    assert all(not one.doubled and not one.missing for one in lives.values())
+
+
+def test_slaves_residents_and_the_lead_have_no_lifecycle() -> None:
+    story = Chronicle()
+    story.stop("debugger")
+    story.sprint(SLAVE, LEAD, "AGENT_DESTROY_REQUEST", agent_name=SLAVE)
+    story.sprint(LEAD, SLAVE, "AGENT_DESTROYED", agent_name=SLAVE)
+    assert story.view().lifecycles == ()
+
+
+def test_steps_that_left_the_queue_are_not_missing() -> None:
+    story = Chronicle()
+    creation(story, upto=7)
+    for message in story.messages[:4]:
+        story.archive(message)
+    assert _life(story).missing == ()

@@ -1,0 +1,121 @@
+"""The JSON objects of the looking verbs: exactly the fields of the contract, and more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.clock import to_text
+from store.team import Condition, LockHolder, Problem
+from store.views.board import view_of
+from store.views.rows import View
+from store.views.status import check_json, requests_json, roster_json, status_json
+from tests.views.chronicle import LEAD, Chronicle, snapshot_of
+
+
+def test_requests_have_the_fields_of_the_contract() -> None:
+    story = Chronicle()
+    story.plan()
+    story.verdict(approve=False, content="No tests")
+    story.stop()
+    (open_one, answered) = requests_json(story.view(after=20))["requests"]
+    assert open_one["state"] == "overdue"
+    assert open_one["flags"] == ["overdue"]
+    assert open_one["waiting_seconds"] == 20.0
+    contract = {
+        "request_id": "plan-1",
+        "kind": "plan",
+        "from": "task-manager",
+        "to": LEAD,
+        "message_id": "m1",
+        "state": "rejected",
+        "asked_at": "2026-02-24T10:00:01.000Z",
+        "waiting_seconds": 1.0,
+        "answered_at": "2026-02-24T10:00:02.000Z",
+        "answered_by": LEAD,
+        "reason": "No tests",
+        "flags": [],
+    }
+    assert {key: answered[key] for key in contract} == contract
+
+
+def test_requests_can_be_narrowed_to_open_ones_and_to_a_kind() -> None:
+    story = Chronicle()
+    story.plan()
+    story.verdict(approve=True)
+    story.stop()
+    view = story.view()
+    assert [one["kind"] for one in requests_json(view, only_open=True)["requests"]] == ["shutdown"]
+    assert [one["kind"] for one in requests_json(view, kind="plan")["requests"]] == ["plan"]
+
+
+def test_the_roster_has_the_fields_of_the_contract() -> None:
+    story = Chronicle()
+    story.say(LEAD, "task-manager")
+    agents = {one["name"]: one for one in roster_json(story.view(after=59))["agents"]}
+    contract = {
+        "name": "task-manager",
+        "role": "member",
+        "state": "unknown",
+        "plan_mode_required": True,
+        "unread": 1,
+        "oldest_unread_seconds": 59.0,
+        "last_seen": None,
+    }
+    assert {key: agents["task-manager"][key] for key in contract} == contract
+    assert agents[LEAD]["last_seen"] == "2026-02-24T10:00:01.000Z"
+
+
+def _status(view: View) -> dict[str, object]:
+    return status_json(view, MemoryTeam(name="trial", read_only=True))
+
+
+def test_the_status_has_the_fields_of_the_contract() -> None:
+    story = Chronicle()
+    story.plan()
+    story.say("mallory", "debugger", status="read")
+    contract = {
+        "team": "sprint-42",
+        "location": "memory:trial",
+        "backend": "memory",
+        "read_only": True,
+        "condition": "ok",
+        "agents": 7,
+        "messages": {"pending": 1, "read": 1},
+        "needs_you": 1,
+        "last_change": "2026-02-24T10:00:00.000Z",
+    }
+    status = _status(story.view())
+    assert {key: status[key] for key in contract} == contract
+    assert isinstance(status["problems"], int)
+
+
+@pytest.mark.parametrize("condition", Condition)
+def test_the_status_names_the_condition_of_the_store(condition: Condition) -> None:
+    snapshot = snapshot_of((), condition=condition)
+    assert _status(view_of(snapshot, me=LEAD, now=Chronicle().now))["condition"] == str(condition)
+
+
+@pytest.mark.parametrize(("seconds", "condition"), [(0.1, "ok"), (5.0, "locked")])
+def test_a_lock_held_longer_than_a_write_takes_is_a_condition(seconds: float, condition: str) -> None:
+    story = Chronicle()
+    story.plan()
+    view = story.view()
+    holder = LockHolder(7, "host", to_text(view.now - timedelta(seconds=seconds)), "send", True)
+    held = replace(view, snapshot=replace(view.snapshot, holder=holder))
+    assert _status(held)["condition"] == condition
+
+
+def test_findings_have_the_fields_of_the_contract() -> None:
+    problem = Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "not closed", "Repair it")
+    expected = {
+        "code": "DAMAGED_ENTRY",
+        "severity": "error",
+        "place": "message-queue.yaml:7",
+        "message": "not closed",
+        "hint": "Repair it",
+    }
+    assert check_json(Chronicle(problems=(problem,)).view()) == {"findings": [expected]}
