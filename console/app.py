@@ -26,7 +26,7 @@ from console.terminal import Canvas, sparing
 from store.desk.seat import Seat
 from store.errors import TeamError
 from store.safe import safe_line
-from store.team import Team, WatchHint, WatchState
+from store.team import STARTING, Team, WatchHint, WatchState
 
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
@@ -120,7 +120,7 @@ class ConsoleApp(App[int]):
 
     @on(StoreChanged)
     def _changed(self, event: StoreChanged) -> None:
-        if event.hint is not None:
+        if event.hint is not None and event.hint.reason != STARTING:
             self.situation = replace(self.situation, watch=event.hint)
         if self._reading:
             self._again = True

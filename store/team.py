@@ -125,6 +125,10 @@ class WatchState(StrEnum):
     STALLED = "stalled"
 
 
+STARTING = "starting"
+"""Reason of the first hint of a watch that cannot say yet how it will go on; nobody needs to be told."""
+
+
 @dataclass(frozen=True, slots=True)
 class WatchHint:
     """Look again: something may have changed, or the way of watching did (`reason` says why)."""

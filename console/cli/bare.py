@@ -30,9 +30,12 @@ def run(call: Call) -> int:
         call.options.team = pick(error)
         if call.options.team is None:
             return 0
+    from console.early import EarlyFeed
+
+    feed = EarlyFeed(call.team, call.actor)
     from console.app import run_console
 
-    return run_console(call.team, me=call.actor, read_only=call.options.read_only)
+    return run_console(call.team, me=call.actor, read_only=call.options.read_only, feed=feed)
 
 
 def pick(nothing_found: TeamError) -> str | None:

@@ -75,6 +75,7 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The frame and the first pane; the others are made when they are gone to."""
+        self._fit()
         yield StatusLine(id="status")
         yield TabBar(id="tabs")
         yield Banner(id="banner")
@@ -83,6 +84,11 @@ class MainScreen(Screen[None]):
             pane.add_class("-active")
             yield pane
         yield KeyBar(id="keys")
+
+    def _fit(self) -> None:
+        """Have the classes of the terminal's size from the first picture on, not only after the first resize."""
+        for size, steps in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
+            self.add_class(max((least, name) for least, name in steps if least <= size)[1])
 
     def on_mount(self) -> None:
         """Begin in the list of what waits."""
