@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from typing import Any, TextIO
 
 from store.errors import TeamError
-from store.safe import safe_line, safe_text
+from store.safe import PILE, UNSAFE, safe_line, safe_text
 
-_STEERING = re.compile(
-    "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
 
@@ -121,7 +116,10 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
     """
     text = json.dumps(value, ensure_ascii=not _speaks_utf8(), indent=indent, default=str)
-    return text if text.isascii() else _STEERING.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    if text.isascii():
+        return text
+    seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return PILE.sub(lambda match: match[1] + json.dumps(match[2])[1:-1], seen)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

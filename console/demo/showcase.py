@@ -28,6 +28,17 @@ AGENTS = (
     Agent("slave-batch-2", role="slave"),
 )
 
+_PLANNED = 4 + 5 / 60
+"""Minutes since the plan that waits was handed in."""
+_TEMPS = {
+    "dev-runner-3-1": (89.5, 79.8),
+    "dev-runner-3-2": (72.5, 0.0),
+    "dev-runner-3-3": (55.5, 45.8),
+    "dev-runner-4-1": (29.5, 19.8),
+    "dev-runner-4-2": (20.5, 0.0),
+}
+"""Since when and until when each temporary agent lived, in minutes ago."""
+
 
 def build(root: Path) -> None:
     """Make the showcase team in the folder `root`, which must not hold a team yet.
@@ -83,7 +94,7 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
     asked = scene.sprint(start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
     made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
     scene.sprint(start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
-    _roster(scene, start - 0.6, slave, [agent])
+    _roster(scene, start - 0.6)
     task = {
         "story_key": key,
         "story_path": words.story_path(key),
@@ -111,20 +122,19 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
     scene.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
     gone = {"agent_name": agent, "in_reply_to": end.message_id}
     scene.sprint(start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
-    _roster(scene, start - 10.2, slave, [])
+    _roster(scene, start - 10.2)
 
 
-def _roster(scene: Scene, minutes: float, slave: str, temps: list[str]) -> None:
+def _roster(scene: Scene, minutes: float) -> None:
     residents = [agent.name for agent in AGENTS if agent.role == "resident"]
-    if slave == "slave-batch-2":
-        temps = ["dev-runner-3-2", *temps]
-    body = {
-        "session_id": words.SESSION,
-        "roster": {"residents": residents, "slaves": ["slave-batch-1", "slave-batch-2"], "temps": temps},
-    }
+    slaves = [agent.name for agent in AGENTS if agent.role == "slave"]
+    temps = [name for name, (born, gone) in _TEMPS.items() if born >= minutes > gone]
+    body = {"session_id": words.SESSION, "roster": {"residents": residents, "slaves": slaves, "temps": temps}}
     for name in residents:
         scene.sprint(
-            minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body, summary="The complete roster", read=minutes - 0.2
+            *(minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body),
+            summary="The complete roster",
+            read=minutes - 0.2,
         )
 
 
@@ -211,9 +221,9 @@ def _talk(scene: Scene) -> None:
 
 def _waiting(scene: Scene) -> None:
     plan = words.revised(words.PLANS[0], "Add error handling: what happens when a month fails?", 2)
-    request_id = scene.request_id("plan_approval", 4.0833, "task-manager", words.TEAM)
+    request_id = scene.request_id("plan_approval", _PLANNED, "task-manager", words.TEAM)
     body = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-    scene.say(4.0833, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
+    scene.say(_PLANNED, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
     fault = words.FAULTS[0]
     issue = {
         "issue": fault.issue,

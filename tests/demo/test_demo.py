@@ -20,7 +20,7 @@ T = TypeVar("T")
 PATIENCE = 60.0
 
 
-def eventually(look: Callable[[], T], what: str) -> T:
+def eventually(look: Callable[[], T | None], what: str) -> T:
     """What `look` gives once it gives something true."""
     end = time.monotonic() + PATIENCE
     while not (found := look()):

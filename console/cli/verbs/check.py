@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from console.cli.call import Call
+from console.cli.looking import view_of_team
 from console.cli.table import width
 from store.safe import safe_line
 from store.team import Problem
@@ -19,35 +20,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    findings = find(call)
-    failed = any(one.severity == "error" for one in findings)
-    if call.out.as_json:
-        call.out.json({"findings": [finding_json(one) for one in findings]})
-        return int(failed)
-    for one in findings:
-        _print(call, one)
-    errors = sum(one.severity == "error" for one in findings)
-    call.out.say(f"{len(findings)} findings, {errors} of them errors" if findings else "nothing to report")
-    return int(failed)
-
-
-def find(call: Call) -> list[Problem]:
-    """The findings of the present state."""
-    from console.cli.looking import view_of_team
+    from store.views.status import check_json
 
     view = view_of_team(call.team, call.team.snapshot(), me=call.actor)
-    return list(view.findings)
-
-
-def finding_json(one: Problem) -> dict[str, str]:
-    """A finding as `DESIGN.md` section 5 shows it."""
-    return {
-        "code": one.code,
-        "severity": one.severity,
-        "place": one.place,
-        "message": one.message,
-        "hint": one.hint,
-    }
+    errors = sum(one.severity == "error" for one in view.findings)
+    if call.out.as_json:
+        call.out.json(check_json(view))
+        return int(errors > 0)
+    for one in view.findings:
+        _print(call, one)
+    number = len(view.findings)
+    word = "finding" if number == 1 else "findings"
+    call.out.say(f"{number} {word}, {errors} of them errors" if number else "nothing to report")
+    return int(errors > 0)
 
 
 def _print(call: Call, one: Problem) -> None:

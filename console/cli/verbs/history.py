@@ -3,22 +3,73 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
+from store.errors import Code, TeamError
+from store.safe import safe_text
+
+if TYPE_CHECKING:
+    from store.message import Message
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options of `DESIGN.md` section 5."""
+    parser.description = (
+        "Print archived and live messages, oldest first, each once. With --agent the log lines say OUTGOING and\n"
+        "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored."
+    )
     agent = parser.add_argument("--agent", metavar="A", help="only what this agent sent or got")
     complete_with(agent, "agents")
     parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
     kind = parser.add_argument("--type", metavar="T", help="only this kind of message")
     complete_with(kind, "kinds")
     parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
-    parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log")
+    parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log, or json with --json")
 
 
 def run(call: Call) -> int:
-    """Print, oldest first."""
-    raise NotImplementedError
+    """Print the history that is wanted; what could not be read of the archives is said, not left out."""
+    from store.views.history import history, wanted
+
+    options = call.options
+    form = options.format or ("json" if call.out.as_json else "log")
+    if call.out.as_json and form != "json":
+        raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
+    fits = wanted(now=call.team.clock(), agent=options.agent, since=options.since, type=options.type, grep=options.grep)
+    messages, problems = history(call.team, call.snapshot().messages, fits)
+    _PRINTERS[form](call, messages)
+    call.out.warn([f"{one.place}: {one.message}" for one in problems])
+    return 0
+
+
+def _print_log(call: Call, messages: Sequence[Message]) -> None:
+    from store.views.history import log_line
+
+    for message in messages:
+        call.out.say(log_line(message, call.options.agent))
+
+
+def _print_json(call: Call, messages: Sequence[Message]) -> None:
+    from store.views.history import history_json
+
+    call.out.json(history_json(messages))
+
+
+def _print_csv(call: Call, messages: Sequence[Message]) -> None:
+    import csv
+    import io
+
+    from store.views.history import CSV_FIELDS, csv_row
+
+    text = io.StringIO()
+    table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")
+    table.writeheader()
+    for message in messages:
+        table.writerow({name: safe_text(value) for name, value in csv_row(message).items()})
+    call.out.say(text.getvalue().rstrip("\n"))
+
+
+_PRINTERS = {"log": _print_log, "json": _print_json, "csv": _print_csv}

@@ -30,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--peek", action="store_true", help="only look: nothing is marked, archived or locked")
     parser.add_argument("--wait", type=float, metavar="SECONDS", help="wait for a message at most this long")
     parser.add_argument("--lease", type=float, metavar="SECONDS", help="hold the messages until 'ack', this long")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, for several workers on one inbox")
 
 
 def run(call: Call) -> int:
@@ -53,7 +54,7 @@ def _receive(call: Call) -> Received:
     if options.peek and options.lease is not None:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
     look = {"agent": agent, "type": options.type}
-    taking = {**look, "mark_read": not options.peek, "lease": options.lease}
+    taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.seat, **taking)
     if not 0 <= options.wait <= 31_536_000:

@@ -34,7 +34,7 @@ def print_roster(call: Call, view: View) -> None:
 
 
 def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
-    notes = [row.reason, "works only after its plan was approved" if row.plan_mode_required else ""]
+    notes = [row.reason, "plans first" if row.plan_mode_required else ""]
     if row.stranger:
         notes.append("on no roster")
     seen = age_since(row.last_seen, view.now)
