@@ -95,8 +95,10 @@ def _presses(terminal: Terminal, client: Client) -> Results:
         bursts.append(terminal.settle(quiet=0.15, first=2.0))
     counted = bursts[1:]
     return {
-        "arrow key until the last byte, ms": [burst.seconds * 1e3 for burst in counted],
-        "arrow key, bytes": [float(burst.size) for burst in counted],
+        "arrow key until the cursor moved, ms": [burst.first * 1e3 for burst in counted],
+        "arrow key until the cursor moved, bytes": [float(burst.answer) for burst in counted],
+        "arrow key until all is drawn, ms": [burst.seconds * 1e3 for burst in counted],
+        "arrow key until all is drawn, bytes": [float(burst.size) for burst in counted],
     }
 
 

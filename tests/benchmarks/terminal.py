@@ -19,6 +19,7 @@ from typing import Self
 import pyte
 
 COLUMNS, LINES = 120, 40
+_TOGETHER = 0.005
 _QUESTIONS = {
     b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # synchronised output: known, off
     b"\x1b[c": b"\x1b[?62;22c",
@@ -35,11 +36,13 @@ class Burst:
         first: Seconds from the start of waiting to its first byte, 0 when nothing came.
         seconds: The same to its last byte.
         size: Bytes.
+        answer: Bytes that came together with the first, within 5 ms of each other.
     """
 
     first: float
     seconds: float
     size: int
+    answer: int
 
 
 class Terminal:
@@ -53,8 +56,8 @@ class Terminal:
         self._tail = b""
         self.pid, self._file = pty.fork()
         if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
             os.execvpe(command[0], list(command), dict(environment))
-        fcntl.ioctl(self._file, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
 
     def press(self, keys: bytes) -> None:
         """Send keys as a terminal would."""
@@ -87,10 +90,7 @@ class Terminal:
             silence = quiet if len(self.chunks) > mark else (limit if first is None else first)
             if not self.read(silence):
                 break
-        found = self.chunks[mark:]
-        if not found:
-            return Burst(0.0, 0.0, 0)
-        return Burst(found[0][0] - start, found[-1][0] - start, sum(len(data) for _, data in found))
+        return _burst(self.chunks[mark:], start)
 
     def wait_for(self, text: str, *, limit: float = 60.0) -> float:
         """Seconds until the screen shows `text`; it may be drawn in pieces, in any order.
@@ -155,6 +155,16 @@ class Terminal:
             if question in recent and question not in self._tail:
                 os.write(self._file, answer)
         self._tail = recent[-16:]
+
+
+def _burst(chunks: list[tuple[float, bytes]], start: float) -> Burst:
+    if not chunks:
+        return Burst(0.0, 0.0, 0, 0)
+    together = 1
+    while together < len(chunks) and chunks[together][0] - chunks[together - 1][0] < _TOGETHER:
+        together += 1
+    answer = sum(len(data) for _, data in chunks[:together])
+    return Burst(chunks[0][0] - start, chunks[-1][0] - start, sum(len(data) for _, data in chunks), answer)
 
 
 def _screen() -> tuple[pyte.Screen, pyte.ByteStream]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyte
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,23 @@ def test_an_unchanged_picture_costs_nothing() -> None:
     picture = "\x1b[1;1H\x1b[1;31mready\x1b[0m"
     assert canvas.update(picture)
     assert canvas.update(picture) == ""
+
+
+@pytest.mark.parametrize("aside", ["\x07", "\x1b]22;default\x07", "\x1b[?1003h\x1b[?25l"])
+def test_a_bell_or_another_pointer_does_not_cost_a_whole_picture(aside: str) -> None:
+    canvas = Canvas()
+    picture = "\x1b[1;1H\x1b[1;31mready\x1b[0m"
+    canvas.update(picture)
+    assert canvas.update(aside) == aside
+    assert canvas.update(picture) == ""
+
+
+def test_after_a_sequence_that_is_not_understood_the_whole_picture_is_written_again() -> None:
+    canvas = Canvas()
+    picture = "\x1b[1;1Hready"
+    canvas.update(picture)
+    canvas.update("\x1b[2J")
+    assert "ready" in canvas.update(picture)
 
 
 def _look(screen: pyte.Screen) -> list[list[object]]:
