@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 _TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
-_ASIDE = re.compile(r"(?:\x07|\x1b\]22;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?(?:7|25|1000|1003|1004|1006|1015|2004)[hl])+")
+_ASIDE = re.compile(
+    r"(?:\x07|\x1b\]22;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
+)
 """Bell, shape of the pointer, modes of keyboard and mouse: no cell changes."""
 _GAP = 4
 """Unchanged cells that are cheaper to write again than to jump over."""
