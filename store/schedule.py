@@ -26,7 +26,14 @@ def attempts_of(message: Message) -> int:
     if attempts is not None:
         return attempts
     retries = _count(message.envelope("retry_count")) or 0
-    return retries + 1 if message.status == Status.FAILED else retries
+    return retries if message.status in ON_ITS_WAY else retries + 1
+
+
+def retries_of(message: Message) -> int:
+    """How many of the retries allowed were made, or ordered when the next one is still to come (`retry_count`)."""
+    attempts = attempts_of(message)
+    made = attempts if message.status in ON_ITS_WAY else attempts - 1
+    return max(0, min(made, max_attempts(message) - 1))
 
 
 def max_attempts(message: Message) -> int:

@@ -67,6 +67,7 @@ class BufferedTransaction(ABC):
         self.config = config
         self.notices: list[Problem] = []
         self.changes = Changes()
+        self._archiving: dict[str, set[str]] = {}
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
@@ -165,13 +166,13 @@ class BufferedTransaction(ABC):
         self.changes.replaced[old.message_id] = (first, new)
 
     def archive(self, agent: str, message: Message) -> None:
-        pending = any(who == agent and one.message_id == message.message_id for who, one in self.changes.archived)
-        if not pending and not self.archived_for(agent, message.message_id):
+        agents = self._archiving.setdefault(message.message_id, set())
+        if agent not in agents and not self.archived_for(agent, message.message_id):
             self.changes.archived.append((agent, message))
+            agents.add(agent)
 
     def is_archived(self, message_id: str) -> bool:
-        own = any(one.message_id == message_id for _, one in self.changes.archived)
-        return own or self.archived_message(message_id) is not None
+        return bool(self._archiving.get(message_id)) or self.archived_message(message_id) is not None
 
     def remove(self, message: Message) -> None:
         if self.get(message.message_id) is not message:

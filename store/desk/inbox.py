@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,31 +49,61 @@ def receive(
     type: str | None = None,
     mark_read: bool = True,
     lease: float | None = None,
+    limit: int | None = None,
 ) -> Received:
     """Hand `agent` its pending messages; each goes to exactly one caller (requirements 6-48).
 
     Args:
         mark_read: False only looks: no lock, no change (requirement 25).
         lease: Seconds to hold the messages as `claimed` until `acknowledge`, instead of reading them.
+        limit: At most so many, for several workers on one inbox; where they can, they are served side by side,
+            and a message another worker is just being given is left out.
 
     Raises:
-        TeamError: `INVALID_NAME`, `INVALID_FIELD` for a lease that is not above 0, or the store's own.
+        TeamError: `INVALID_NAME`, `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
     """
     check_name(agent, field="agent")
     if lease is not None and not 0 < lease <= 31_536_000:
         raise TeamError(Code.INVALID_FIELD, f"lease: {lease} is not a number of seconds above 0", "Give --lease 60.")
+    if limit is not None and limit < 1:
+        raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     if not mark_read:
         snapshot = readable(seat.team.snapshot())
         waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at)
-        return _received(agent, waiting, bool(snapshot.messages))
-    with seat.team.transaction(actor=agent, action="claim" if lease else "receive", wait=seat.wait) as tx:
-        any_message = bool(tx.everything())
-        waiting = waiting_for(tx.everything(), agent, type, tx.now)
+        return _received(agent, waiting[:limit], bool(snapshot.messages))
+    action = "claim" if lease else "receive"
+    with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+        waiting = _take(tx, agent, type, limit)
+        any_message = bool(waiting or tx.everything())
         taken = [_claim(tx, one, agent, lease) if lease else mark_as_read(tx, one, agent) for one in waiting]
         if taken:
-            settle(tx)
-            tx.record("claim" if lease else "receive", agent=agent, ids=[one.message_id for one in taken])
+            if tx.alone:
+                settle(tx)
+            tx.record(action, agent=agent, ids=[one.message_id for one in taken])
+    if taken and not tx.alone:
+        _settle_later(seat)
     return _received(agent, taken, any_message, tuple(tx.notices))
+
+
+def _take(tx: Transaction, agent: str, type: str | None, limit: int | None) -> list[Message]:
+    """What waits for `agent`, kept from everybody else until the end of the transaction."""
+    if tx.alone:
+        return waiting_for(tx.everything(), agent, type, tx.now)[:limit]
+    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if type is None else None)
+    waiting = waiting_for(pending, agent, type, tx.now)
+    if limit is None or len(waiting) < limit:
+        held = tx.select(recipient=agent, statuses=(Status.CLAIMED,))
+        waiting = sorted([*waiting, *waiting_for(held, agent, type, tx.now)], key=lambda one: one.order)
+    return waiting[:limit]
+
+
+def _settle_later(seat: Seat) -> None:
+    """Once many messages are read, take them out in a transaction that is alone; not now is soon enough."""
+    snapshot = seat.team.snapshot()
+    read = sum(one.status == Status.READ for one in snapshot.messages)
+    if read > 2 * snapshot.config.active_messages_max:
+        with suppress(TeamError), seat.team.transaction(actor=seat.actor, action="compact", wait=0.1) as tx:
+            settle(tx)
 
 
 def read_message(seat: Seat, *, agent: str, message_id: str) -> Receipt:

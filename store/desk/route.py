@@ -18,7 +18,7 @@ from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.message import Message, Priority, Status
 from store.names import check_name, nearest
-from store.schedule import MAX_RETRIES, ON_ITS_WAY, attempts_of, max_attempts
+from store.schedule import ON_ITS_WAY, attempts_of, retries_of
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
@@ -221,7 +221,7 @@ def _not_delivered(message: Message, recipient: str, error: str) -> TeamError:
         f"team-console retry {message.message_id} tries again." if given_up else "It will be tried again.",
         message_id=message.message_id,
         recipient=recipient,
-        retry_count=min(attempts, max_attempts(message) - 1, MAX_RETRIES),
+        retry_count=retries_of(message),
     )
 
 

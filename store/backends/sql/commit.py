@@ -13,7 +13,6 @@ from store.backends.sql.past import archived_row, audit_rows, dump
 from store.backends.sql.rows import Entry, changed_row, new_row
 from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape
 from store.errors import Code, TeamError
-from store.message import Message
 
 
 class Writer:
@@ -35,8 +34,7 @@ class Writer:
         self._arrivals = state.arrivals
         self._add(changes)
         self._replace(changes)
-        for message in changes.removed.values():
-            self._remove(message)
+        self._remove(changes)
         self._archive(changes)
         self._push(changes, at)
         for reference, data in changes.attachments.items():
@@ -84,11 +82,14 @@ class Writer:
         if note is not None:
             self._connection.execute(insert(NOTES), {"message_id": message_id, "note": note})
 
-    def _remove(self, message: Message) -> None:
-        messages = self._shape.messages
-        done = self._connection.execute(delete(messages).where(messages.c.message_id == message.message_id))
-        self._check(done.rowcount, [{"old_id": message.message_id}])
-        self._note(message.message_id, None)
+    def _remove(self, changes: Changes) -> None:
+        rows = [{"old_id": message_id} for message_id in changes.removed]
+        if rows:
+            messages = self._shape.messages
+            statement = delete(messages).where(messages.c.message_id == bindparam("old_id"))
+            self._check(self._connection.execute(statement, rows).rowcount, rows)
+        for message_id in changes.removed:
+            self._note(message_id, None)
 
     def _archive(self, changes: Changes) -> None:
         rows = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]

@@ -57,9 +57,12 @@ class Dialect(ABC):
     """Without a password."""
     root: Path | None
     read_only: bool
+    generation: int
+    """Grows when the location leads to another database than before."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
+        self.generation = 0
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -110,6 +113,10 @@ class Dialect(ABC):
     @abstractmethod
     def in_transaction(self, connection: Connection) -> bool:
         """Whether something was begun and is not over."""
+
+    def prepare(self, connection: Connection) -> None:
+        """Make a database that is known to be a team ready for writing; outside of a transaction."""
+        return None
 
     @abstractmethod
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:

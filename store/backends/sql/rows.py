@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from store.clock import from_text, to_text
 from store.message import Message, Priority, Status, from_record
-from store.schedule import MAX_RETRIES, attempts_of, max_attempts
+from store.schedule import MAX_RETRIES, max_attempts, retries_of
 from store.team import Problem
 
 NOTE_KEY = "_envelope"
@@ -65,6 +65,11 @@ class Entry:
     arrival: int | None
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """The id, empty for a row without a usable one."""
+        return self.row.message_id if isinstance(self.row.message_id, str) else ""
+
 
 def read_row(row: Row, *, place: str) -> Entry:
     """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content."""
@@ -102,7 +107,7 @@ def columns_of(message: Message) -> dict[str, Any]:
         "status": message.status,
         "created_at": None if created is None else to_text(created),
         "delivered_at": None if delivered is None else to_text(delivered),
-        "retry_count": min(attempts_of(message), max_attempts(message) - 1),
+        "retry_count": retries_of(message),
         "max_retries": max_attempts(message) - 1,
         "error_message": None if error is None else str(error).replace("\0", "\N{SYMBOL FOR NULL}"),
     }

@@ -18,7 +18,7 @@ from sqlalchemy.sql import ColumnElement, Select
 
 from store.backends.sql import sqlite_file
 from store.backends.sql.dialect import Dialect, Fetched, Mode, Progress, locked
-from store.backends.sql.tables import Shape
+from store.backends.sql.tables import NOTES, Shape
 from store.errors import Code, TeamError
 from store.team import LockHolder, Problem, WatchHint, WatchState
 
@@ -100,13 +100,25 @@ class Sqlite(Dialect):
         raw: Any = connection.connection.driver_connection
         return bool(raw.in_transaction)
 
+    def prepare(self, connection: Connection) -> None:
+        """Switch to the write-ahead log; a database that cannot have one works without."""
+        if self._prepared:
+            return
+        connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+        try:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+        except DBAPIError as error:
+            if "locked" in _words(error):
+                return
+            raise
+        self._prepared = True
+
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
         """Writers begin with the write lock: one that is asked for later can fail without waiting."""
         if mode is Mode.READ:
             connection.exec_driver_sql("BEGIN")
             return
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {max(0, int(wait * 1000))}")
-        self._use_log(connection)
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         except DBAPIError as error:
@@ -123,20 +135,27 @@ class Sqlite(Dialect):
             raise self._replaced("whether the change is in the new file is not known; repeat it with the same id")
 
     def fetch(self, connection: Connection, shape: Shape, *, since: int | None, progress: Progress | None) -> Fetched:
-        """Always everything: reading ten thousand rows and comparing them takes some milliseconds."""
+        """Always everything: SQLite does not say which rows changed, and ten thousand are read in some 20 ms."""
         total = connection.execute(select(func.count()).select_from(shape.messages)).scalar_one() if progress else 0
         try:
-            result = connection.execute(shape.select_rows())
-            rows: list[Any] = []
-            while chunk := result.fetchmany(_CHUNK):
-                rows += chunk
-                if progress is not None and not progress(len(rows), total):
-                    raise InterruptedError
-        except DBAPIError as error:
-            if "decode to utf-8" not in _words(error):
-                raise
+            rows = self._fetch(connection, shape, total, progress)
+        except sqlite3.OperationalError as error:
+            if "decode to utf-8" not in str(error).lower():
+                raise DBAPIError("", None, error) from error
             rows = self._fetch_broken_text(connection, shape)
         return Fetched(rows, True, len(rows))
+
+    def _fetch(self, connection: Connection, shape: Shape, total: int, progress: Progress | None) -> list[Any]:
+        """From the driver's own cursor: plain tuples cost half of what rows with names do."""
+        notes = shape.has_ours and connection.execute(select(NOTES.c.message_id).limit(1)).first() is not None
+        cursor: Any = connection.execute(shape.select_rows(notes=notes)).cursor
+        rows: list[Any] = []
+        while chunk := cursor.fetchmany(_CHUNK):
+            rows += chunk
+            if progress is not None and not progress(len(rows), total):
+                raise InterruptedError
+        cursor.close()
+        return rows
 
     def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """As a moment: the two usual spellings of one do not sort as text."""
@@ -196,6 +215,7 @@ class Sqlite(Dialect):
             if found != self._identity or self._pid != os.getpid():
                 self._forget()
                 self._identity = found
+                self.generation += 1
         if found is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
 
@@ -207,24 +227,12 @@ class Sqlite(Dialect):
         self._pid = os.getpid()
         self.engine.dispose(close=same_process)
 
-    def _use_log(self, connection: Connection) -> None:
-        """Switch to the write-ahead log once; a database that cannot have one works without."""
-        if self._prepared:
-            return
-        try:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        except DBAPIError as error:
-            if "locked" in _words(error):
-                return
-            raise
-        self._prepared = True
-
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""
         raw: Any = connection.connection.driver_connection
         raw.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
-            return list(connection.execute(shape.select_rows()).fetchall())
+            return self._fetch(connection, shape, 0, None)
         finally:
             raw.text_factory = str
 

@@ -149,10 +149,10 @@ class Shape:
         value: ColumnElement[Any] = bindparam(parameter or name, type_=_own_type(name))
         return value if self.text_only or name in _NUMBERS else cast(value, self.types[name])
 
-    def select_rows(self) -> Select[Any]:
-        """All columns of `Row`, the note last, without a condition or an order."""
+    def select_rows(self, *, notes: bool = True) -> Select[Any]:
+        """All columns of `Row`, the note last, without a condition or an order; `notes` False: there are none."""
         parts = [self._read(name) for name in COLUMNS]
-        if not self.has_ours:
+        if not (self.has_ours and notes):
             return select(*parts, null().label("note")).select_from(self.messages)
         joined = self.messages.outerjoin(NOTES, NOTES.c.message_id == self.messages.c.message_id)
         return select(*parts, NOTES.c.note).select_from(joined)
@@ -210,9 +210,7 @@ def our_tables(connection: Connection) -> set[str]:
 def create_ours(connection: Connection) -> None:
     """Make our own tables and the index for waiting messages; what is there stays as it is."""
     OURS.create_all(connection, checkfirst=True)
-    connection.exec_driver_sql(
-        f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status, created_at)"
-    )
+    connection.exec_driver_sql(f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status)")
     if connection.execute(select(STATE.c.id)).first() is None:
         empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
         connection.execute(STATE.insert(), empty)

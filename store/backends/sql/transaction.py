@@ -11,13 +11,17 @@ from sqlalchemy.sql import ColumnElement
 
 from store.backends.buffered import BufferedTransaction
 from store.backends.sql.dialect import Dialect
+from store.backends.sql.ordering import State
 from store.backends.sql.past import archived_messages
-from store.backends.sql.reader import Reader, State
+from store.backends.sql.reader import Reader
 from store.backends.sql.rows import Entry
 from store.backends.sql.tables import ARCHIVE, Shape
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL
+
+_MANY = 200
+"""After so many single looks for an id in one transaction, all ids are read at once."""
 
 
 class SqlTransaction(BufferedTransaction):
@@ -45,6 +49,8 @@ class SqlTransaction(BufferedTransaction):
         self.alone = alone
         self._state: State | None = None
         self._entries: dict[str, Entry] = {}
+        self._looks = 0
+        self._archived_ids: dict[str, set[str]] | None = None
 
     def entry(self, message_id: str) -> Entry:
         """The row behind a stored message, as this transaction read it.
@@ -57,15 +63,20 @@ class SqlTransaction(BufferedTransaction):
             raise LookupError(message_id)
         return found
 
-    def stored(self) -> Sequence[Message]:
+    @property
+    def state(self) -> State:
+        """All rows, read when first asked for."""
         if self._state is None:
             self._state = self._reader.state(self.connection, self.shape)
-        return self._state.messages
+        return self._state
+
+    def stored(self) -> Sequence[Message]:
+        return self.state.messages
 
     def stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
-            if self._state is not None and self.alone:
-                return self._state.by_id.get(message_id)
+            if self.alone and (self._state is not None or self._looks_often()):
+                return self.state.by_id.get(message_id)
             self._read(self.shape.messages.c.message_id == message_id)
         found = self._entries.get(message_id)
         return None if found is None else found.message
@@ -123,14 +134,31 @@ class SqlTransaction(BufferedTransaction):
         return [entry.message for entry in entries if entry.message is not None]
 
     def archived_message(self, message_id: str) -> Message | None:
+        if self._looks_often() and message_id not in self._archives():
+            return None
         return next(iter(self._archived(ARCHIVE.c.message_id == message_id)), None)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return self._archived(or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id))
 
     def archived_for(self, agent: str, message_id: str) -> bool:
+        if self._looks_often():
+            return agent in self._archives().get(message_id, ())
         there = select(ARCHIVE.c.n).where(ARCHIVE.c.agent == agent, ARCHIVE.c.message_id == message_id)
         return self.connection.execute(there).first() is not None
+
+    def _looks_often(self) -> bool:
+        """Whether reading all ids is cheaper than one more look; they cannot change while the lock is held."""
+        self._looks += 1
+        return self.alone and self._looks > _MANY
+
+    def _archives(self) -> dict[str, set[str]]:
+        """Message id -> agents that have it in their archive."""
+        if self._archived_ids is None:
+            self._archived_ids = {}
+            for one in self.connection.execute(select(ARCHIVE.c.message_id, ARCHIVE.c.agent)):
+                self._archived_ids.setdefault(one.message_id, set()).add(one.agent)
+        return self._archived_ids
 
     def _archived(self, condition: ColumnElement[bool]) -> list[Message]:
         return archived_messages(self.connection, condition)

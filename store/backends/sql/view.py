@@ -9,7 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from store.backends.sql.dialect import Dialect, Progress
-from store.backends.sql.reader import Reader, State
+from store.backends.sql.ordering import State
+from store.backends.sql.reader import Reader
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
 from store.clock import Clock, from_text
@@ -45,6 +46,7 @@ class View:
         self._settings = settings
         self._clock = clock
         self._shape: Shape | None = None
+        self._generation = 0
         self._seen: _Seen | None = None
         self._config = TeamConfig()
         self._asked = -_ASK_SECONDS
@@ -66,7 +68,8 @@ class View:
         Raises:
             TeamError: `STORE_UNREADABLE` when there is no table of messages.
         """
-        if self._shape is None or not self._shape.has_ours:
+        if self._shape is None or not self._shape.has_ours or self._generation != self._dialect.generation:
+            self._generation = self._dialect.generation
             self._shape = find_shape(connection)
         if self._shape is None:
             raise self._missing(connection)
@@ -113,8 +116,8 @@ class View:
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
         at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None
-        newest = max((one.created for one in state.messages), default="")
-        return from_text(max(at or "", newest))
+        moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
+        return max(moments, default=None)
 
     def _unreadable(self, error: TeamError) -> Snapshot:
         vanished = bool(error.facts.get("vanished"))

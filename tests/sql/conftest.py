@@ -1,0 +1,82 @@
+"""Databases for the tests: a new file, or a new database on a private PostgreSQL server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from store.backends.sql.locate import create_database, open_database
+from store.backends.sql.team import SqlTeam
+from tests.sql.server import Server, find_programs, fresh_database, shared_server
+from tests.store.contract import FakeClock
+
+SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, architect, code_developer]\n"
+
+Open = Callable[..., SqlTeam]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def postgres() -> str:
+    """The location of a new, empty PostgreSQL database."""
+    pytest.importorskip("psycopg")
+    server = shared_server()
+    if server is None:
+        pytest.skip("no PostgreSQL server is installed")
+    return fresh_database(server)
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Server]:
+    """A running server of this test alone, which it may kill."""
+    pytest.importorskip("psycopg")
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed")
+    server = Server(tmp_path / "server", programs)
+    server.create()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A location without any tables, one of each kind."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("postgres"))
+    return str(tmp_path / "team.db")
+
+
+@pytest.fixture
+def place(empty_place: str) -> str:
+    """The location of a new team, one of each kind."""
+    create_database(empty_place, SETTINGS)
+    return empty_place
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens teams and closes them in the end."""
+    teams: list[SqlTeam] = []
+
+    def open_(location: str, **options: object) -> SqlTeam:
+        teams.append(open_database(location, **options))  # type: ignore[arg-type]
+        return teams[-1]
+
+    yield open_
+    for team in teams:
+        team.close()
+
+
+@pytest.fixture
+def team(place: str, opened: Open, clock: FakeClock) -> SqlTeam:
+    return opened(place, clock=clock)

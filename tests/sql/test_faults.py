@@ -1,0 +1,294 @@
+"""What goes wrong with a database is said, loses nothing and passes by itself where it can (cases 64 and 65)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from store.backends.sql.locate import create_database
+from store.backends.sql.team import SqlTeam
+from store.desk import mail
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.team import Condition
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.server import Server
+from tests.sql.test_foreign import execute
+from tests.store.contract import ids, make_message, put
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A SQLite team with one message, nobody connected."""
+    path = tmp_path / "team.db"
+    create_database(str(path), SETTINGS)
+    return path
+
+
+def _fill(team: SqlTeam) -> None:
+    put(team, make_message(1, to="architect"))
+
+
+def test_a_lock_of_another_program_is_waited_for_and_then_named(team: SqlTeam, place: str, opened: Open) -> None:
+    held, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with opened(place).transaction(actor="architect", action="hold", wait=5.0):
+            held.set()
+            leave.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert held.wait(10)
+        with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=0.05):
+            pass
+        assert (caught.value.code, caught.value.exit_code) == (Code.STORE_LOCKED, 3)
+        assert "nothing was changed" in caught.value.message
+        snapshot = team.snapshot()
+        assert snapshot.condition is Condition.EMPTY
+        if "://" in place:
+            assert snapshot.holder is not None
+            assert snapshot.holder.action == "hold architect"
+    finally:
+        leave.set()
+        thread.join()
+    _fill(team)
+
+
+def test_the_process_that_holds_the_file_is_named(file: Path, opened: Open) -> None:
+    import subprocess
+    import sys
+
+    script = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        team = opened(str(file))
+        found = team.snapshot().holder
+        with pytest.raises(TeamError) as caught:
+            put(team, make_message(1))
+        holder.kill()
+    assert found is not None
+    assert found.pid == holder.pid
+    assert f"pid {holder.pid}" in caught.value.message
+    put(team, make_message(1))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be taken for one" * 40, b"\0" * 8192])
+def test_a_file_that_is_no_database_is_unreadable_and_not_empty(tmp_path: Path, opened: Open, content: bytes) -> None:
+    path = tmp_path / "notes.db"
+    path.write_bytes(content)
+    team = opened(str(path))
+    snapshot = team.snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert str(path) in snapshot.problems[0].message
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(1))
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert path.read_bytes() == content
+
+
+def test_a_truncated_database_is_unreadable_and_not_rewritten(file: Path, opened: Open) -> None:
+    team = opened(str(file))
+    put(team, *[make_message(number) for number in range(200)])
+    team.close()
+    content = file.read_bytes()[:9000]
+    file.write_bytes(content)
+    again = opened(str(file))
+    snapshot = again.snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    with pytest.raises(TeamError):
+        put(again, make_message(999))
+    assert file.read_bytes() == content
+
+
+def test_a_replaced_file_is_followed_for_reading_and_writing(file: Path, tmp_path: Path, opened: Open) -> None:
+    team = opened(str(file))
+    _fill(team)
+    team.snapshot()
+    other = tmp_path / "other.db"
+    create_database(str(other), SETTINGS)
+    second = opened(str(other))
+    put(second, make_message(7))
+    second.close()
+    for name in (f"{file}-wal", f"{file}-shm"):
+        Path(name).unlink(missing_ok=True)
+    os.replace(other, file)
+    assert ids(team) == [make_message(7).message_id]
+    put(team, make_message(8))
+    assert execute(str(file), "SELECT count(*) FROM agent_message")[0][0] == 2
+
+
+def test_a_file_replaced_while_the_lock_is_waited_for_is_not_written(file: Path, tmp_path: Path, opened: Open) -> None:
+    team = opened(str(file))
+    _fill(team)
+    other = tmp_path / "other.db"
+    create_database(str(other), SETTINGS)
+    moved = tmp_path / "moved.db"
+    blocker = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    blocker.execute("BEGIN IMMEDIATE")
+
+    def swap() -> None:
+        os.replace(file, moved)
+        os.replace(other, file)
+        blocker.execute("ROLLBACK")
+        blocker.close()
+
+    timer = threading.Timer(0.2, swap)
+    timer.start()
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(2))
+    timer.join()
+    assert caught.value.code is Code.STORE_FAILED
+    assert "replaced" in caught.value.message
+
+
+def test_a_file_that_is_gone_has_vanished_and_comes_back(file: Path, tmp_path: Path, opened: Open) -> None:
+    team = opened(str(file))
+    _fill(team)
+    assert team.snapshot().condition is Condition.OK
+    team.close()
+    file.rename(tmp_path / "away.db")
+    assert team.snapshot().condition is Condition.VANISHED
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(2))
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert not file.exists()
+    (tmp_path / "away.db").rename(file)
+    assert team.snapshot().condition is Condition.OK
+
+
+def test_a_dropped_table_has_vanished(team: SqlTeam, place: str) -> None:
+    _fill(team)
+    assert team.snapshot().condition is Condition.OK
+    execute(place, "ALTER TABLE agent_message RENAME TO elsewhere")
+    snapshot = team.snapshot()
+    assert (snapshot.condition, snapshot.messages) == (Condition.VANISHED, ())
+    execute(place, "ALTER TABLE elsewhere RENAME TO agent_message")
+    assert len(team.snapshot().messages) == 1
+
+
+def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None:
+    team = opened(str(file))
+    _fill(team)
+    with team.transaction(actor="ceo", action="look", wait=1.0) as tx:
+        pages = tx.connection.exec_driver_sql("PRAGMA page_count").scalar()  # type: ignore[attr-defined]
+        limit = f"PRAGMA max_page_count = {pages + 1}"
+        tx.connection.exec_driver_sql(limit)  # type: ignore[attr-defined]
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(2, payload={"content": "x" * 200_000}))
+    assert caught.value.code is Code.STORE_FAILED
+    assert "full" in caught.value.message
+    assert ids(opened(str(file))) == [make_message(1).message_id]
+    assert [line.action for line in team.audit()] == ["send"]
+
+
+def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place: str) -> None:
+    """The audit line is the last thing written; without its table nothing of the transaction stays."""
+    _fill(team)
+    execute(place, "ALTER TABLE team_console_audit RENAME TO elsewhere")
+    with pytest.raises(TeamError):
+        put(team, make_message(2))
+    execute(place, "ALTER TABLE elsewhere RENAME TO team_console_audit")
+    assert ids(team) == [make_message(1).message_id]
+    put(team, make_message(3))
+
+
+def test_a_changed_audit_line_breaks_the_chain_from_there_on(team: SqlTeam, place: str) -> None:
+    for number in range(1, 5):
+        put(team, make_message(number))
+    assert all(line.intact for line in team.audit())
+    execute(place, "UPDATE team_console_audit SET actor = 'somebody' WHERE seq = 3")
+    fresh = SqlTeam(team._dialect, read_only=True, clock=team.clock)
+    assert [(line.seq, line.intact) for line in fresh.audit()] == [(4, False), (3, False), (2, True), (1, True)]
+
+
+def test_a_removed_audit_line_breaks_the_chain(team: SqlTeam, place: str) -> None:
+    for number in range(1, 4):
+        put(team, make_message(number))
+    execute(place, "DELETE FROM team_console_audit WHERE seq = 2")
+    assert [(line.seq, line.intact) for line in team.audit()] == [(3, False), (1, True)]
+
+
+def test_the_password_of_a_server_is_shown_nowhere(opened: Open) -> None:
+    team = opened("postgresql://ada:geheim@127.0.0.1:1/none")
+    snapshot = team.snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    shown = [team.location, repr(snapshot.problems)]
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(1))
+    assert not [text for text in [*shown, repr(caught.value.as_json())] if "geheim" in text]
+
+
+def test_a_server_that_is_killed_and_comes_back_has_lost_nothing(own_server: Server, opened: Open) -> None:
+    own_server.execute("CREATE DATABASE team")
+    place = own_server.url("team")
+    create_database(place, SETTINGS)
+    team = opened(place)
+    put(team, make_message(1, to="architect"))
+    assert team.snapshot().condition is Condition.OK
+    own_server.kill()
+    snapshot = team.snapshot()
+    assert (snapshot.condition, snapshot.messages) == (Condition.UNREADABLE, ())
+    with pytest.raises(TeamError) as caught:
+        put(team, make_message(2))
+    assert caught.value.exit_code == 4
+    own_server.start()
+    assert ids(team) == [make_message(1).message_id]
+    put(team, make_message(2))
+    assert all(line.intact for line in team.audit())
+
+
+def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, opened: Open) -> None:
+    own_server.execute("CREATE DATABASE team")
+    place = own_server.url("team")
+    create_database(place, SETTINGS)
+    team = opened(place)
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'team-console send%'"
+    with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=2.0) as tx:
+        tx.add(make_message(1))
+        tx.record("send")
+        own_server.execute(cut)
+    assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
+    assert ids(team) == []
+    receipt = mail.send(Seat(team, "ceo"), to="architect", type="spec_ready", message_id="again")
+    assert not receipt.repeated
+
+
+def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from store.backends.sql import sqlite_file
+
+    mounts = file.parent / "mounts"
+    mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")
+    monkeypatch.setattr(sqlite_file, "_MOUNTS", mounts)
+    assert [one.code for one in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
+
+
+def test_a_copied_database_works_on_its_own(file: Path, tmp_path: Path, opened: Open) -> None:
+    team = opened(str(file))
+    _fill(team)
+    team.close()
+    shutil.copy(file, tmp_path / "copy.db")
+    assert len(opened(str(tmp_path / "copy.db")).snapshot().messages) == 1
+
+
+def test_waiting_for_a_lock_ends_in_time(file: Path, opened: Open) -> None:
+    blocker = sqlite3.connect(file, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    started = time.monotonic()
+    with pytest.raises(TeamError), opened(str(file)).transaction(actor="ceo", action="send", wait=0.3):
+        pass
+    blocker.close()
+    assert 0.2 < time.monotonic() - started < 5

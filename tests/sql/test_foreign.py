@@ -1,0 +1,245 @@
+"""A database that others made with seed 003's CREATE TABLE is a team as it is, and stays theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from store.backends.sql.locate import open_database
+from store.desk import inbox, mail
+from store.desk.delivery import deliver
+from store.desk.failures import discard
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.team import Condition
+from tests.sql.conftest import Open
+from tests.store.contract import FakeClock
+
+SEED = """
+CREATE TABLE agent_message (
+    message_id TEXT PRIMARY KEY,
+    sender TEXT NOT NULL,           -- "orchestrator", "code_developer", etc.
+    recipient TEXT NOT NULL,        -- Target agent type
+    message_type TEXT,              -- "task_assignment", "error_report", etc.
+    payload JSON,                   -- Message content
+    status TEXT,                    -- "pending", "delivered", "failed"
+    created_at TIMESTAMP,
+    delivered_at TIMESTAMP,
+    retry_count INTEGER DEFAULT 0,
+    max_retries INTEGER DEFAULT 3,
+    error_message TEXT{more}
+)
+"""
+ADD = """
+INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at{columns})
+VALUES (:id, 'orchestrator', 'code_developer', 'task_assignment', {payload}, 'pending', :at{values})
+"""
+PAYLOAD = '{"task_id": "TASK-31-1",   "spec_id": "SPEC-031", "priority": "high"}'
+
+
+def execute(place: str, *statements: str, **values: Any) -> list[Any]:
+    """What another program does, with its own connection; the rows of the last statement."""
+    url = place.replace("postgresql://", "postgresql+psycopg://") if "://" in place else f"sqlite:///{place}"
+    engine = create_engine(url)
+    try:
+        with engine.begin() as connection:
+            results = [connection.execute(text(one), values if ":" in one else {}) for one in statements]
+            return list(results[-1].fetchall()) if results[-1].returns_rows else []
+    finally:
+        engine.dispose()
+
+
+def insert(place: str, message_id: str, at: str = "2026-02-24 10:30:00", *, payload: str = PAYLOAD) -> None:
+    add = ADD.format(columns="", values="", payload=":payload" if "://" not in place else "CAST(:payload AS JSON)")
+    execute(place, add, id=message_id, at=at, payload=payload)
+
+
+@pytest.fixture
+def foreign(empty_place: str) -> str:
+    """A database as the seed's own program makes it, with one message."""
+    execute(empty_place, SEED.format(more=""))
+    insert(empty_place, "msg-001")
+    return empty_place
+
+
+def _row(place: str, message_id: str = "msg-001") -> dict[str, Any]:
+    (row,) = execute(place, "SELECT * FROM agent_message WHERE message_id = :id", id=message_id)
+    return dict(row._mapping)
+
+
+def _tables(place: str) -> set[str]:
+    wanted = "SELECT tablename FROM pg_tables" if "://" in place else "SELECT name FROM sqlite_master"
+    return {row[0] for row in execute(place, wanted) if str(row[0]).startswith(("team_console", "agent_"))}
+
+
+def test_its_messages_are_read_without_changing_anything(foreign: str, opened: Open) -> None:
+    (message,) = opened(foreign).snapshot().messages
+    assert (message.message_id, message.sender, message.recipients) == ("msg-001", "orchestrator", ("code_developer",))
+    assert dict(message.payload) == {"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}
+    assert message.created == "2026-02-24T10:30:00.000Z"
+    assert _tables(foreign) == {"agent_message"}
+
+
+def test_a_received_row_keeps_its_payload_to_the_letter(foreign: str, opened: Open) -> None:
+    before = _row(foreign)
+    got = inbox.receive(Seat(opened(foreign), "code_developer"), agent="code_developer", lease=60)
+    assert [one.message_id for one in got.messages] == ["msg-001"]
+    after = _row(foreign)
+    assert after.pop("status") == "claimed"
+    before.pop("status")
+    assert after == before
+    (again,) = opened(foreign).snapshot().messages
+    assert again.envelope("claimed_by") == "code_developer"
+    assert "claimed_by" not in again.payload
+    assert (execute(foreign, "SELECT CAST(payload AS TEXT) FROM agent_message")[0][0]) == PAYLOAD
+
+
+def test_a_note_beside_a_row_goes_with_the_row(foreign: str, opened: Open) -> None:
+    seat = Seat(opened(foreign), "orchestrator")
+    execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3, error_message = 'gone'")
+    inbox.receive(Seat(seat.team, "code_developer"), agent="code_developer")
+    discard(seat, ids=["msg-001"], reason="old")
+    assert execute(foreign, "SELECT * FROM team_console_envelope") == []
+    assert [one.message_id for one in opened(foreign).history().messages] == ["msg-001"]
+
+
+def test_other_columns_and_rows_of_others_are_left_alone(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    execute(empty_place, SEED.format(more=",\n tenant TEXT DEFAULT 'acme', weight INTEGER"))
+    payload = ":payload" if "://" not in empty_place else "CAST(:payload AS JSON)"
+    add = ADD.format(columns=", tenant, weight", values=", 'globex', 7", payload=payload)
+    execute(empty_place, add, id="msg-001", at="2026-02-24 10:30:00", payload=PAYLOAD)
+    seat = Seat(opened(empty_place, clock=clock), "orchestrator")
+    deliver(seat)
+    sent = mail.send(seat, to="code_developer", type="spec_ready").messages[0]
+    row = _row(empty_place)
+    assert (row["tenant"], row["weight"], row["status"]) == ("globex", 7, "delivered")
+    assert _row(empty_place, sent.message_id)["tenant"] == "acme"
+
+
+def test_what_the_router_does_is_in_the_columns_of_the_source(foreign: str, opened: Open, clock: FakeClock) -> None:
+    deliver(Seat(opened(foreign, clock=clock), "orchestrator"))
+    row = _row(foreign)
+    assert (row["status"], row["error_message"]) == ("delivered", None)
+    assert str(row["delivered_at"]).replace("T", " ").startswith("2026-02-24 10:30:15.123")
+    (pushed,) = execute(foreign, "SELECT agent, message_id FROM team_console_inbox")
+    assert tuple(pushed) == ("code_developer", "msg-001")
+
+
+def test_an_agents_own_inbox_table_is_used_when_there_is_one(foreign: str, opened: Open, clock: FakeClock) -> None:
+    execute(foreign, "CREATE TABLE code_developer_inbox (message_id TEXT, payload TEXT)")
+    deliver(Seat(opened(foreign, clock=clock), "orchestrator"))
+    (pushed,) = execute(foreign, "SELECT message_id FROM code_developer_inbox")
+    assert pushed[0] == "msg-001"
+    assert execute(foreign, "SELECT * FROM team_console_inbox") == []
+
+
+def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> None:
+    team = opened(foreign)
+    mail.send(Seat(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    first = team.snapshot()
+    insert(foreign, "msg-002", "2026-02-24 10:32:00")
+    execute(foreign, "UPDATE agent_message SET status = 'delivered', delivered_at = CURRENT_TIMESTAMP")
+    second = team.snapshot()
+    assert {one.message_id: one.status for one in second.messages} == dict.fromkeys(
+        ("msg-001", "msg-002", "ours"), "delivered"
+    )
+    assert second.revision != first.revision
+    execute(foreign, "DELETE FROM agent_message WHERE message_id = 'msg-001'")
+    assert [one.message_id for one in team.snapshot().messages] == ["msg-002", "ours"]
+
+
+def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, clock: FakeClock) -> None:
+    team = opened(foreign, clock=clock)
+    for number in (1, 2):
+        mail.send(Seat(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
+        clock.advance(3600)
+    insert(foreign, "msg-002", "2026-02-24 11:00:00")
+    assert [one.message_id for one in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
+    assert [one.message_id for one in opened(foreign).snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
+
+
+def test_the_sources_own_poll_finds_what_we_sent(foreign: str, opened: Open) -> None:
+    mail.send(Seat(opened(foreign), "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    poll = """
+        SELECT message_id, sender, recipient, message_type, payload, retry_count FROM agent_message
+        WHERE recipient = 'code_developer' AND status IN ('pending', 'retry') ORDER BY created_at ASC LIMIT 10"""
+    assert [row[0] for row in execute(foreign, poll)] == ["msg-001", "ours"]
+
+
+def test_rows_that_are_no_messages_are_problems_and_stop_nothing(tmp_path: Path, opened: Open) -> None:
+    place = str(tmp_path / "odd.db")
+    execute(place, SEED.format(more=""))
+    insert(place, "good")
+    insert(place, "bad-json", payload="{")
+    execute(
+        place,
+        "INSERT INTO agent_message (sender, recipient, status) VALUES ('a', 'b', 'pending')",
+        "INSERT INTO agent_message (sender, recipient, status) VALUES ('a', 'b', 'pending')",
+        "INSERT INTO agent_message (message_id, sender, recipient, status) VALUES ('odd', 'a', 'b', 'SENT')",
+        "INSERT INTO agent_message (message_id, sender, recipient, status) VALUES ('nobody', 'a', '', 'pending')",
+        "INSERT INTO agent_message (message_id, sender, recipient, status, payload)"
+        " VALUES ('latin', 'a', 'b', 'pending', CAST(x'22e922' AS TEXT))",
+    )
+    snapshot = opened(place).snapshot()
+    assert snapshot.condition is Condition.OK
+    assert {one.message_id for one in snapshot.messages} == {"good", "bad-json", "odd", "latin"}
+    places = sorted((one.code, one.place) for one in snapshot.problems)
+    assert [one for one in places if one[0] == "UNKNOWN_STATUS"] == [("UNKNOWN_STATUS", "odd")]
+    assert len([one for one in places if one[0] == "DAMAGED_ENTRY"]) == 4
+    seat = Seat(opened(place), "orchestrator")
+    mail.send(seat, to="code_developer", type="spec_ready", message_id="ours")
+    assert len(execute(place, "SELECT * FROM agent_message WHERE message_id IS NULL")) == 2
+
+
+def test_a_settings_file_beside_the_database_counts(tmp_path: Path, opened: Open) -> None:
+    place = tmp_path / "orchestrator.db"
+    execute(str(place), SEED.format(more=""))
+    team = opened(str(place))
+    assert team.config().lead == "user"
+    (tmp_path / "messenger-config.yaml").write_text("lead: orchestrator\nagents: [orchestrator, code_developer]\n")
+    assert team.config().lead == "orchestrator"
+    assert team.snapshot().config.declared
+    (tmp_path / "messenger-config.yaml").write_text("lead: [\n")
+    snapshot = team.snapshot()
+    assert snapshot.config.lead == "orchestrator"
+    assert "BAD_CONFIG" in [one.code for one in snapshot.problems]
+    with pytest.raises(TeamError) as caught:
+        team.config()
+    assert caught.value.code is Code.STORE_UNREADABLE
+
+
+def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str, opened: Open) -> None:
+    execute(empty_place, "CREATE TABLE customers (name TEXT)")
+    team = opened(empty_place)
+    snapshot = team.snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert "agent_message" in snapshot.problems[0].message
+    with pytest.raises(TeamError) as caught:
+        mail.send(Seat(team, "user"), to="a", type="spec_ready")
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert _tables(empty_place) == set()
+
+
+def test_a_table_of_the_same_name_that_is_another_is_refused(empty_place: str, opened: Open) -> None:
+    execute(empty_place, "CREATE TABLE agent_message (id INTEGER, body TEXT)")
+    snapshot = opened(empty_place).snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert "no column message_id" in snapshot.problems[0].message
+
+
+def test_an_older_table_with_fewer_columns_works(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    execute(empty_place, "CREATE TABLE agent_message (message_id TEXT, sender TEXT, recipient TEXT, status TEXT)")
+    execute(empty_place, "INSERT INTO agent_message VALUES ('old', 'a', 'b', 'pending')")
+    team = opened(empty_place, clock=clock)
+    got = inbox.receive(Seat(team, "b"), agent="b", lease=5)
+    assert [one.message_id for one in got.messages] == ["old"]
+
+
+def test_places_that_are_no_database_are_refused_by_name(tmp_path: Path) -> None:
+    for location in (str(tmp_path / "none.db"), "mysql://host/x", "sqlite://", "x://"):
+        with pytest.raises(TeamError) as caught:
+            open_database(location)
+        assert caught.value.code is Code.TEAM_NOT_FOUND

@@ -1,0 +1,129 @@
+"""Changes are noticed at once, by whomever they are made; a lost server is said and found again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from store.backends.sql.locate import create_database
+from store.backends.sql.team import SqlTeam
+from store.team import WatchHint, WatchState
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.server import Server
+from tests.sql.test_foreign import insert
+from tests.store.contract import make_message, put
+
+LIMIT = 20.0
+
+
+async def _next(hints: AsyncIterator[WatchHint]) -> WatchHint:
+    return await asyncio.wait_for(anext(hints), LIMIT)
+
+
+async def _until(hints: AsyncIterator[WatchHint], condition: Callable[[WatchHint], bool]) -> WatchHint:
+    async with asyncio.timeout(LIMIT):
+        async for hint in hints:
+            if condition(hint):
+                return hint
+    raise AssertionError("the watch ended")
+
+
+def test_every_change_of_a_burst_is_on_the_next_snapshot(team: SqlTeam, place: str, opened: Open) -> None:
+    async def story() -> None:
+        hints = team.watch()
+        await _next(hints)
+        other = opened(place)
+        for number in range(1, 31):
+            await asyncio.to_thread(put, other, make_message(number))
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 30)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_what_a_program_without_team_console_writes_is_noticed(team: SqlTeam, place: str) -> None:
+    async def story() -> None:
+        hints = team.watch()
+        await _next(hints)
+        await asyncio.to_thread(insert, place, "msg-009")
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 1)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_an_idle_database_gives_no_hints(team: SqlTeam, place: str, opened: Open) -> None:
+    put(opened(place), make_message(1))
+
+    async def story() -> int:
+        hints = team.watch()
+        await _next(hints)
+        count = 0
+        try:
+            async with asyncio.timeout(1.5):
+                async for _ in hints:
+                    count += 1
+        except TimeoutError:
+            return count
+        return count
+
+    assert asyncio.run(story()) <= 1
+
+
+def test_a_database_file_that_vanishes_and_returns_is_noticed(tmp_path: Path, opened: Open) -> None:
+    path = tmp_path / "team.db"
+    create_database(str(path), SETTINGS)
+    team = opened(str(path))
+
+    async def story() -> None:
+        hints = team.watch()
+        await _next(hints)
+        team.close()
+        path.rename(tmp_path / "away.db")
+        await _next(hints)
+        (tmp_path / "away.db").rename(path)
+        await _until(hints, lambda hint: team.snapshot().condition == "empty")
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_a_killed_server_is_said_with_the_reason_and_found_again(own_server: Server, opened: Open) -> None:
+    own_server.execute("CREATE DATABASE team")
+    place = own_server.url("team")
+    create_database(place, SETTINGS)
+    team = opened(place)
+    put(team, make_message(1))
+
+    async def story() -> None:
+        hints = team.watch()
+        assert (await _next(hints)).state is WatchState.LIVE
+        await asyncio.to_thread(own_server.kill)
+        lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
+        assert "no connection to the server" in lost.reason
+        await asyncio.to_thread(own_server.start)
+        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
+        await asyncio.to_thread(put, team, make_message(2))
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 2)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_a_server_that_is_not_there_yet_is_waited_for(own_server: Server, opened: Open) -> None:
+    own_server.execute("CREATE DATABASE team")
+    place = own_server.url("team")
+    create_database(place, SETTINGS)
+    own_server.stop()
+    team = opened(place)
+
+    async def story() -> None:
+        hints = team.watch()
+        assert (await _next(hints)).state is WatchState.STALLED
+        await asyncio.to_thread(own_server.start)
+        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
+        assert team.snapshot().condition == "empty"
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
