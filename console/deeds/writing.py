@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,9 @@ from console.deeds.telling import count, listed, written
 from console.subject import Mode, Subject
 from store.desk import mail, requests
 from store.desk.seat import Receipt
-from store.errors import TeamError
+from store.errors import Code, TeamError
 from store.message import Message
-from store.names import ALL, USER
+from store.names import ALL
 from store.safe import safe_line
 from store.views.rows import AgentState, View
 
@@ -45,21 +45,7 @@ def message(screen: MainScreen, subject: Subject) -> None:
 
 def broadcast(screen: MainScreen, subject: Subject) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    from widgets.forms.compose import Compose, Written
-
-    names, quiet = _everybody(subject)
-    keep = partial(screen.drafts.keep, "broadcast")
-    form = Compose[Written](
-        "Broadcast",
-        lambda letter: letter,
-        foresee=partial(_foresee, screen),
-        words=partial(_words, screen),
-        to=f"everybody · {count(len(names), 'delivery')}",
-        verb="Go on",
-        draft=screen.drafts.get("broadcast"),
-        on_draft=lambda draft: keep(draft) if draft else None,
-    )
-    screen.ask(form, None, then=lambda letter: _confirm_broadcast(screen, letter, names, quiet))
+    screen.act(partial(mail.preview, screen.seat, to=ALL), None, then=partial(_write_broadcast, screen))
 
 
 def shutdown(screen: MainScreen, subject: Subject) -> None:
@@ -67,7 +53,7 @@ def shutdown(screen: MainScreen, subject: Subject) -> None:
     from widgets.forms.confirm import Confirm
 
     names = subject.stoppable
-    _, quiet = _everybody(subject)
+    quiet = _silent(subject)
     lines = [f"{listed(names, 12)} will be asked to stop: {count(len(names), 'request')}."]
     lines += _not_listening([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
@@ -83,20 +69,7 @@ def shutdown(screen: MainScreen, subject: Subject) -> None:
 
 def shutdown_all(screen: MainScreen, subject: Subject) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    from widgets.forms.confirm import Confirm
-
-    everybody, quiet = _everybody(subject)
-    names = tuple(name for name in _in_turn(subject.view, everybody) if name not in quiet)
-    if not names:
-        screen.toast("Nobody is left to ask.", severity="warning")
-        return
-    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
-    lines += _not_listening([name for name in everybody if name in quiet])
-    lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
-    form = Confirm[str](
-        "Shut down the team", tuple(lines), lambda reason: reason, verb=f"Ask all {len(names)}", field="reason"
-    )
-    screen.ask(form, None, then=lambda reason: screen.dissolve(names, reason or None))
+    screen.act(partial(mail.preview, screen.seat, to=ALL), None, then=partial(_confirm_shutdown_all, screen, subject))
 
 
 def correct_course(screen: MainScreen, subject: Subject) -> None:
@@ -135,14 +108,37 @@ def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Recei
     )
 
 
-def _confirm_broadcast(screen: MainScreen, letter: Written, names: list[str], quiet: list[str]) -> None:
+def _write_broadcast(screen: MainScreen, seen: mail.Preview) -> None:
+    from widgets.forms.compose import Compose, Written
+
+    keep = partial(screen.drafts.keep, "broadcast")
+    form = Compose[Written](
+        "Broadcast",
+        _with_summary,
+        foresee=lambda _: _foreseen(seen),
+        words=partial(_words, screen),
+        to=f"everybody · {count(len(seen.recipients), 'delivery')}",
+        verb="Go on",
+        draft=screen.drafts.get("broadcast"),
+        on_draft=lambda draft: keep(draft) if draft else None,
+    )
+    screen.ask(form, None, then=lambda letter: _confirm_broadcast(screen, letter, seen))
+
+
+def _with_summary(letter: Written) -> Written:
+    if not letter.summary:
+        raise TeamError(
+            Code.MISSING_SUMMARY, "a broadcast needs a summary", "Say in five to ten words what it is about."
+        )
+    return letter
+
+
+def _confirm_broadcast(screen: MainScreen, letter: Written, seen: mail.Preview) -> None:
     from widgets.forms.confirm import Confirm
 
-    lines = [
-        f"“{safe_line(letter.summary or letter.content, 120)}”",
-        f"{count(len(names), 'delivery')}: {listed(names, 16)}.",
-    ]
-    lines += _not_listening(quiet)
+    number = len(seen.recipients)
+    lines = [f"“{safe_line(letter.summary, 120)}”", f"{count(number, 'delivery')}: {listed(seen.recipients, 16)}."]
+    lines += _not_listening(seen.not_listening)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
     def act(_: str) -> Receipt:
@@ -152,7 +148,24 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, names: list[str], qu
         screen.drafts.keep("broadcast", {})
         return written("broadcast", receipt)
 
-    screen.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(len(names), 'message')}"), told)
+    screen.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(number, 'message')}"), told)
+
+
+def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: mail.Preview) -> None:
+    from widgets.forms.confirm import Confirm
+
+    quiet = set(seen.not_listening)
+    names = tuple(name for name in _in_turn(subject.view, seen.recipients) if name not in quiet)
+    if not names:
+        screen.toast("Nobody is left to ask.", severity="warning")
+        return
+    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
+    lines += _not_listening(seen.not_listening)
+    lines.append("The next one is asked when one has answered, or kept silent for too long.")
+    form = Confirm[str](
+        "Shut down the team", tuple(lines), lambda reason: reason, verb=f"Ask all {len(names)}", field="reason"
+    )
+    screen.ask(form, None, then=lambda reason: screen.dissolve(names, reason or None))
 
 
 def _ask_to_stop(screen: MainScreen, names: tuple[str, ...], reason: str) -> tuple[Receipt, ...]:
@@ -184,7 +197,10 @@ def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
 
 
 def _foresee(screen: MainScreen, names: tuple[str, ...]) -> str:
-    seen = mail.preview(screen.seat, to=names)
+    return _foreseen(mail.preview(screen.seat, to=names))
+
+
+def _foreseen(seen: mail.Preview) -> str:
     parts = [f"{count(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
     if seen.not_listening:
         parts.append(f"not listening: {listed(seen.not_listening)}")
@@ -199,26 +215,20 @@ def _words(screen: MainScreen, summary: str) -> tuple[int, list[str]]:
     return len(words_of(summary)), summary_warnings(summary, language=language)
 
 
-def _everybody(subject: Subject) -> tuple[list[str], list[str]]:
-    """All members but the actor, and those of them that are not listening."""
-    rows = (
-        [row for row in subject.view.roster if row.name not in (subject.me, USER) and not row.stranger]
-        if subject.view
-        else []
-    )
-    return [row.name for row in rows], [row.name for row in rows if row.state in _QUIET]
-
-
-def _in_turn(view: View | None, names: list[str]) -> list[str]:
-    """Temporary agents first, residents last, so that nobody loses its contact too early."""
-    order = {"temp": 0, "slave": 1, "resident": 3, "master": 4}
+def _in_turn(view: View | None, names: Sequence[str]) -> list[str]:
+    """Temporary agents first, residents last, so that nobody loses its contact too early; the lead never."""
+    order = {"temp": 0, "slave": 1, "resident": 3}
     roles = {row.name: row.role for row in view.roster} if view else {}
-    return sorted(
-        (name for name in names if roles.get(name) != "master"), key=lambda name: order.get(roles.get(name, ""), 2)
-    )
+    asked = [name for name in names if roles.get(name) != "master"]
+    return sorted(asked, key=lambda name: order.get(roles.get(name, ""), 2))
 
 
-def _not_listening(names: list[str]) -> list[str]:
+def _silent(subject: Subject) -> frozenset[str]:
+    rows = subject.view.roster if subject.view else ()
+    return frozenset(row.name for row in rows if row.state in _QUIET)
+
+
+def _not_listening(names: Sequence[str]) -> list[str]:
     return [f"△ Not listening: {listed(names)}. What they get waits in their inbox."] if names else []
 
 

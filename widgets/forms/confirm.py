@@ -69,7 +69,7 @@ class Confirm(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""
-        yield Static(Content("\n".join(self._lines)), classes="form--note", markup=False)
+        yield Static(Content("\n".join(self._lines)), classes="form--text", markup=False)
         if self._field:
             suggester = None
             if self._names is not None:

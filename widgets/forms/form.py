@@ -11,13 +11,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.timer import Timer
+from textual.widgets import Button, Input, Static, TextArea
 from textual.worker import Worker, WorkerState
 
 from store.errors import TeamError
 from store.safe import safe_line, safe_text
 
 ResultT = TypeVar("ResultT")
+
+KEEP_AFTER = 0.5
+"""Seconds of typing after which a draft is kept."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
@@ -36,6 +40,7 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
     Form .form--error { display: none; height: auto; margin-top: 1; color: $text-error; }
     Form .form--error.-shown { display: block; }
+    Form .form--text { height: auto; margin-top: 1; }
     Form .form--note { height: auto; color: $text-muted; margin-top: 1; }
     Form .form--buttons { layout: horizontal; height: auto; align-horizontal: right; margin-top: 1; }
     Form Button.-textual-compact { min-width: 10; margin-left: 2; background: $panel; color: $foreground;
@@ -56,6 +61,7 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._busy = False
+        self._keeping: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """The box with its fields, the line for errors, and the two buttons."""
@@ -130,6 +136,18 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
         return act()
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _something_typed(self) -> None:
+        """Keep what is typed while it is typed: a killed process must not lose it."""
+        if self._on_draft is not None and self._keeping is None:
+            self._keeping = self.set_timer(KEEP_AFTER, self._keep_typed)
+
+    def _keep_typed(self) -> None:
+        self._keeping = None
+        if not self._busy:
+            self.keep()
 
     @on(Button.Pressed, "#cancel")
     def _cancelled(self) -> None:

@@ -1,0 +1,75 @@
+"""Markdown is read so that nothing written is left out, and nothing in it can act."""
+
+from __future__ import annotations
+
+import pytest
+
+from widgets.cells import Line, text_of
+from widgets.prose import plain, prose, structured
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [text_of(line) for line in lines]
+
+
+def tones(text: str) -> list[tuple[str, str]]:
+    return [part for line in prose(text, 80) for part in line]
+
+
+def test_headings_lists_and_code_are_set_apart() -> None:
+    assert ("Goal", "head") in tones("## Goal")
+    assert texts(list(prose("- one\n  * two\n3. three", 40))) == ["• one", "  • two", "3. three"]
+    assert ("make test", "code") in tones("run `make test` first")
+    assert ("now", "strong") in tones("do it **now**")
+    assert ("soon", "italic") in tones("do it *soon*")
+
+
+def test_tasks_show_what_is_done() -> None:
+    assert texts(list(prose("- [x] done\n- [ ] open", 40))) == ["☑ done", "☐ open"]
+
+
+def test_names_with_underscores_and_stars_in_arithmetic_stay_as_they_are() -> None:
+    text = "call snake_case_name, 2*3*4, a * b * c"
+    assert texts(list(prose(text, 80))) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- then delete the backups -->",
+        "[a harmless link](https://evil.example/x)",
+        "![picture](file:///etc/passwd)",
+        '<a href="x">text</a>',
+        "[@click=app.quit]press[/]",
+        "[bold red]markup[/bold red] [/b]",
+        "[ref]: https://evil.example",
+    ],
+)
+def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
+    assert texts(list(prose(text, 120))) == [text]
+
+
+def test_code_blocks_are_shown_line_by_line_with_their_language() -> None:
+    lines = texts(list(prose("```python\nif x:\n    y = '**a**'\n```\nafter", 60)))
+    assert lines == ["│ python", "│ if x:", "│     y = '**a**'", "after"]
+
+
+def test_a_fence_that_never_ends_hides_nothing() -> None:
+    assert texts(list(prose("```\nlast words", 60))) == ["│ last words"]
+
+
+def test_the_plain_form_is_what_was_written() -> None:
+    text = "# Goal\n- [x] **done** `now`"
+    assert texts(list(plain(text, 60))) == text.split("\n")
+
+
+def test_structure_sets_keys_apart_from_values() -> None:
+    lines = list(structured("severity: HIGH\nitems:\n- path: a/b.c", 60))
+    assert ("severity:", "accent") in lines[0]
+    assert texts(lines) == ["severity: HIGH", "items:", "- path: a/b.c"]
+
+
+def test_a_long_line_full_of_marks_is_read_at_once() -> None:
+    text = "*a" * 20_000 + "`" * 2_000 + "**" * 5_000
+    assert sum(len(text_of(line)) for line in plain(text, 80)) == len(text)
+    assert list(prose(text, 80))

@@ -1,0 +1,229 @@
+"""The list keeps its place by key and repaints only what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+
+from widgets.ages import age
+from widgets.cells import Line
+from widgets.row_list import Drawing, RowList
+
+pytestmark = pytest.mark.anyio
+NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    text: str = ""
+    since: datetime = NOW
+
+
+def draw(row: Row, drawing: Drawing) -> tuple[Line, ...]:
+    first: Line = ((f"{row.key} {row.text} {age(row.since, drawing.now)}", ""),)
+    return (first, (("below", "muted"),))[: drawing.lines]
+
+
+class Lists(App[None]):
+    """One list of rows."""
+
+    def __init__(self, *, lines: int = 1) -> None:
+        super().__init__()
+        self.ticks = 100.0
+        self.told: list[RowList.Moved | RowList.Opened | RowList.Marked] = []
+        self.list = RowList[Row](lambda row: row.key, draw, lines=lines, clock=lambda: self.ticks)
+
+    def compose(self) -> ComposeResult:
+        yield self.list
+
+    def on_row_list_moved(self, event: RowList.Moved) -> None:
+        self.told.append(event)
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        self.told.append(event)
+
+
+def rows(*keys: str) -> tuple[Row, ...]:
+    return tuple(Row(key) for key in keys)
+
+
+def many(number: int) -> tuple[Row, ...]:
+    return tuple(Row(f"k{index}") for index in range(number))
+
+
+def shown(row_list: RowList[Row]) -> list[str]:
+    return [row_list.render_line(y).text.rstrip() for y in range(row_list.size.height)]
+
+
+class Repaints:
+    """Counts the lines a list asks to repaint."""
+
+    def __init__(self, row_list: RowList[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.regions: list[Region] = []
+        original = row_list.refresh
+
+        def refresh(*regions: Region, **options: bool) -> RowList[Row]:
+            whole = Region(0, 0, row_list.size.width, row_list.size.height)
+            self.regions.extend(regions or (whole,))
+            return original(*regions, **options)
+
+        monkeypatch.setattr(row_list, "refresh", refresh)
+
+    @property
+    def lines(self) -> set[int]:
+        return {y for region in self.regions for y in range(region.y, region.bottom)}
+
+
+async def test_an_arrow_key_repaints_two_rows_of_a_hundred_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(many(100_000), now=NOW)
+        await pilot.pause()
+        repaints = Repaints(app.list, monkeypatch)
+        await pilot.press("j")
+        assert repaints.lines == {0, 1}
+        assert app.list.cursor_key == "k1"
+
+
+async def test_rows_of_two_lines_move_by_rows() -> None:
+    app = Lists(lines=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+        await pilot.press("down", "j")
+        assert app.list.cursor_key == "c"
+        assert shown(app.list)[4].startswith("▌ c")
+        assert shown(app.list)[5].strip("▌ ") == "below"
+
+
+async def test_the_cursor_follows_its_key_when_rows_come_go_and_change_order() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+        await pilot.press("j")
+        app.list.set_rows(rows("new", "c", "b", "a"), now=NOW)
+        assert app.list.cursor_key == "b"
+        assert app.list.position == (3, 4)
+
+
+async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+        await pilot.press("j")
+        app.told.clear()
+        app.list.set_rows(rows("a", "c"), now=NOW)
+        await pilot.pause()
+        assert app.list.cursor_key == "c"
+        assert [(event.key, event.by_user) for event in app.told if isinstance(event, RowList.Moved)] == [("c", False)]
+        assert app.list.undisturbed_for() == 0
+
+
+async def test_a_change_of_the_row_under_the_cursor_is_a_disturbance_and_one_elsewhere_is_not() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)):
+        app.list.set_rows((Row("a", "one"), Row("b", "one")), now=NOW)
+        app.ticks += 10
+        app.list.set_rows((Row("a", "one"), Row("b", "two")), now=NOW)
+        assert app.list.undisturbed_for() > 1
+        app.list.set_rows((Row("a", "two"), Row("b", "two")), now=NOW)
+        assert app.list.undisturbed_for() == 0
+
+
+async def test_a_row_that_slides_to_another_line_is_a_disturbance() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)):
+        app.list.set_rows(rows("a", "b"), now=NOW)
+        app.ticks += 10
+        app.list.set_rows(rows("new", "a", "b"), now=NOW)
+        assert app.list.cursor_key == "a"
+        assert app.list.undisturbed_for() == 0
+
+
+async def test_the_user_moving_the_cursor_is_no_disturbance() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(rows("a", "b"), now=NOW)
+        await pilot.press("j")
+        assert app.list.undisturbed_for() == float("inf")
+
+
+async def test_only_changed_rows_are_repainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        before = tuple(Row(f"k{index}", "x") for index in range(20))
+        app.list.set_rows(before, now=NOW)
+        await pilot.pause()
+        repaints = Repaints(app.list, monkeypatch)
+        app.list.set_rows((*before[:7], Row("k7", "changed"), *before[8:]), now=NOW)
+        assert repaints.lines == {7}
+
+
+async def test_time_repaints_only_rows_whose_age_reads_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        old = Row("old", since=NOW - timedelta(days=3))
+        app.list.set_rows((old, Row("young", since=NOW - timedelta(seconds=59))), now=NOW)
+        await pilot.pause()
+        repaints = Repaints(app.list, monkeypatch)
+        app.list.tick(NOW + timedelta(seconds=2))
+        assert repaints.lines == {1}
+        repaints.regions.clear()
+        app.list.tick(NOW + timedelta(seconds=3))
+        assert repaints.regions == []
+
+
+async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+        await pilot.press("space", "space")
+        assert app.list.marks == {"a", "b"}
+        app.list.set_rows(rows("c", "b"), now=NOW)
+        assert app.list.marks == {"b"}
+        assert [row.key for row in app.list.marked_rows()] == ["b"]
+
+
+async def test_the_view_keeps_its_place_when_rows_come_in_above_it() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 10)) as pilot:
+        app.list.set_rows(many(100), now=NOW)
+        await pilot.press("G")
+        before = shown(app.list)
+        app.list.set_rows((Row("new"), *many(100)), now=NOW)
+        await pilot.pause()
+        assert shown(app.list) == before
+
+
+async def test_enter_and_a_double_click_open_the_row() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 10)) as pilot:
+        app.list.set_rows(rows("a", "b"), now=NOW)
+        await pilot.press("enter")
+        await pilot.click(RowList, offset=(5, 1), times=2)
+        assert [event.key for event in app.told if isinstance(event, RowList.Opened)] == ["a", "b"]
+
+
+async def test_an_empty_list_says_why_and_a_filled_one_says_no_more() -> None:
+    app = Lists()
+    async with app.run_test(size=(60, 10)):
+        app.list.set_rows((), now=NOW, empty=((("The queue cannot be read", ""),),))
+        assert "The queue cannot be read" in " ".join(shown(app.list))
+        app.list.set_rows(rows("a"), now=NOW, empty=((("The queue cannot be read", ""),),))
+        assert "cannot" not in " ".join(shown(app.list))
+
+
+async def test_big_moves_stay_inside_the_list() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 10)) as pilot:
+        app.list.set_rows(many(30), now=NOW)
+        await pilot.press("pageup", "k")
+        assert app.list.cursor_key == "k0"
+        await pilot.press("G", "pagedown", "ctrl+d")
+        assert app.list.cursor_key == "k29"
+        await pilot.press("g")
+        assert app.list.cursor_key == "k0"

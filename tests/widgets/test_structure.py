@@ -1,0 +1,31 @@
+"""Nested values are written like YAML, safe, bounded, and without losing the difference between values."""
+
+from __future__ import annotations
+
+from widgets.structure import structure
+
+
+def test_nested_values_look_like_yaml() -> None:
+    value = {"id": "DBG-1", "roster": {"residents": ["sm", "kr"], "temps": []}, "fix": "one\ntwo", "none": None, "yes": True}
+    assert structure(value) == (
+        "id: DBG-1\nroster:\n  residents:\n    - sm\n    - kr\n  temps: []\nfix: |\n  one\n  two\nnone: null\nyes: true"
+    )
+
+
+def test_a_list_of_mappings_keeps_them_apart() -> None:
+    assert structure([{"a": 1, "b": 2}, {"a": 3}]) == "- a: 1\n  b: 2\n- a: 3"
+
+
+def test_keys_and_values_cannot_steer_a_terminal() -> None:
+    shown = structure({"\x1b]52;c;x\x07": "\x1b[2J\u202egnp"})
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "\u202e" not in shown
+
+
+def test_endless_nesting_and_length_are_cut_and_said() -> None:
+    deep: object = "bottom"
+    for _ in range(500):
+        deep = [deep]
+    assert "nested deeper" in structure(deep)
+    assert structure(list(range(10_000))).endswith("… more is not shown here")
