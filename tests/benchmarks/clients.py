@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -93,6 +94,24 @@ def neomutt(folder: Path, program: Path, size: int) -> Client:
         down=b"\x1bOB",
         switch=(("open a message and back", b"\r", b"i"),),
         deliver=deliver,
+    )
+
+
+def empty_textual(folder: Path) -> Client:
+    """The smallest application of the console's toolkit, to tell its share of a start from ours; for starts only."""
+    code = (
+        "from textual.app import App\nfrom textual.widgets import Static\n"
+        "class Empty(App):\n    def compose(self):\n        yield Static('job 0')\n"
+        "Empty().run()"
+    )
+    return Client(
+        name="empty Textual app",
+        command=(sys.executable, "-c", code),
+        environment=environment(folder),
+        to_list=(),
+        down=b"",
+        switch=(),
+        deliver=lambda: None,
     )
 
 

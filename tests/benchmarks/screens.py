@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from time import perf_counter
 
-from tests.benchmarks.clients import Client, console, neomutt
+from tests.benchmarks.clients import Client, console, empty_textual, neomutt
 from tests.benchmarks.process import memory, processor_seconds
 from tests.benchmarks.run import Run
 from tests.benchmarks.samples import Samples
@@ -30,11 +30,12 @@ def _compare(run: Run, size: int) -> Table:
     clients = [console(folder, size)]
     if run.peers.neomutt is not None:
         clients.append(neomutt(folder, run.peers.neomutt, size))
-    results: dict[str, Results] = {client.name: defaultdict(list) for client in clients}
-    for client in clients:
+    starters = [*clients, empty_textual(folder)]
+    results: dict[str, Results] = {client.name: defaultdict(list) for client in starters}
+    for client in starters:
         watch_start(client)
     for _ in range(run.rounds(8 if size < 100_000 else 3)):
-        for client in clients:
+        for client in starters:
             merge(results[client.name], watch_start(client))
     for client in clients:
         merge(results[client.name], watch_use(client, idle=2.0 if run.quick else 10.0))
