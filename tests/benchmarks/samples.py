@@ -41,7 +41,7 @@ def take_turns(
     spent = dict.fromkeys(contestants, 0.0)
     for _ in range(rounds + warm_up):
         for name, measure in contestants.items():
-            if spent[name] > budget:
+            if values[name] and spent[name] > budget:
                 continue
             start = perf_counter()
             values[name].append(measure())
