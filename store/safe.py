@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
-_UNSAFE = re.compile(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+"""One character that steers a terminal or cannot be seen."""
 _MARK = (
     "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a"
     "\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
 )
-_PILE = re.compile(f"([{_MARK}]{{4}})[{_MARK}]+")
+PILE = re.compile(f"([{_MARK}]{{4}})([{_MARK}]+)")
+"""Combining marks on one character: the four that are shown, and those that would cover the lines around."""
 _REPLACEMENT = "\ufffd"
 
 
@@ -27,8 +29,8 @@ def safe_text(text: object) -> str:
     plain = text if isinstance(text, str) else str(text)
     if plain.isascii() and plain.isprintable():
         return plain
-    shown = _UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
-    return _PILE.sub(rf"\1{_REPLACEMENT}", shown)
+    shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
+    return PILE.sub(rf"\1{_REPLACEMENT}", shown)
 
 
 def safe_line(text: object, limit: int | None = None) -> str:

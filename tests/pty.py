@@ -51,8 +51,11 @@ class Terminal:
         environment = clean_environment(TERM="xterm-256color", COLORTERM="truecolor", **(env or {}))
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.chdir(cwd)
-            os.execvpe(command[0], list(command), environment)
+            try:
+                os.chdir(cwd)
+                os.execvpe(command[0], list(command), environment)
+            finally:
+                os._exit(127)
         self.resize(columns, lines)
         os.set_blocking(self.fd, False)
 
@@ -160,7 +163,9 @@ def console(folder: Path, *arguments: str, **more: object) -> Terminal:
 
 
 def _without_private(data: bytes) -> bytes:
-    """pyte takes the kitty keyboard sequences for text; leave them out of the picture, not of the log."""
-    for one in (b"\x1b[>25u", b"\x1b[<u"):
+    """pyte takes the kitty keyboard sequences for text, and drops the rest of a run after an enclosing mark or a
+    variation selector; leave them out of the picture, not of the log.
+    """
+    for one in (b"\x1b[>25u", b"\x1b[<u", "\u20dd".encode(), "\ufe0e".encode(), "\ufe0f".encode()):
         data = data.replace(one, b"")
     return data

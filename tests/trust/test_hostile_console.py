@@ -1,0 +1,192 @@
+"""The console on a team in which every field is hostile: nothing of it reaches the terminal as anything but text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.pty import Terminal, console
+from tests.trust import corpus, strict
+
+LISTS = {
+    "1": "Needs you",
+    "2": "Agents",
+    "3": "Requests",
+    "4": "Deliveries",
+    "5": "Sprint",
+    "6": "History",
+    "7": "Health",
+}
+ESCAPE, ENTER, TAB = "\x1b[27u", "\r", "\t"
+"""Escape as terminals with unambiguous keys send it: it never joins with the key that follows."""
+_QUIET = 0.05
+
+
+@dataclass
+class Tour:
+    """One session of the console and all pictures that were seen in it, by mode."""
+
+    terminal: Terminal
+    seen: dict[str, list[str]] = field(default_factory=dict)
+    mode: str = "1"
+    edges: set[str] = field(default_factory=set)
+
+    def go(self, mode: str) -> None:
+        """Go to a mode and see its list."""
+        self.mode = mode
+        for _ in range(5):
+            self.terminal.send(mode)
+            if self._arrives(f"─ {LISTS[mode]}"):
+                break
+            self.escape()
+        self.terminal.wait_for(f"─ {LISTS[mode]}")
+        self.look()
+
+    def _arrives(self, text: str) -> bool:
+        """Whether `text` comes to stand on the screen soon; a key pressed while a form closes may go with the form."""
+        deadline = time.monotonic() + 3.0
+        while text not in self.terminal.text and time.monotonic() < deadline:
+            self.terminal.pump(0.02)
+        return text in self.terminal.text
+
+    def walk(self, steps: int) -> None:
+        """Go down the list; the right edge of every panel is remembered."""
+        for _ in range(steps):
+            self.press("jjjj")
+            screen = self.terminal.screen
+            self.edges |= {screen.buffer[line][screen.columns - 1].data for line in range(3, screen.lines - 3)}
+
+    def press(self, *keys: str) -> str:
+        """Press keys one after the other, the screen at rest after each; the last picture."""
+        for one in keys:
+            self.terminal.send(one)
+            self.look()
+        return self.terminal.text
+
+    def look(self) -> None:
+        """Wait for a screen at rest and remember it."""
+        self.terminal.settle(_QUIET)
+        self.seen.setdefault(self.mode, []).append(self.terminal.text)
+
+    def escape(self, times: int = 2) -> None:
+        """Back out of whatever is open."""
+        for _ in range(times):
+            self.terminal.send(ESCAPE)
+            self.terminal.settle(_QUIET)
+
+
+def _lists(tour: Tour) -> None:
+    for mode in LISTS:
+        tour.go(mode)
+        tour.walk(9)
+        tour.press("v", "k", "G", "kkk", ENTER, "G", "g")
+        tour.escape()
+        tour.press("v", "g")
+
+
+def _inbox_rows(tour: Tour) -> None:
+    tour.go("2")
+    tour.press("g", TAB, *["jjj"] * 9, "G", TAB, "G", "g")
+
+
+def _verdicts(tour: Tour) -> None:
+    tour.go("3")
+    for number in range(8):
+        picture = tour.press("a" if number % 2 else "r")
+        if "enter approve" in picture or "enter reject" in picture:
+            tour.press("because", ENTER)
+            tour.terminal.settle(0.3)
+            tour.look()
+        tour.escape()
+        tour.press("j")
+
+
+def _letters(tour: Tour) -> None:
+    tour.go("1")
+    for _ in range(4):
+        tour.press("m", TAB, TAB, "x")
+        tour.escape()
+        tour.press("jjj")
+    tour.press("d", "z", "s")
+    tour.escape()
+    tour.press("b", "words", TAB, "more words")
+    tour.escape()
+    tour.press("S")
+    tour.escape()
+
+
+def _remedies(tour: Tour) -> None:
+    tour.go("4")
+    for key in "txeu":
+        tour.press(" ", " ", key)
+        tour.terminal.settle(0.3)
+        tour.look()
+        tour.escape()
+        tour.press("jjj")
+
+
+def _frame(tour: Tour) -> None:
+    for mode in "1267":
+        tour.go(mode)
+        tour.press("?", "G")
+        tour.escape()
+        tour.press("/", "PWNED", ENTER, "j", "y", "Y")
+        tour.escape()
+    tour.press(":", "appr")
+    tour.escape()
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tour]:
+    """A session through everything, ended with q."""
+    folder = tmp_path_factory.mktemp("hostile") / "team\x1b]0;PWNED\x07\u202e"
+    state = tmp_path_factory.mktemp("state")
+    corpus.build(folder)
+    with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+        made = Tour(terminal)
+        terminal.wait_for("hostile  as ceo", "─ Needs you · ")
+        parts: tuple[Callable[[Tour], None], ...] = (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts)
+        for part in parts:
+            part(made)
+        made.escape(3)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0, terminal.text
+        yield made
+
+
+def test_not_one_control_byte_of_the_store_reaches_the_terminal(tour: Tour) -> None:
+    assert strict.of_screen(bytes(tour.terminal.output)).faults == []
+
+
+@pytest.mark.parametrize("mode", list(LISTS))
+def test_hostile_text_is_shown_as_what_it_is_in_every_mode(tour: Tour, mode: str) -> None:
+    pictures = "\n".join(tour.seen[mode])
+    assert "␛" in pictures
+    assert any(one in pictures for one in corpus.PLAINLY_SHOWN)
+
+
+def test_markup_and_escapes_stand_on_the_screen_letter_by_letter(tour: Tour) -> None:
+    pictures = "\n".join(picture for pictures in tour.seen.values() for picture in pictures)
+    assert [one for one in corpus.PLAINLY_SHOWN if one not in pictures] == []
+
+
+def test_no_text_moves_the_frame(tour: Tour) -> None:
+    assert all(one.startswith(" ◆ hostile  as ceo") for pictures in tour.seen.values() for one in pictures)
+    assert tour.edges <= set("│╮╯")
+
+
+def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> None:
+    copied = strict.of_screen(bytes(tour.terminal.output)).copied
+    stored = {one["message_id"] for one in corpus.records()} | {
+        one["payload"].get("request_id") for one in corpus.records()
+    }
+    assert "PWNED" not in copied
+    assert stored & set(copied)
+
+
+def test_the_terminal_keeps_its_title(tour: Tour) -> None:
+    assert b"\x1b]0;" not in tour.terminal.output
+    assert b"\x1b]2;" not in tour.terminal.output

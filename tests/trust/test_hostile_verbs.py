@@ -1,0 +1,139 @@
+"""Every verb on a team in which every field is hostile: what it prints on a terminal is text and its own colours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from store.locations import CONFIG_NAME
+from tests.conftest import COMMAND, CommandLine
+from tests.pty import Terminal
+from tests.trust import corpus, strict
+
+PLAN = next(one["payload"]["request_id"] for one in corpus.records() if one["type"] == "plan_approval_request")
+FAILED = next(
+    one["message_id"] for one in corpus.records() if one["status"] == "failed" and "\0" not in one["message_id"]
+)
+STRANGER = corpus.PAYLOADS["title"]
+
+LOOKS: tuple[tuple[str, ...], ...] = (
+    ("status",),
+    ("inbox", corpus.LEAD),
+    ("receive", "--agent", corpus.LEAD, "--peek"),
+    ("requests",),
+    ("roster",),
+    ("history",),
+    ("failures",),
+    ("check",),
+)
+REFUSALS: tuple[tuple[str, ...], ...] = (
+    ("inbox", STRANGER),
+    ("receive", "--agent", STRANGER),
+    ("send", "--to", STRANGER, "--content", corpus.PAYLOADS["report"]),
+    ("approve", STRANGER),
+    ("reject", PLAN + STRANGER, "--reason", STRANGER),
+    ("shutdown", STRANGER),
+    ("retry", STRANGER),
+    ("redirect", FAILED, "--to", STRANGER),
+    ("history", "--grep", STRANGER + "["),
+    ("-t", STRANGER, "status"),
+    ("--as", STRANGER, "status"),
+    (STRANGER,),
+    ("status", STRANGER),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hostile team, in a folder with a hostile name."""
+    place: Path = tmp_path_factory.mktemp("verbs") / "team\x1b]0;PWNED\x07\u202e"
+    corpus.build(place)
+    return place
+
+
+def printed(folder: Path, *arguments: str) -> tuple[int, bytes]:
+    """Run a verb on a terminal: its exit status and the bytes it wrote."""
+    with Terminal([*COMMAND, *arguments], cwd=folder, columns=200, lines=50) as terminal:
+        terminal._stream.feed = lambda data: None  # type: ignore[method-assign]
+        return terminal.wait_exit(), bytes(terminal.output)
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=lambda words: words[0])
+def test_what_a_verb_prints_for_people_is_only_text(folder: Path, words: tuple[str, ...]) -> None:
+    status, output = printed(folder, *words)
+    found = strict.of_print(output)
+    assert status in (0, 1), found.text[-2000:]
+    assert found.faults == []
+    assert "␛" in found.text
+    assert "Traceback" not in found.text
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=lambda words: words[0])
+def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: tuple[str, ...]) -> None:
+    status, output = printed(folder, *words, "--json")
+    found = strict.of_print(output)
+    assert status in (0, 1), found.text[-2000:]
+    assert found.faults == []
+    assert any(text in set(_strings(json.loads(output))) for text in corpus.TEXTS if "\x1b" in text or "\x9b" in text)
+
+
+@pytest.mark.parametrize("words", REFUSALS, ids=lambda words: words[0][:8].strip("\x1b"))
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "json"])
+def test_a_refusal_that_quotes_hostile_words_is_only_text(
+    folder: Path, words: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    status, output = printed(folder, *words, *more)
+    found = strict.of_print(output)
+    assert status in (1, 2), found.text[-2000:]
+    assert found.faults == []
+    assert "Traceback" not in found.text
+    assert "INTERNAL_ERROR" not in found.text
+    assert "unexpected" not in found.text
+
+
+def test_settings_with_a_hostile_name_are_refused_in_plain_text(tmp_path: Path) -> None:
+    (tmp_path / CONFIG_NAME).write_text('team: "\\e]0;PWNED\\a\\u202e"\n')
+    status, output = printed(tmp_path, "status")
+    found = strict.of_print(output)
+    assert (status, found.faults) == (4, [])
+    assert f"{CONFIG_NAME} line 1" in found.text.replace("\n", "")
+
+
+def test_log_and_csv_of_the_history_stay_one_line_for_one_message(folder: Path) -> None:
+    for form in ("log", "csv"):
+        status, output = printed(folder, "history", "--format", form, "--agent", corpus.AGENT)
+        found = strict.of_print(output)
+        assert status == 0, found.text[-2000:]
+        assert found.faults == []
+
+
+def test_messages_that_are_taken_are_kept_as_they_were(tmp_path: Path) -> None:
+    place = tmp_path / "team"
+    corpus.build(place)
+    run = CommandLine(place)
+    before = {one["message_id"]: one["payload"] for one in corpus.records() if one["to"] == corpus.LEAD}
+    status, output = printed(place, "receive", "--agent", corpus.LEAD)
+    assert status == 0
+    assert strict.of_print(output).faults == []
+    archived = yaml.load((place / "archive" / "ceo-archive.yaml").read_bytes(), yaml.CSafeLoader)["messages"]
+    taken = {one["message_id"]: one["payload"] for one in archived}
+    assert len(taken) > len(corpus.TEXTS)
+    assert all(before[message_id] == payload for message_id, payload in taken.items())
+    assert run("receive", "--agent", corpus.LEAD, "--json").json["count"] == 0
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield str(key)
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
+    elif isinstance(value, str):
+        yield value

@@ -1,0 +1,127 @@
+"""No name, id or reference in a store leads out of the folders it belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.drafts import Drafts
+from store.desk.inbox import receive
+from store.desk.mail import send
+from store.desk.requests import submit_plan
+from store.desk.seat import Seat
+from store.errors import TeamError
+from store.locations import QUEUE_NAME, open_team
+from tests.conftest import CommandLine
+from tests.trust import corpus
+
+CLIMBS = (
+    *(
+        "../outside",
+        "../../outside",
+        "/tmp/outside",
+        "a/../../outside",
+        "..",
+        ".",
+        "",
+        "a/b",
+        "a\\b",
+        "~/outside",
+        "~root",
+    ),
+    *(
+        "outside\0.yaml",
+        "out\nside",
+        "-rf",
+        " outside",
+        "outside ",
+        "CON:",
+        "x" * 300,
+        "dév",
+        "a..b",
+        "\x1b[31m",
+        "\u202eoutside",
+    ),
+)
+
+
+def folders(root: Path) -> set[str]:
+    """Every path below `root`, and below the folder that holds it."""
+    return {str(one.relative_to(root.parent)) for one in root.parent.rglob("*")}
+
+
+def record(**given: Any) -> dict[str, Any]:
+    """A pending record."""
+    base = {"message_id": "M-1", "type": "message", "from": "task-manager", "to": "ceo", "priority": "high"}
+    return {**base, "created": "2026-02-24T10:30:15.123Z", "status": "pending", "payload": {"content": "x"}, **given}
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", "a/../../outside", "-rf"])
+def test_a_name_that_is_a_path_is_refused_by_the_command_line(team: CommandLine, name: str) -> None:
+    before = folders(team.folder)
+    for words in (("receive", f"--agent={name}"), ("send", f"--to={name}", "--content", "x"), (f"--as={name}", "plan")):
+        refused = team(*words)
+        assert refused.status in (1, 2), refused
+        assert "Traceback" not in refused.err
+    assert folders(team.folder) - before <= {"team/message-queue.yaml.lock", "team/audit.jsonl"}
+
+
+@pytest.mark.parametrize("name", CLIMBS, ids=ascii)
+def test_a_name_that_is_a_path_is_refused_by_the_desk(team: CommandLine, name: str) -> None:
+    before = folders(team.folder)
+    opened = open_team(str(team.folder))
+    for act in (
+        lambda: receive(Seat(opened, "ceo", 5.0), agent=name),
+        lambda: send(Seat(opened, "ceo", 5.0), to=[name], content="x"),
+        lambda: submit_plan(Seat(opened, name, 5.0), content="x"),
+    ):
+        with pytest.raises(TeamError):
+            act()
+    opened.close()
+    assert folders(team.folder) - before <= {"team/message-queue.yaml.lock", "team/audit.jsonl"}
+
+
+def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_the_team(team: CommandLine) -> None:
+    records = [record(message_id=f"../M-{n}", to=name or "x", **{"from": name}) for n, name in enumerate(CLIMBS)]
+    records += [record(message_id=name, to="task-manager") for name in CLIMBS if name]
+    (team.folder / QUEUE_NAME).write_bytes(corpus.queue_of(records))
+    for words in (
+        ("deliver",),
+        ("receive", "--agent", "task-manager"),
+        ("clear", "--older-than-days", "1"),
+        ("check",),
+    ):
+        done = team(*words)
+        assert "Traceback" not in done.err
+        assert "unexpected" not in done.err, done
+    made = {one for one in folders(team.folder) if not one.startswith("team/") and one != "team"}
+    assert made == set()
+    files = {one.name for one in (team.folder / "archive").iterdir()}
+    assert files <= {f"{name}-archive.yaml" for name in ("ceo", "task-manager")}
+    assert {one.name for one in (team.folder / "inbox").glob("*")} <= {"task-manager.jsonl", "ceo.jsonl"}
+
+
+@pytest.mark.parametrize("reference", ["../secret", "attachments/../../secret", "/etc/passwd", "attachments/link"])
+def test_an_attachment_reference_does_not_read_a_file_elsewhere(team: CommandLine, reference: str) -> None:
+    (team.folder.parent / "secret").write_text("SECRET WORDS")
+    (team.folder / "attachments").mkdir()
+    (team.folder / "attachments" / "link").symlink_to(team.folder.parent / "secret")
+    payload = {"content": "begin", "attachment": {"path": reference, "bytes": 12}}
+    (team.folder / QUEUE_NAME).write_bytes(corpus.queue_of([record(payload=payload)]))
+    opened = open_team(str(team.folder), read_only=True)
+    with pytest.raises(TeamError):
+        opened.attachment(reference)
+
+
+def test_drafts_of_any_place_and_purpose_lie_in_the_state_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in CLIMBS:
+        Drafts(name, name).keep(f"approve:{name}", {"words": name + "x"})
+    made = [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert made
+    assert {one.parent for one in made} == {tmp_path / "state" / "team-console" / "drafts"}
+    assert all(one.stat().st_mode & 0o077 == 0 for one in made)
