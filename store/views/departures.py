@@ -24,6 +24,7 @@ class Departures:
         self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
         self._found: dict[tuple[float, int], tuple[Problem, ...]] = {}
         self._unjudged: dict[int, Entry] = {}
+        self._undirected: dict[int, Entry] = {}
         self._sprint: dict[str, dict[int, Entry]] = {}
         self._roles: Mapping[str, str] = {}
         self._ids: dict[str, int] = {}
@@ -37,7 +38,7 @@ class Departures:
             self._unjudged[id(entry)] = entry
             for name in (entry.message.sender, *entry.message.recipients):
                 self._sprint.setdefault(name, {})[id(entry)] = entry
-            self._note(entry, _DIRECTION, self._directions(entry))
+            self._undirected[id(entry)] = entry
             self._note(entry, _BODY, (*entry.read.departures, *_of_record(entry, self._config)))
         else:
             self._note(entry, _BODY, (*entry.read.problems, *_of_record(entry, self._config)))
@@ -46,6 +47,7 @@ class Departures:
         """A message left the queue."""
         self._count(entry, -1)
         self._unjudged.pop(id(entry), None)
+        self._undirected.pop(id(entry), None)
         if _is_sprint(entry):
             for name in {entry.message.sender, *entry.message.recipients}:
                 self._sprint[name].pop(id(entry), None)
@@ -53,12 +55,15 @@ class Departures:
         self._note(entry, _DIRECTION, ())
 
     def refresh(self, roles: Mapping[str, str], *, bodies: bool) -> None:
-        """Judge directions again for names whose role changed, and, if wanted, the bodies not checked yet."""
+        """Judge directions of new messages and of those whose ends changed their role; bodies, if wanted, once."""
         changed = {name for name, _ in roles.items() ^ self._roles.items()}
-        if changed:
-            self._roles = dict(roles)
-            for entry in {key: one for name in changed for key, one in self._sprint.get(name, {}).items()}.values():
-                self._note(entry, _DIRECTION, self._directions(entry))
+        self._roles = dict(roles)
+        for name in changed:
+            self._undirected.update(self._sprint.get(name, {}))
+        for entry in self._undirected.values():
+            problems = direction_problems(entry.message, roles=self._roles, lead=self._config.lead)
+            self._note(entry, _DIRECTION, problems)
+        self._undirected.clear()
         if bodies and self._unjudged:
             for entry in self._unjudged.values():
                 self._note(entry, _BODY, (*entry.read.problems, *_of_record(entry, self._config)))
@@ -86,9 +91,6 @@ class Departures:
             yield Problem(
                 "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
             )
-
-    def _directions(self, entry: Entry) -> tuple[Problem, ...]:
-        return direction_problems(entry.message, roles=self._roles, lead=self._config.lead)
 
     def _note(self, entry: Entry, part: int, problems: Iterable[Problem]) -> None:
         key = entry.place, part

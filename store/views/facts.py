@@ -7,7 +7,7 @@ from datetime import datetime
 from store.config import TeamConfig
 from store.team import Problem
 from store.views.drift import drift
-from store.views.entries import Entry
+from store.views.entries import Entry, Order
 from store.views.ledger import Ledger
 from store.views.lives import Lives
 from store.views.members import CREATED, MEMBERSHIP, Membership, membership
@@ -34,6 +34,7 @@ class Facts:
         self._shutdowns: Ordered[Entry] = Ordered()
         self._batches: Ordered[Entry] = Ordered()
         self._dirty: set[frozenset[str]] = set()
+        self._left: dict[tuple[frozenset[str], Order], Entry] = {}
 
     def add(self, entry: Entry) -> None:
         """A fact came."""
@@ -54,6 +55,8 @@ class Facts:
 
     def refresh(self, now: datetime, voices: Voices) -> None:
         """Bring every part up to date."""
+        self._dirty |= {names for names, _ in self._left}
+        self._left.clear()
         if MEMBERSHIP in self._dirty:
             self.team = membership(self._config, self._membership.rows)
             self.drift = tuple(drift(self._config, self.team, self._membership.rows))
@@ -75,10 +78,25 @@ class Facts:
             (BATCH_FACTS, self._batches),
         ):
             if name in names and entry.read.kind is not None:
-                self._dirty.add(names)
                 if present:
                     facts.put(entry.order, entry)
                 else:
                     facts.drop(entry.order)
+                self._note(names, entry, present=present)
         if name == CREATED:
             self.ledger.heard(str(entry.read.body.get("agent_name")))
+
+    def _note(self, names: frozenset[str], entry: Entry, *, present: bool) -> None:
+        """What is rebuilt at the next refresh: not the members because somebody read a roster."""
+        if not present:
+            self._left[names, entry.order] = entry
+            return
+        before = self._left.pop((names, entry.order), None)
+        if before is None or names is BATCH_FACTS or not _says_the_same(before, entry):
+            self._dirty.add(names)
+
+
+def _says_the_same(one: Entry, other: Entry) -> bool:
+    here, there = one.message, other.message
+    same = (here.sender, here.recipients, one.read.name) == (there.sender, there.recipients, other.read.name)
+    return same and one.read.body == other.read.body and here.message_id == there.message_id

@@ -28,6 +28,7 @@ class Membership:
         gone: Name -> role of those that were destroyed or left out of the latest roster.
         left: Name -> when.
         roster: The latest roster that counts, None when there was none.
+        changed: Whether somebody came or went since.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class Membership:
     gone: dict[str, str] = field(default_factory=dict)
     left: dict[str, Order] = field(default_factory=dict)
     roster: Entry | None = None
+    changed: bool = False
 
     def role(self, name: str) -> str | None:
         """The role it has or had."""
@@ -144,6 +146,9 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
     roster = entry.read.body.get("roster")
     if not isinstance(roster, Mapping):
         return
+    if found.roster is not None and found.roster.read.body == entry.read.body and not found.changed:
+        found.roster = entry
+        return
     now: dict[str, str] = {}
     for key, role in _LISTS.items():
         names = roster.get(key)
@@ -156,13 +161,14 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
     for name in now:
         found.gone.pop(name, None)
         found.left.pop(name, None)
-    found.roles, found.roster = now, entry
+    found.roles, found.roster, found.changed = now, entry, False
 
 
 def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
     name = entry.read.body.get("agent_name")
     if not isinstance(name, str) or not is_name(name) or name == ALL:
         return
+    found.changed = True
     if arrives:
         kind = entry.read.body.get("agent_type")
         is_slave = name.startswith("slave") or (isinstance(kind, str) and "slave" in kind)
