@@ -101,7 +101,7 @@ def test_a_table_shows_median_spread_and_ratio() -> None:
 def test_the_long_run_tells_growth_by_the_hour() -> None:
     busy = [Sample(60.0 * minute, 50.0 + minute, 12, 0.1 * minute, 0, 600 * minute) for minute in range(61)]
     idle = [Sample(0.0, 110.0, 12, 6.0, 900, 0), Sample(60.0, 110.0, 12, 6.3, 900, 0)]
-    rows = {name: value for name, value in table(busy, idle).rows}
+    rows = {row[0]: row[1] for row in table(busy, idle).rows}
     assert rows["memory growth, MB per hour"] == "60.0"
     assert rows["processor while idle, % of a core"] == "0.50"
 
