@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         print(describe(Path(folder)), end="\n\n", flush=True)
         run = Run(Path(folder), find_peers(), options.quick)
         for name in names:
-            benchmark: Callable[[Run], list[Table]] = getattr(import_module(f"tests.benchmarks.{name}"), name)
+            benchmark: Callable[[Run], Iterable[Table]] = getattr(import_module(f"tests.benchmarks.{name}"), name)
             for table in benchmark(run):
                 print(table.text(), flush=True)
     print(f"Load at the end: {load()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from functools import partial
 
 from tests.benchmarks.clients import console
@@ -15,11 +16,12 @@ from tests.benchmarks.table import Table, number, ratio
 _STORE = {"send": "send, ms", "reload": "reload, ms", "cold": "cold open, ms"}
 
 
-def growth(run: Run) -> list[Table]:
+def growth(run: Run) -> Iterator[Table]:
     """Medians per size with their ratio to the smallest size, then the console on a large archive."""
     found = {size: _store(run, size) | _screen(run, size, archived=0) for size in run.sizes}
     queued, archived = (1_000, 5_000) if run.quick else (10_000, 100_000)
-    return [_growth_table(found), _archive_table(_screen(run, queued, archived=archived), queued, archived)]
+    yield _growth_table(found)
+    yield _archive_table(_screen(run, queued, archived=archived), queued, archived)
 
 
 def _store(run: Run, size: int) -> Results:

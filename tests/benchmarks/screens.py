@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 from tests.benchmarks.clients import Client, console, empty_textual, neomutt
@@ -20,9 +20,10 @@ FIRST_ROWS = "first rows on the screen, ms"
 PRESSES = 20
 
 
-def screens(run: Run) -> list[Table]:
+def screens(run: Run) -> Iterator[Table]:
     """One table per size: medians of both programs and their ratio."""
-    return [_compare(run, size) for size in run.screen_sizes]
+    for size in run.screen_sizes:
+        yield _compare(run, size)
 
 
 def _compare(run: Run, size: int) -> Table:
