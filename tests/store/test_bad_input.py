@@ -202,6 +202,7 @@ def test_unknown_words_and_keys_are_kept() -> None:
         (b"hello\n", (1,), "expected a list under messages:"),
         (b"version: 1\n", (1,), "there is none"),
         (b"messages:\n" + GOOD + b"---\nmessages:\n" + GOOD, (6,), "second document"),
+        (b"messages:\n" + GOOD + b"---\n" + GOOD, (6,), "second document"),
         (b"", (1,), "empty file"),
         (b"# only\n# comments\n\n", (1,), "empty file"),
         (

@@ -140,6 +140,12 @@ def test_what_lines_cannot_express_is_written_anew_with_its_trailing_comments() 
     assert after.tail == text.tail
 
 
+def test_a_change_that_would_swallow_a_comment_is_written_anew() -> None:
+    after = changed(QueueText.parse(WRITTEN_BY_HAND), 0, status="two\nlines")
+    assert QueueText.parse(after.data()).messages()[0].status == "two\nlines"
+    assert after.entries[0].raw.endswith(b"# between\n\n")
+
+
 def test_appending_keeps_every_byte_that_was_there() -> None:
     text = QueueText.parse(WRITTEN_BY_HAND)
     after = text.edit(append=[a_message(7)])

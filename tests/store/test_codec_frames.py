@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.codec import CodecError, QueueText, emit, parse_entry
+from store.message import Message, new_record
 
 ONE = b"- message_id: A\n  type: t\n  from: a\n  to: b\n"
 TWO = b"- message_id: B\n  type: t\n  from: a\n  to: b\n"
@@ -15,6 +16,12 @@ def ids(data: bytes) -> list[str]:
     assert text.data() == data
     assert text.head + b"".join(entry.raw for entry in text.entries) + text.tail == data
     return [message.message_id for message in text.messages()]
+
+
+def a_message() -> Message:
+    return new_record(
+        message_id="NEW", type="t", sender="a", to="b", created="2026-02-24", priority="low", payload={"content": "x"}
+    )
 
 
 def holding(content: bytes) -> bytes:
@@ -68,6 +75,18 @@ def test_text_in_quotes_that_looks_like_an_item_is_not_one(content: bytes) -> No
         assert ids(b"messages:\n" + holding(content) + TWO + tail) == ["A", "B"]
 
 
+def test_text_in_quotes_that_looks_like_another_key_is_not_one() -> None:
+    assert ids(b"messages:\n" + TWO + holding(b'"Plan:\nSummary: done"')) == ["B", "A"]
+    appended = QueueText.parse(b"messages:\n" + holding(b'"Plan:\nSummary: done"')).edit(append=[a_message()])
+    assert appended.data().endswith(emit(a_message()))
+
+
+def test_an_item_with_open_quotes_is_joined_whatever_else_is_wrong_with_it() -> None:
+    text = QueueText.parse(b"messages:\n" + ONE + b"  x: !tag y\n  content: 'first\n- second'\n" + TWO)
+    assert [entry.error is None for entry in text.entries] == [False, True]
+    assert "tag !tag" in text.damaged()[0][1].message
+
+
 def test_text_in_quotes_survives_when_another_entry_is_damaged() -> None:
     data = b"messages:\n- broken: [\n" + holding(b'"first\n- second"') + TWO
     text = QueueText.parse(data)
@@ -107,6 +126,25 @@ def test_a_top_level_key_that_only_quotes_explain_is_believed() -> None:
     assert ids(b"messages:\n" + ONE + b"?\n") == ["A"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"\xc2\x85- {message_id: C, type: t, from: a, to: b}",
+        b"\r- {message_id: C, type: t, from: a, to: b}",
+        b"\nother:\n- x",
+        b"\n---\nx: 1",
+        b"\0",
+        b"\xe9",
+        b"\n<<<<<<< HEAD",
+        b"\nmessages: []",
+    ],
+)
+def test_a_change_that_concerns_the_frame_is_seen_on_reloading(change: bytes) -> None:
+    before = QueueText.parse(b"messages:\n" + ONE + TWO + ONE)
+    data = b"messages:\n" + ONE + TWO[:-1] + change + b"\n" + ONE
+    assert what_is_read(data, before) == what_is_read(data, None)
+
+
 def test_reloading_an_unusual_frame_keeps_message_objects() -> None:
     before = QueueText.parse(b'"messages":\n' + ONE + TWO)
     first = before.messages()[0]
@@ -119,6 +157,20 @@ def test_reloading_an_unusual_frame_keeps_message_objects() -> None:
 def test_line_breaks_that_only_yaml_knows_do_not_hide_an_item() -> None:
     assert ids(b"messages:\r" + ONE.replace(b"\n", b"\r") + TWO.replace(b"\n", b"\r")) == ["A", "B"]
     assert ids("messages:\n- {message_id: A, type: t, from: a, to: b}\u2028".encode() + TWO) == ["A", "B"]
+
+
+def what_is_read(data: bytes, previous: QueueText | None) -> list[bytes] | str:
+    try:
+        return [entry.raw for entry in QueueText.parse(data, previous).entries]
+    except CodecError as error:
+        return str(error)
+
+
+def test_two_items_are_not_one_entry() -> None:
+    with pytest.raises(CodecError, match="not part of the message"):
+        parse_entry(b"- {message_id: A, type: t, from: a, to: b}\n- {message_id: B, type: t, from: a, to: b}\n")
+    with pytest.raises(CodecError):
+        parse_entry(ONE + TWO)
 
 
 def test_a_damaged_entry_in_a_frame_read_as_a_whole_has_its_line() -> None:
