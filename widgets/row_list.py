@@ -347,7 +347,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._cursor_key = self._key(self.rows[index]) if self.rows else None
         self._resize_virtual()
         if not at_top and had is not None:
-            self.scroll_to(y=max(0, (index - screen_row) * self._row_lines), animate=False, force=True)
+            self._scroll_rows((index - screen_row) * self._row_lines)
         self._show_cursor()
 
     def _is_another(self, old: RowT | None) -> bool:
@@ -385,9 +385,15 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         if height <= 0:
             return
         if first < top:
-            self.scroll_to(y=max(0, min(first, last - height + step if top - first < height else first)), animate=False, force=True)
+            near = top - first < height
+            self._scroll_rows(min(first, last - height + step) if near else first)
         elif last > top + height:
-            self.scroll_to(y=last - height + (step if last - top - height < height else 0), animate=False, force=True)
+            near = last - top - height < height
+            self._scroll_rows(last - height + (step if near else 0))
+
+    def _scroll_rows(self, y: int) -> None:
+        """At once, and before the scrollbar that belongs to new rows is there."""
+        self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:
         size = Size(self._width, len(self.rows) * self._row_lines)

@@ -15,9 +15,9 @@ Deed = Callable[["MainScreen", Subject], None]
 
 def deeds() -> Mapping[str, Deed]:
     """Action id -> what it does."""
-    from console.deeds import deciding, delivering, looking, moving, writing
+    from console.deeds import deciding, delivering, exporting, looking, moving, writing
 
     found: dict[str, Deed] = {}
-    for module in (deciding, writing, delivering, looking, moving):
+    for module in (deciding, writing, delivering, looking, exporting, moving):
         found.update(module.DEEDS)
     return found

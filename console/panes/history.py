@@ -58,6 +58,11 @@ class HistoryPane(ListPane[Message]):
         self._newest: tuple[Message, ...] = ()
         self._typing: Timer | None = None
 
+    @property
+    def at_end(self) -> bool:
+        """Whether everything there is has been read."""
+        return self._at_end
+
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message in one line."""
         return history_lines(row, drawing)

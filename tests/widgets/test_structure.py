@@ -6,7 +6,8 @@ from widgets.structure import structure
 
 
 def test_nested_values_look_like_yaml() -> None:
-    value = {"id": "DBG-1", "roster": {"residents": ["sm", "kr"], "temps": []}, "fix": "one\ntwo", "none": None, "yes": True}
+    roster = {"residents": ["sm", "kr"], "temps": []}
+    value = {"id": "DBG-1", "roster": roster, "fix": "one\ntwo", "none": None, "yes": True}
     assert structure(value) == (
         "id: DBG-1\nroster:\n  residents:\n    - sm\n    - kr\n  temps: []\nfix: |\n  one\n  two\nnone: null\nyes: true"
     )

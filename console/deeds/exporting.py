@@ -1,0 +1,94 @@
+"""Writes the rows of the history to a new file, in the format its name asks for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.deeds.telling import count
+from console.panes.history import HistoryPane
+from console.subject import Subject
+from store.errors import Code, TeamError
+from store.message import Message
+from store.safe import safe_line
+from store.views.history import CSV_FIELDS, csv_row, history_json, log_line
+
+if TYPE_CHECKING:
+    from console.screens.main import MainScreen
+
+
+def export(screen: MainScreen, subject: Subject) -> None:
+    """Ask for a file name and write what the list shows."""
+    from widgets.forms.confirm import Confirm
+
+    if not isinstance(screen.pane, HistoryPane):
+        return
+    messages = screen.pane.rows.rows
+    more = "" if screen.pane.at_end else " Not all of the history is read yet; G reads on."
+    form = Confirm[Path](
+        "Export",
+        (
+            f"{count(len(messages), 'message')} as shown, newest first, to a new file.{more}",
+            "Its name says the format.",
+        ),
+        partial(write_export, messages, forbidden=screen.seat.team.root if screen.read_only else None),
+        verb=f"Write {len(messages):,}",
+        field="file",
+        required=True,
+        draft={"words": "history.csv"},
+    )
+    screen.ask(form, lambda path: f"✓ {count(len(messages), 'message')} in {safe_line(path, 200)}")
+
+
+def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | None = None) -> Path:
+    """Write `messages` to the new file `name`, private to the user; returns its path.
+
+    Args:
+        forbidden: A folder that must not be written to.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for another format, a file that exists or a place that cannot be written.
+    """
+    path = Path(name).expanduser().absolute()
+    form = _FORMATS.get(path.suffix)
+    if form is None:
+        names = ", ".join(_FORMATS)
+        raise TeamError(Code.INVALID_FIELD, f"{path.name}: no format is called that", f"End the name in {names}.")
+    if forbidden is not None and path.resolve().is_relative_to(forbidden.resolve()):
+        raise TeamError(Code.READ_ONLY, f"{path} lies in the team, which is open read-only", "Choose another folder.")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(form(messages))
+    except FileExistsError:
+        raise TeamError(Code.INVALID_FIELD, f"{path} exists", "Nothing is written over; choose another name.") from None
+    except OSError as error:
+        raise TeamError(Code.INVALID_FIELD, f"{path}: {error.strerror}", "Choose another place.") from error
+    return path
+
+
+def _csv(messages: Sequence[Message]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")
+    table.writeheader()
+    table.writerows(csv_row(message) for message in messages)
+    return text.getvalue()
+
+
+def _json(messages: Sequence[Message]) -> str:
+    return json.dumps(history_json(messages), ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def _log(messages: Sequence[Message]) -> str:
+    return "".join(f"{log_line(message)}\n" for message in messages)
+
+
+_FORMATS: Mapping[str, Callable[[Sequence[Message]], str]] = {".csv": _csv, ".json": _json, ".log": _log}
+
+DEEDS = {"export": export}

@@ -1,0 +1,165 @@
+"""Shared by tests of the console: a team in memory, and the app on it driven by keys."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from textual.pilot import Pilot
+
+from console.app import ConsoleApp
+from console.panes.pane import ListPane
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk import requests
+from store.desk.seat import Seat
+from store.message import Message
+from store.team import Team
+from widgets.forms.form import Form
+
+WAIT = 10.0
+LEAD, AUTHOR = "ceo", "task-manager"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The loop of asynchronous tests."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No animations, one theme, and a state folder of the test's own."""
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setenv("TEAM_CONSOLE_THEME", "dark")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+class Clock:
+    """A clock that only the test moves."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of `team`."""
+    return Clock()
+
+
+@pytest.fixture
+def team(clock: Clock) -> MemoryTeam:
+    """Four agents under `ceo`; `task-manager` works in plan mode."""
+    names = (LEAD, AUTHOR, "schedule-manager", "file-manager")
+    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in names}
+    config = TeamConfig(name="sprint-42", lead=LEAD, agents=MappingProxyType(agents), declared=True)
+    return MemoryTeam(config=config, clock=clock)
+
+
+@dataclass
+class Desk:
+    """The console of a test: what stands on it, and keys for it."""
+
+    app: ConsoleApp
+    pilot: Pilot[int]
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of the present mode, by key."""
+        pane = self.app.main.pane
+        assert isinstance(pane, ListPane)
+        return [pane.key_of(row) for row in pane.rows.rows]
+
+    @property
+    def text(self) -> str:
+        """The whole screen as text."""
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    @property
+    def toasts(self) -> list[str]:
+        """What was said, oldest first."""
+        return [one.message for one in self.app._notifications]
+
+    @property
+    def detail(self) -> str:
+        """The text of what the detail shows."""
+        pane = self.app.main.pane
+        assert isinstance(pane, ListPane)
+        return "\n".join("".join(text for text, _ in line) for line in pane.detail._lines)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Type a text."""
+        names = {" ": "space", ".": "full_stop", ",": "comma", "-": "minus"}
+        await self.pilot.press(*(names.get(one, one) for one in text))
+
+    async def until(self, condition: Callable[[], bool], what: str = "") -> None:
+        """Wait until `condition` holds."""
+        deadline = time.monotonic() + WAIT
+        while not condition():
+            assert time.monotonic() < deadline, f"never happened: {what}\n{self.text}"
+            await self.pilot.pause(0.02)
+
+    async def form(self) -> Form[object]:
+        """The form that is open, once there is one."""
+        await self.until(lambda: isinstance(self.app.screen, Form), "an open form")
+        screen = self.app.screen
+        assert isinstance(screen, Form)
+        return screen
+
+    async def calm(self) -> None:
+        """Let the pause after a change under the cursor be over."""
+        await self.until(lambda: self.app.main.pane.undisturbed_for() > 0.7, "a quiet list")
+
+
+@asynccontextmanager
+async def opened(
+    team: Team, *, me: str = LEAD, size: tuple[int, int] = (120, 40), read_only: bool = False
+) -> AsyncIterator[Desk]:
+    """The console on `team`, once it has read it."""
+    app = ConsoleApp(team, me=me, read_only=read_only)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        desk = Desk(app, pilot)
+        await desk.until(lambda: app.situation.sight is not None, "a first reading")
+        await desk.until(lambda: app.main.view is None or app.main._shown.get(app.main.mode) is app.situation, "rows")
+        await pilot.pause()
+        yield desk
+
+
+def hand_in_plan(
+    team: Team, title: str = "Refactor the report generator now", content: str = "1. Split\n2. Test"
+) -> str:
+    """A plan of the author; its request id."""
+    receipt = requests.submit_plan(Seat(team, AUTHOR), content=content, summary=title)
+    assert receipt.request_id is not None
+    return receipt.request_id
+
+
+def verdicts(team: Team) -> list[Message]:
+    """Every answer to a plan on record."""
+    return [one for one in team.snapshot().messages if one.type == "plan_approval_response"]
+
+
+async def in_thread(work: Callable[[], object]) -> None:
+    """Another writer at work."""
+    await asyncio.to_thread(work)

@@ -1,0 +1,50 @@
+"""One registry: every action has its deed, its key and its reason, and no key means two things in one place."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.actions import ACTIONS, BY_ID, actions_in, keys_table
+from console.deeds import deeds
+from console.screens.main import MainScreen
+from console.subject import Mode, Subject
+
+
+def test_every_action_has_a_deed_and_every_deed_an_action() -> None:
+    assert set(deeds()) == set(BY_ID)
+    assert len(BY_ID) == len(ACTIONS)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_no_key_means_two_things_in_one_place(mode: Mode) -> None:
+    keys = [key for action in actions_in(mode, read_only=False) for key in action.keys]
+    assert len(keys) == len(set(keys))
+
+
+def test_bindings_are_the_registry() -> None:
+    bound = {binding.id for binding in MainScreen.BINDINGS}  # type: ignore[union-attr]
+    assert bound == set(BY_ID) - {"open", "mark"}
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_read_only_console_has_no_writing_keys(mode: Mode) -> None:
+    assert not [action for action in actions_in(mode, read_only=True) if action.writes]
+    assert {"help", "quit", "filter"} <= {action.id for action in actions_in(mode, read_only=True)}
+
+
+@pytest.mark.parametrize("action", [one for one in ACTIONS if one.writes], ids=lambda one: one.id)
+def test_nothing_writes_while_nothing_can_be_written(action: object) -> None:
+    action = BY_ID[action.id]  # type: ignore[attr-defined]
+    mode = next(iter(action.modes), Mode.NEEDS)
+    subject = Subject(mode=mode, me="ceo", lead="ceo", no_writing="the queue cannot be read")
+    assert action.disabled(subject) == "the queue cannot be read"
+
+
+def test_what_decides_waits_for_a_quiet_row() -> None:
+    deciding = {action.id for action in ACTIONS if action.deciding}
+    assert {"approve", "reject", "done", "shutdown", "discard", "redirect", "recall", "retry"} <= deciding
+
+
+def test_the_table_of_keys_names_every_action() -> None:
+    table = keys_table()
+    assert all(action.help in table for action in ACTIONS)

@@ -1,0 +1,140 @@
+"""A human decides only on what stands on the screen, and what was typed is never lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.screens import main as main_screen
+from store.backends.memory import MemoryTeam
+from store.desk import mail, requests
+from store.desk.seat import Seat
+from store.message import from_record
+from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.type("go")
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        (verdict,) = verdicts(team)
+        assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
+        await desk.until(lambda: desk.rows == [], "the list without the plan")
+        assert any("approved the plan of task-manager · written for task-manager" in one for one in desk.toasts)
+        assert not any("delivered" in one for one in desk.toasts)
+
+
+async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        form = await desk.form()
+        await desk.press("enter")
+        assert desk.app.screen is form
+        assert "MISSING_REASON" in desk.text
+        await desk.type("add tests")
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        (verdict,) = verdicts(team)
+        assert verdict.payload["approve"] is False
+        assert "add tests" in verdict.content
+
+
+async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, content="0. Delete the backups\n1. Split\n2. Test")
+        await desk.type("fine")
+        await desk.press("enter")
+        await desk.until(lambda: "INVALID_REQUEST_ID" in desk.text, "a refusal")
+        assert "not what was shown" in desk.text
+        assert verdicts(team) == []
+        await desk.press("escape")
+        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "fine"
+
+
+async def test_deciding_keys_pause_after_the_row_under_the_cursor_changed_by_itself(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_screen, "GUARD", 60.0)
+    first = hand_in_plan(team, "The first plan of the morning")
+    async with opened(team) as desk:
+        requests.approve(Seat(team, LEAD), request_id=first)
+        hand_in_plan(team, "Quite another plan of the day")
+        await desk.until(lambda: "Quite another plan" in desk.text, "the second plan")
+        await desk.press("a")
+        await desk.until(lambda: any("Look again" in one for one in desk.toasts), "a warning")
+        assert desk.app.screen is desk.app.main
+        assert len(verdicts(team)) == 1
+
+
+async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        form = await desk.form()
+        await desk.type("no rollback")
+        requests.approve(Seat(team, LEAD), request_id=request_id)
+        await desk.press("enter")
+        await desk.until(lambda: "ALREADY_ANSWERED" in desk.text, "a refusal")
+        assert desk.app.screen is form
+        assert "no rollback" in desk.text
+        assert "ceo" in desk.text
+    async with opened(team) as desk:
+        assert desk.app.main.drafts.get(f"reject:{request_id}")["words"] == "no rollback"
+
+
+async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
+    receipt = mail.send(Seat(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    message_id = receipt.messages[0].message_id
+    async with opened(team) as desk:
+        assert team.snapshot().messages[0].status == "pending"
+        await desk.press("d")
+        await desk.until(lambda: team.snapshot().messages[0].status == "read", "a read message")
+        assert [one.message_id for one in team.history(agent=LEAD).messages] == [message_id]
+
+
+async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
+    mail.send(Seat(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("enter", "G", "escape", "2", "enter", "enter", "3", "6", "1")
+        assert [one.status for one in team.snapshot().messages] == ["pending"]
+        assert team.audit(limit=1)[0].action == "send"
+
+
+async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, me="file-manager") as desk:
+        await desk.press("3", "a")
+        await desk.until(lambda: any("only ceo answers" in one for one in desk.toasts), "a reason")
+        assert desk.app.screen is desk.app.main
+
+
+async def test_letters_never_act_while_text_is_typed(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("slash")
+        await desk.type("ards qbm7")
+        assert desk.app.screen is desk.app.main
+        assert desk.app.main.mode == "needs"
+        assert team.audit(limit=1)[0].action == "plan"
+
+
+def rewrite(team: MemoryTeam, message_id: str, **payload: str) -> None:
+    """Change a stored message as an agent that edits the queue by hand does."""
+    state = team._state
+    changed = []
+    for one in state.messages:
+        if one.message_id == message_id:
+            one = from_record({**one.record, "payload": {**one.payload, **payload}})
+        changed.append(one)
+    state.messages = tuple(changed)
+    state.revision += 1

@@ -1,0 +1,73 @@
+"""An export is a new file with what the list shows, and nothing is ever written over."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from console.deeds.exporting import write_export
+from store.backends.memory import MemoryTeam
+from store.desk import mail
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.message import Message
+from tests.console.conftest import AUTHOR, opened
+from widgets.field import Field
+
+
+@pytest.fixture
+def messages(team: MemoryTeam) -> tuple[Message, ...]:
+    for number in range(3):
+        mail.send(Seat(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
+    return team.snapshot().messages
+
+
+def test_the_name_says_the_format(messages: tuple[Message, ...], tmp_path: Path) -> None:
+    table = write_export(messages, str(tmp_path / "a.csv"))
+    with table.open(newline="") as file:
+        assert [row["summary"] for row in csv.DictReader(file)] == [one.summary for one in messages]
+    records = json.loads(write_export(messages, str(tmp_path / "a.json")).read_text())["messages"]
+    assert [one["message_id"] for one in records] == [one.message_id for one in messages]
+    lines = write_export(messages, str(tmp_path / "a.log")).read_text().splitlines()
+    assert [line.partition(": ")[2] for line in lines] == [f'"{one.summary}"' for one in messages]
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "noformat"])
+def test_an_unknown_format_is_refused(messages: tuple[Message, ...], tmp_path: Path, name: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        write_export(messages, str(tmp_path / name))
+    assert caught.value.code is Code.INVALID_FIELD
+    assert list(tmp_path.glob("*a*")) == []
+
+
+def test_a_file_that_exists_stays_as_it_is(messages: tuple[Message, ...], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("mine")
+    with pytest.raises(TeamError, match="exists"):
+        write_export(messages, str(tmp_path / "a.csv"))
+    assert (tmp_path / "a.csv").read_text() == "mine"
+
+
+def test_a_read_only_team_gets_no_file(messages: tuple[Message, ...], tmp_path: Path) -> None:
+    with pytest.raises(TeamError) as caught:
+        write_export(messages, str(tmp_path / "sub" / ".." / "a.csv"), forbidden=tmp_path)
+    assert caught.value.code is Code.READ_ONLY
+    assert not (tmp_path / "a.csv").exists()
+
+
+@pytest.mark.anyio
+async def test_the_history_on_the_screen_is_written(
+    team: MemoryTeam, messages: tuple[Message, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.until(lambda: len(desk.rows) == 3, "the history")
+        await desk.press("w")
+        form = await desk.form()
+        form.query_one("#words", Field).value = "out.json"
+        await desk.press("tab", "tab", "enter")
+        await desk.until(lambda: any("3 messages in" in one for one in desk.toasts), "the file")
+    assert json.loads((tmp_path / "out.json").read_text())["count"] == 3

@@ -1,0 +1,134 @@
+"""Looking around: live rows, filters, marks, modes, help and palette; nothing of it writes."""
+
+from __future__ import annotations
+
+import pytest
+from textual.command import CommandPalette
+
+from console.actions import actions_in
+from console.subject import Mode
+from store.backends.memory import MemoryTeam
+from store.desk import mail
+from store.desk.seat import Seat
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from widgets.forms.help_panel import HelpPanel
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_change_by_another_process_shows_without_a_key(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        assert "The queue is empty" in desk.text
+        hand_in_plan(team, "Split the loader from the renderer")
+        await desk.until(lambda: "Split the loader" in desk.text, "the plan")
+        assert "Needs you · 1" in desk.text
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (200, 60)])
+async def test_every_mode_is_usable_at_every_size(team: MemoryTeam, size: tuple[int, int]) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=size) as desk:
+        for number, mode in enumerate(Mode, start=1):
+            await desk.press(str(number))
+            await desk.until(lambda mode=mode: desk.app.main.mode is mode, mode.label)  # type: ignore[misc]
+            await desk.press("j", "enter", "G", "escape", "escape")
+            assert "sprint-42" in desk.text
+            assert "? help" in desk.text
+
+
+async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Split the loader from the renderer")
+    mail.send(Seat(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
+    async with opened(team) as desk:
+        assert len(desk.rows) == 2
+        await desk.press("slash")
+        await desk.type("volume 91")
+        await desk.until(lambda: len(desk.rows) == 1, "one row")
+        await desk.press("enter")
+        assert "volume 91" in desk.text
+        assert "1 of 2" in desk.text
+        await desk.press("escape")
+        assert len(desk.rows) == 2
+
+
+async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("slash")
+        await desk.type("xyzzy")
+        await desk.until(lambda: desk.rows == [], "no rows")
+        assert "Nothing here holds “xyzzy”" in desk.text
+
+
+async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Clock) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("z")
+        await desk.until(lambda: desk.rows == [], "no rows")
+        assert "1 snoozed" in desk.text
+        clock.advance(16 * 60)
+        desk.app.look()
+        await desk.until(lambda: len(desk.rows) == 1, "the row again")
+
+
+async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
+    async with opened(team, size=(120, 80)) as desk:
+        await desk.press("question_mark")
+        await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "help")
+        for action in actions_in(Mode.NEEDS, read_only=False):
+            assert action.help.split(",")[0][:40] in desk.text.replace("│", "")
+        assert "this is not a request" in desk.text
+        await desk.press("escape")
+        assert desk.app.screen is desk.app.main
+
+
+async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("colon")
+        await desk.until(lambda: isinstance(desk.app.screen, CommandPalette), "the palette")
+        await desk.type("approve")
+        await desk.until(lambda: "Decide: approve" in desk.text, "the action")
+        await desk.press("enter")
+        await desk.until(lambda: "Approve plan of task-manager" in desk.text, "the form")
+
+
+async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:
+    from store.desk import requests
+
+    first = hand_in_plan(team, "Refactor the report generator today")
+    requests.reject(Seat(team, LEAD), request_id=first, reason="Add a way back")
+    hand_in_plan(team, "Refactor it and keep a way back")
+    async with opened(team) as desk:
+        await desk.until(lambda: "history of this plan" in desk.detail, "the history")
+        assert "Add a way back" in desk.detail
+
+
+async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
+    mail.send(Seat(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`.")
+    async with opened(team) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
+        pane.roster.select("file-manager")  # type: ignore[attr-defined]
+        await desk.until(lambda: len(desk.rows) == 1, "the inbox")
+        await desk.press("enter", "enter")
+        await desk.until(lambda: "written, not read yet" in desk.detail, "the message")
+        assert "In out/." in desk.detail
+        await desk.press("escape", "escape")
+        assert pane.roster.has_focus  # type: ignore[attr-defined]
+
+
+async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:
+    for number in range(30):
+        mail.send(Seat(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x")
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.until(lambda: len(desk.rows) == 30, "all messages")
+        await desk.press("slash")
+        await desk.type("number 17")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.rows) == 1, "the one")
+        await desk.until(lambda: "1 found in 30" in desk.text, "how many were looked at")
+        mail.send(Seat(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
+        await desk.until(lambda: len(desk.rows) == 2, "the new one too")

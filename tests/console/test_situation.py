@@ -1,0 +1,118 @@
+"""Empty, loading, locked, unreadable, stale, vanished and degraded look different, and none is shown as empty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from console.feed import Sight
+from console.situation import Situation, empty_words, no_writing, notice_of, pulse_of
+from console.subject import Mode
+from store.clock import to_text
+from store.config import TeamConfig
+from store.message import new_record
+from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from store.views.rows import View
+from widgets.cells import text_of
+
+NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+MESSAGE = new_record(
+    message_id="MSG-1", type="message", sender="a", to="b", created=to_text(NOW), priority="medium", payload={}
+)
+SNAPSHOT = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition.OK)
+
+
+def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> Situation:
+    made = View("1", NOW, "ceo", SNAPSHOT) if view else None
+    fresh = snapshot.condition in (Condition.OK, Condition.EMPTY)
+    known = {"looked_at": NOW, "good_at": NOW if view else None, **known}
+    return Situation(sight=Sight(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
+
+
+DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
+HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", False)
+UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
+VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
+SITUATIONS = {
+    "loading": Situation(progress=(400, 1000)),
+    "live": seen(),
+    "empty": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY)),
+    "locked": seen(replace(SNAPSHOT, holder=HOLDER)),
+    "unreadable": seen(UNREADABLE),
+    "vanished": seen(VANISHED),
+    "stalled": seen(watch=WatchHint(WatchState.STALLED, "the folder is gone")),
+    "failed": seen(failure="the disk answered with an error"),
+    "polling": seen(watch=WatchHint(WatchState.POLLING, "no inotify here")),
+}
+
+
+def test_each_situation_has_its_own_pulse() -> None:
+    words = {name: pulse_of(one, NOW).word for name, one in SITUATIONS.items()}
+    assert words == {
+        "loading": "READING",
+        "live": "LIVE",
+        "empty": "LIVE",
+        "locked": "LOCKED",
+        "unreadable": "UNREADABLE",
+        "vanished": "VANISHED",
+        "stalled": "STALE",
+        "failed": "STALE",
+        "polling": "POLLING",
+    }
+    glyphs = {pulse_of(one, NOW).glyph for one in SITUATIONS.values()}
+    assert len(glyphs) == len(set(words.values()))
+
+
+def test_banners_say_where_who_and_since_when() -> None:
+    assert notice_of(SITUATIONS["live"], NOW) is None
+    assert notice_of(SITUATIONS["empty"], NOW) is None
+    unreadable, locked = notice_of(SITUATIONS["unreadable"], NOW), notice_of(SITUATIONS["locked"], NOW)
+    assert unreadable is not None
+    assert locked is not None
+    assert "message-queue.yaml:47" in unreadable.text
+    assert "Shown is what was read" in unreadable.hint
+    assert "process 4711 on box (send)" in locked.text
+    assert "it is dead" in locked.text
+    polling = notice_of(SITUATIONS["polling"], NOW)
+    assert polling is not None
+    assert polling.text == "no inotify here"
+
+
+def test_a_lock_held_for_a_moment_is_no_news() -> None:
+    holder = replace(HOLDER, since=to_text(NOW), alive=True)
+    assert pulse_of(seen(replace(SNAPSHOT, holder=holder)), NOW).word == "LIVE"
+
+
+def test_what_nobody_looked_at_for_a_while_is_stale() -> None:
+    assert pulse_of(seen(), NOW + timedelta(seconds=40)).word == "LIVE"
+    later = pulse_of(seen(), NOW + timedelta(minutes=3))
+    assert (later.word, later.detail) == ("STALE", "3 min")
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize(
+    "situation",
+    [Situation(), Situation(progress=(1, 9)), seen(UNREADABLE, view=False), seen(VANISHED, view=False)],
+    ids=["unread", "loading", "unreadable", "vanished"],
+)
+def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: Situation) -> None:
+    words = " ".join(text_of(line) for line in empty_words(mode, situation)).lower()
+    for lie in ("no message", "nothing waits", "is empty", "no requests", "nothing is on its way", "no findings"):
+        assert lie not in words
+
+
+def test_an_empty_queue_and_a_list_without_rows_are_two_things() -> None:
+    empty = text_of(empty_words(Mode.NEEDS, SITUATIONS["empty"])[0])
+    none = text_of(empty_words(Mode.NEEDS, SITUATIONS["live"])[0])
+    assert "The queue is empty" in empty
+    assert "Nothing waits for you" in none
+
+
+def test_nothing_is_written_to_what_cannot_be_read() -> None:
+    assert no_writing(SITUATIONS["live"], read_only=False, can_write=True, why="") is None
+    assert no_writing(SITUATIONS["unreadable"], read_only=False, can_write=True, why="")
+    assert no_writing(SITUATIONS["loading"], read_only=False, can_write=True, why="")
+    assert no_writing(SITUATIONS["live"], read_only=True, can_write=True, why="")
+    assert no_writing(SITUATIONS["live"], read_only=False, can_write=False, why="it is a copy") == "it is a copy"

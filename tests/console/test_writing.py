@@ -1,0 +1,172 @@
+"""Messages, broadcasts and shutdowns: who is meant and how many comes first, and nothing typed is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.desk import mail, requests
+from store.desk.seat import Seat
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
+from widgets.field import Field
+from widgets.note import Letter
+
+pytestmark = pytest.mark.anyio
+
+
+async def write(desk: Desk, summary: str, content: str) -> None:
+    """Fill in summary and text of the open letter."""
+    form = await desk.form()
+    form.query_one("#summary", Field).value = summary
+    form.query_one("#content", Letter).text = content
+
+
+async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "file-manager" in desk.text, "the roster")
+        pane = desk.app.main.pane
+        assert pane.roster.select("file-manager")  # type: ignore[attr-defined]
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#to", Field).value == "file-manager"
+        await write(desk, "Please keep forty gigabytes free today", "For the export.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        message = team.snapshot().messages[-1]
+        assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
+        assert any("message · written for file-manager" in one for one in desk.toasts)
+
+
+async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:
+    asked = mail.send(
+        Seat(team, AUTHOR), to=LEAD, summary="Which of the two formats is wanted", content="CSV?"
+    ).messages[0]
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#to", Field).value == AUTHOR
+        assert form.query_one("#summary", Field).value == "Re: Which of the two formats is wanted"
+        form.query_one("#content", Letter).text = "CSV."
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the reply")
+        assert team.snapshot().messages[-1].payload["in_reply_to"] == asked.message_id
+
+
+async def test_an_unknown_recipient_is_refused_and_the_letter_stays(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#to", Field).value = "file-manger"
+        await write(desk, "Please keep forty gigabytes free today", "For the export.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "AGENT_NOT_FOUND" in desk.text, "a refusal")
+        assert form.query_one("#content", Letter).text == "For the export."
+        assert len(team.snapshot().messages) == 1
+
+
+async def test_a_letter_left_is_there_again_and_gone_once_it_is_sent(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        await write(desk, "Half a thought about the plan", "Have you")
+        await desk.press("escape")
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#content", Letter).text == "Have you"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#content", Letter).text == ""
+
+
+async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_preselects_nothing(team: MemoryTeam) -> None:
+    stop = requests.request_shutdown(Seat(team, LEAD), agent="file-manager")
+    requests.approve(Seat(team, "file-manager"), request_id=str(stop.request_id))
+    before = len(team.snapshot().messages)
+    async with opened(team) as desk:
+        await desk.press("b")
+        await write(desk, "Code freeze starts today at four", "Merge what is reviewed.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "Send 3 messages" in desk.text, "the question")
+        assert "3 deliveries" in desk.text
+        assert "Not listening: file-manager" in desk.text
+        assert desk.app.focused is not None
+        assert desk.app.focused.id == "cancel"
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the way back")
+        assert len(team.snapshot().messages) == before
+        await desk.press("b")
+        await desk.form()
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "Send 3 messages" in desk.text, "the question again, with what was typed")
+        await desk.press("tab", "enter")
+        await desk.until(lambda: len(team.snapshot().messages) == before + 3, "three messages")
+        await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
+
+
+async def test_asking_to_stop_says_who_is_meant_first(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("s")
+        await desk.form()
+        assert "task-manager will be asked to stop: 1 request." in desk.text
+        await desk.type("all done")
+        await desk.press("enter")
+        assert len(team.snapshot().messages) == 1
+        await desk.press("tab", "enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
+        message = team.snapshot().messages[-1]
+        assert (message.type, message.recipients, message.content) == ("shutdown_request", (AUTHOR,), "all done")
+
+
+async def test_marked_agents_are_asked_together(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
+        for name in ("schedule-manager", "file-manager"):
+            pane.roster.select(name)  # type: ignore[attr-defined]
+            await desk.press("space")
+        await desk.calm()
+        await desk.press("s")
+        await desk.until(lambda: "Ask 2 agents" in desk.text, "the question")
+        assert "schedule-manager, file-manager" in desk.text.replace("\n", " ") or "file-manager" in desk.text
+        await desk.press("tab", "tab", "enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 3, "two requests")
+
+
+async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("S")
+        await desk.until(lambda: "Ask all 3" in desk.text, "the question")
+        await desk.press("tab", "tab", "enter")
+
+        def asked() -> list[str]:
+            return [one.recipients[0] for one in team.snapshot().messages if one.type == "shutdown_request"]
+
+        for number in range(1, 4):
+            await desk.until(lambda number=number: len(asked()) == number, f"request {number}")  # type: ignore[misc]
+            assert len(asked()) == number
+            request = [one for one in team.snapshot().messages if one.type == "shutdown_request"][-1]
+            requests.approve(Seat(team, asked()[-1]), request_id=str(request.request_id))
+        await desk.until(lambda: any("3 of 3 agreed" in one for one in desk.toasts), "the end")
+
+
+async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        desk.app.main.seat = Seat(team, LEAD, wait=0.05)
+        with team.transaction(actor="other", action="long", wait=1.0):
+            await desk.press("m")
+            await write(desk, "Please keep forty gigabytes free today", "For the export.")
+            await desk.press("ctrl+s")
+            await desk.until(lambda: "STORE_LOCKED" in desk.text, "a refusal")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
