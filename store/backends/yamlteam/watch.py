@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from store.backends.yamlteam.layout import Layout
-from store.team import WatchHint, WatchState
+from store.team import STARTING, WatchHint, WatchState
 
 POLL_SECONDS = 0.5
 """How often the files are looked at, whatever events say."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
+_OURS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
 _Look = tuple[object, ...]
 
 
 async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
-    import asyncio
-
     hints: asyncio.Queue[WatchHint] = asyncio.Queue()
     news = _News(layout, hints)
     tasks = [asyncio.create_task(news.follow()), asyncio.create_task(news.poll())]
@@ -38,57 +39,53 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
 class _News:
     """Two sources of hints and the state they agree on."""
 
-    def __init__(self, layout: Layout, hints: object) -> None:
-        import asyncio
-
-        assert isinstance(hints, asyncio.Queue)
+    def __init__(self, layout: Layout, hints: asyncio.Queue[WatchHint]) -> None:
         self._layout = layout
-        self._hints: asyncio.Queue[WatchHint] = hints
+        self._hints = hints
         self._state = WatchState.POLLING
-        self._reason = "starting"
+        self._reason = STARTING
         self._seen = look(layout)
         self._restart = asyncio.Event()
+        self._was_there = False
 
     def hint(self) -> WatchHint:
         """The present state as a hint."""
         return WatchHint(self._state, self._reason)
 
     async def poll(self) -> None:
-        """Look at the files; a folder that became another one restarts the events."""
-        import asyncio
-
+        """Look at the files, whatever events say."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            now = look(self._layout)
-            if now != self._seen:
-                if now[0] != self._seen[0]:
-                    self._restart.set()
-                self._seen = now
+            if self._look_again():
                 self._hints.put_nowait(self.hint())
+
+    def _look_again(self) -> bool:
+        """Whether anything is another than at the last look; another folder restarts the events."""
+        now, before = look(self._layout), self._seen
+        self._seen = now
+        if now[0] != before[0]:
+            self._restart.set()
+        return now != before
 
     async def follow(self) -> None:
         """Pass on the folder's events, and try again with growing pauses where there are none to be had."""
-        import asyncio
-
         pause = _RETRY_FIRST
         while True:
             self._restart.clear()
             reason = await self._events()
             if self._state is WatchState.LIVE:
                 pause = _RETRY_FIRST
-            self._tell(WatchState.POLLING, reason)
-            with_change = asyncio.create_task(self._restart.wait())
-            await asyncio.wait({with_change}, timeout=pause)
-            with_change.cancel()
+            self._tell(*self._without_events(reason))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._restart.wait(), pause)
             pause = min(2 * pause, _RETRY_MOST)
 
     async def _events(self) -> str:
         """Follow one generation of the folder until it goes; returns why it ended."""
-        import asyncio
-
         folder = self._layout.folder
         if not folder.is_dir():
-            return f"{folder} does not exist yet"
+            return f"{folder} does not exist"
+        self._was_there = True
         stop = asyncio.Event()
         guard = asyncio.create_task(self._stop_on_restart(stop))
         try:
@@ -98,27 +95,29 @@ class _News:
             first = asyncio.create_task(self._announce())
             async for changes in events:
                 if any(self._concerns(path) for _, path in changes):
-                    self._seen = look(self._layout)
+                    self._look_again()
                     self._hints.put_nowait(self.hint())
             first.cancel()
             return f"{folder} was replaced"
-        except Exception as error:
+        except _OURS:
+            raise
+        except BaseException as error:  # a panic of the watcher is no Exception
             return f"no events from the system: {error or type(error).__name__}"
         finally:
             guard.cancel()
 
+    def _without_events(self, reason: str) -> tuple[WatchState, str]:
+        """A folder that was there and is gone stalls us; anything else leaves the look twice a second."""
+        gone = self._was_there and not self._layout.folder.is_dir()
+        return (WatchState.STALLED, f"{self._layout.folder} is gone") if gone else (WatchState.POLLING, reason)
+
     async def _announce(self) -> None:
         """Say LIVE once the watcher had time to fail; what changed before it began is looked for then."""
-        import asyncio
-
         await asyncio.sleep(0.05)
-        self._seen = look(self._layout)
+        self._look_again()
         self._tell(WatchState.LIVE, "")
 
-    async def _stop_on_restart(self, stop: object) -> None:
-        import asyncio
-
-        assert isinstance(stop, asyncio.Event)
+    async def _stop_on_restart(self, stop: asyncio.Event) -> None:
         await self._restart.wait()
         stop.set()
 

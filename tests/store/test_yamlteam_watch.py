@@ -1,0 +1,216 @@
+"""Changes are noticed: by events where the system gives them, by looking where it does not (cases 35, 61-63)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+import watchfiles
+from watchfiles._rust_notify import WatchfilesRustInternalError
+
+from store.backends.yamlteam import watch as watching
+from store.backends.yamlteam.team import YamlTeam
+from store.team import WatchHint, WatchState
+from tests.store.contract import make_message, put
+from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename
+
+PATIENCE = 20.0
+
+
+class Watcher:
+    """Collects hints of a team until told to stop."""
+
+    def __init__(self, team: YamlTeam) -> None:
+        self.hints: list[WatchHint] = []
+        self._arrived = asyncio.Event()
+        self._source = team.watch()
+        self._task = asyncio.create_task(self._collect())
+
+    async def _collect(self) -> None:
+        async for hint in self._source:
+            self.hints.append(hint)
+            self._arrived.set()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                self._arrived.clear()
+                await self._arrived.wait()
+
+    async def until_state(self, state: WatchState) -> WatchHint:
+        await self.until(lambda: self.hints and self.hints[-1].state is state)
+        return self.hints[-1]
+
+    async def until_another(self, act: Callable[[], object]) -> WatchHint:
+        count = len(self.hints)
+        act()
+        await self.until(lambda: len(self.hints) > count)
+        return self.hints[-1]
+
+    async def stop(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        assert isinstance(self._source, AsyncIterator)
+        await self._source.aclose()  # type: ignore[attr-defined]
+
+
+def run(team: YamlTeam, story: Callable[[Watcher], Coroutine[Any, Any, None]]) -> None:
+    async def whole() -> None:
+        watcher = Watcher(team)
+        try:
+            await story(watcher)
+        finally:
+            await watcher.stop()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(whole())
+
+
+def test_it_becomes_live_and_hints_at_every_change(tmp_path: Path) -> None:
+    async def story(watcher: Watcher) -> None:
+        await watcher.until(lambda: watcher.hints)
+        await watcher.until_state(WatchState.LIVE)
+        for number in range(1, 4):
+            hint = await watcher.until_another(lambda number=number: put(team, make_message(number)))  # type: ignore[misc]
+            assert hint.state is WatchState.LIVE
+        await watcher.until_another(lambda: replace_by_rename(tmp_path / QUEUE, queue_of(make_message(9))))
+        await watcher.until_another(lambda: (tmp_path / "messenger-config.yaml").write_text("team: t\n"))
+
+    team = open_yaml(tmp_path)
+    run(team, story)
+
+
+def test_a_folder_that_comes_later_is_noticed(tmp_path: Path) -> None:
+    root = tmp_path / "later"
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until(lambda: watcher.hints and "does not exist" in watcher.hints[-1].reason)
+        assert watcher.hints[-1].state is WatchState.POLLING
+        root.mkdir()
+        (root / QUEUE).write_bytes(queue_of(make_message(1)))
+        await watcher.until_state(WatchState.LIVE)
+        await watcher.until_another(lambda: put(open_yaml(root), make_message(2)))
+
+    run(open_yaml(root), story)
+
+
+def test_a_folder_made_anew_is_followed_again_and_its_absence_told(tmp_path: Path) -> None:
+    root = tmp_path / "team"
+    root.mkdir()
+    put(open_yaml(root), make_message(1))
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        shutil.rmtree(root)
+        stalled = await watcher.until_state(WatchState.STALLED)
+        assert "gone" in stalled.reason
+        root.mkdir()
+        (root / QUEUE).write_bytes(queue_of(make_message(1)))
+        await watcher.until_state(WatchState.LIVE)
+        await watcher.until_another(lambda: put(open_yaml(root), make_message(2)))
+
+    run(open_yaml(root), story)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("OS file watch limit reached"),
+        WatchfilesRustInternalError("Too many open files"),
+    ],
+    ids=["limit", "descriptors"],
+)
+def test_without_events_it_polls_says_why_and_still_notices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(*_: object, **__: object) -> AsyncIterator[object]:
+        raise error
+
+    put(open_yaml(tmp_path), make_message(1))
+    monkeypatch.setattr(watchfiles, "awatch", refuse)
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until(lambda: watcher.hints and str(error) in watcher.hints[-1].reason)
+        assert watcher.hints[-1].state is WatchState.POLLING
+        await watcher.until_another(lambda: put(team, make_message(2)))
+        monkeypatch.undo()
+        await watcher.until_state(WatchState.LIVE)
+
+    team = open_yaml(tmp_path)
+    run(team, story)
+
+
+def test_a_file_name_that_is_no_text_does_not_end_the_watching(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        os.close(os.open(os.fsencode(tmp_path) + b"/\xff\xfe", os.O_CREAT | os.O_WRONLY))
+        await watcher.until_another(lambda: put(team, make_message(2)))
+        await watcher.until_another(lambda: put(team, make_message(3)))
+
+    team = open_yaml(tmp_path)
+    run(team, story)
+
+
+def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(*_: object, stop_event: asyncio.Event, **__: object) -> AsyncIterator[object]:
+        await stop_event.wait()
+        return
+        yield
+
+    put(open_yaml(tmp_path), make_message(1))
+    monkeypatch.setattr(watchfiles, "awatch", silent)
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        await watcher.until_another(lambda: put(team, make_message(2)))
+
+    team = open_yaml(tmp_path)
+    run(team, story)
+
+
+def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(0))
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        for number in range(1, 101):
+            put(team, make_message(number))
+            await asyncio.sleep(0)
+        await watcher.until(lambda: len(team.snapshot().messages) == 101 and len(watcher.hints) > 1)
+        seen = len(watcher.hints)
+        assert seen < 100
+
+    run(team, story)
+
+
+def test_watching_touches_nothing(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    before = everything_in(tmp_path)
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+
+    run(open_yaml(tmp_path, read_only=True), story)
+    assert everything_in(tmp_path) == before
+
+
+def test_a_look_tells_generations_apart(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    looks = [watching.look(team.layout)]
+    for act in (
+        lambda: put(team, make_message(1)),
+        lambda: put(team, make_message(2)),
+        lambda: (tmp_path / "messenger-config.yaml").write_text("team: t\n"),
+        lambda: (tmp_path / QUEUE).unlink(),
+    ):
+        act()
+        looks.append(watching.look(team.layout))
+    assert len(set(looks)) == len(looks)
