@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,10 +85,18 @@ class CommandLine:
                     process.kill()
 
 
-def next_line(stream: IO[bytes] | None) -> str:
-    """The next line of a running process; waits for it."""
+def next_line(stream: IO[bytes] | None, *, patience: float = 60.0) -> str:
+    """The next line of a running process, taken byte by byte so that nothing waits in a buffer of ours."""
     assert stream is not None
-    return stream.readline().decode().rstrip("\n")
+    line, end = b"", time.monotonic() + patience
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+        assert ready, f"no whole line came in {patience} s, only {line!r}"
+        byte = os.read(stream.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode().rstrip("\n")
 
 
 @pytest.fixture

@@ -109,6 +109,8 @@ def _write_all(stream: TextIO, text: str) -> None:
     rest = memoryview(text.encode(stream.encoding, "backslashreplace"))
     while rest:
         rest = rest[stream.buffer.write(rest) :]
+    if stream is not sys.stdout or stream.isatty():
+        stream.flush()
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:

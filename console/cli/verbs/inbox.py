@@ -27,6 +27,13 @@ def run(call: Call) -> int:
     view = call.view()
     _refuse_stranger(call, view, agent)
     messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
+    _show(call, agent, messages, view)
+    if view.snapshot.doubt is not None:
+        call.out.warn([f"{view.snapshot.doubt.message}. {view.snapshot.doubt.hint}"])
+    return 0
+
+
+def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
     if call.out.as_json:
         records = [dict(one.record) for one in messages]
         call.out.json({"agent": agent, "messages": records, "count": len(records)})
@@ -35,7 +42,6 @@ def run(call: Call) -> int:
     else:
         heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
         print_table(call.out, heads, [_cells(one, agent, view) for one in messages])
-    return 0
 
 
 def is_unread(message: Message, agent: str) -> bool:

@@ -45,7 +45,10 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     out.say(f"{'condition':<11}{_condition(call, snapshot)}")
     counts = ", ".join(f"{number} {safe_line(status)}" for status, number in view.counts.items() if number)
     changed = age_since(snapshot.changed_at, view.now)
-    out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    if snapshot.is_known:
+        out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    if snapshot.doubt is not None:
+        out.say(f"{'but':<11}{safe_line(f'{snapshot.doubt.message}. {snapshot.doubt.hint}')}")
     _show_needs(call, view)
     if view.roster:
         out.say()
@@ -73,8 +76,12 @@ def _condition(call: Call, snapshot: Snapshot) -> str:
 
 def _show_needs(call: Call, view: View) -> None:
     call.out.say()
+    if not view.snapshot.is_known:
+        call.out.say(f"what needs {safe_line(view.me)} is not known until the queue can be read")
+        return
     if not view.attention:
-        call.out.say(f"nothing needs {safe_line(view.me)}")
+        seen = " in the queue as it stands" if view.snapshot.doubt else ""
+        call.out.say(f"nothing needs {safe_line(view.me)}{seen}")
         return
     call.out.say(call.out.paint(f"{len(view.attention)} need {safe_line(view.me)}", "bold"))
     print_table(call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_cells(one, view) for one in view.attention[:_ROWS]])
