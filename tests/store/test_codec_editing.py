@@ -140,6 +140,13 @@ def test_what_lines_cannot_express_is_written_anew_with_its_trailing_comments() 
     assert after.tail == text.tail
 
 
+@pytest.mark.parametrize(("old", "new"), [(True, 1), (1, 1.0), (0, False), (1, "1"), (None, "")])
+def test_values_that_only_compare_equal_are_a_change(old: object, new: object) -> None:
+    text = QueueText.parse(b"messages:\n" + emit(a_message(1).with_changes(payload={"x": old})))
+    after = QueueText.parse(changed(text, 0, payload={"x": new}).data())
+    assert type(after.messages()[0].payload["x"]) is type(new)
+
+
 def test_a_change_that_would_swallow_a_comment_is_written_anew() -> None:
     after = changed(QueueText.parse(WRITTEN_BY_HAND), 0, status="two\nlines")
     assert QueueText.parse(after.data()).messages()[0].status == "two\nlines"

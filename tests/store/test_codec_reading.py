@@ -88,6 +88,21 @@ def test_counters_of_the_envelope_are_numbers() -> None:
     assert (record["attempts"], record["retry_count"], record["max_retries"]) == (2, 1, 3)
 
 
+@pytest.mark.parametrize("style", ["- {%s, payload: {n: 5}}\n", "- %s\n  payload:\n    n: 5\n"])
+def test_numbers_of_the_envelope_are_text_in_every_style(style: str) -> None:
+    pairs = ("message_id: 5", "type: true", "from: 1.5", "to: [7, false]", "attempts: 2", "read_by: {a: 3}")
+    entry = style % (", " if "{%s" in style else "\n  ").join(pairs)
+    assert parse_entry(entry.encode()).record == {
+        "message_id": "5",
+        "type": "true",
+        "from": "1.5",
+        "to": ["7", "false"],
+        "attempts": 2,
+        "read_by": {"a": "3"},
+        "payload": {"n": 5},
+    }
+
+
 def test_null_times_are_absent_not_the_word_null() -> None:
     assert read_one("  read_at: null\n  delivered_at: ~\n  error_message:\n").envelope("read_at") is None
 
