@@ -67,7 +67,7 @@ class Sprint:
         ahead = deque(self._next.get(story, ()))
         while ahead:
             one = ahead.popleft()
-            if one not in found and one != story:
+            if one not in found:
                 found[one] = None
                 ahead.extend(self._next.get(one, ()))
         return tuple(one for one in found if one not in self._done)

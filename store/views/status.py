@@ -64,7 +64,10 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
 
 
 def status_json(view: View, team: Team) -> dict[str, Any]:
-    """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`."""
+    """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`.
+
+    While the store cannot be read `messages` and `needs_you` are null; `doubt` says why some may be missing.
+    """
     snapshot = view.snapshot
     return {
         "team": snapshot.config.name,
@@ -73,10 +76,11 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "read_only": team.read_only,
         "condition": _condition(view),
         "agents": len(view.roster),
-        "messages": dict(view.counts),
-        "needs_you": len(view.attention),
+        "messages": dict(view.counts) if snapshot.is_known else None,
+        "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
         "last_change": _moment(snapshot.changed_at),
+        "doubt": f"{snapshot.doubt.message}. {snapshot.doubt.hint}" if snapshot.doubt else None,
     }
 
 

@@ -102,6 +102,15 @@ def test_one_answer_in_queue_and_archive_counts_once() -> None:
     assert (plan.verdict, plan.answers, plan.flags) == (verdict, (verdict,), ())
 
 
+def test_two_copies_of_one_answer_in_the_queue_are_one_answer() -> None:
+    story = Chronicle()
+    story.plan()
+    verdict = story.verdict(approve=True)
+    story.messages.append(verdict.with_changes(status="read"))
+    plan = row(story.view(), "plan-1")
+    assert (plan.answers, plan.flags) == ((verdict,), ())
+
+
 def test_a_verdict_that_has_left_the_queue_still_counts() -> None:
     story = Chronicle()
     story.plan()
@@ -275,6 +284,15 @@ def test_a_creation_announced_by_anyone_but_the_lead_takes_no_request_away() -> 
     _made(story, "dev-runner-3-1")
     found = row(story.view(), wish)
     assert (found.state, found.answered_by) == (RequestState.APPROVED, LEAD)
+
+
+def test_a_forged_creation_does_not_move_the_real_one_to_the_next_request() -> None:
+    story = Chronicle()
+    first, second = _wish(story), _wish(story)
+    story.sprint("debugger", "slave-batch-1", "AGENT_CREATED", agent_name="x", agent_type="dev-runner")
+    _made(story, "dev-runner-3-1")
+    view = story.view()
+    assert (row(view, first).reason, row(view, second).state) == ("dev-runner-3-1", RequestState.OPEN)
 
 
 def test_a_refused_creation_is_rejected_with_its_reason() -> None:

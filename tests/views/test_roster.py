@@ -84,6 +84,14 @@ def test_an_agent_that_refused_to_stop_goes_on() -> None:
     assert silent(story.config, story.messages) == frozenset()
 
 
+def test_the_first_answer_to_a_stop_counts() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(approve=False, content="3 tasks")
+    story.stopped(approve=True)
+    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
+
+
 def test_a_stopped_agent_stays_a_member() -> None:
     story = Chronicle()
     story.stop()
