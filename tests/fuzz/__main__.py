@@ -13,10 +13,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--inputs", type=int, default=20_000, help="how many files to read")
     parser.add_argument("--seed", type=int, default=1, help="which sequence of files")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="bytes of the largest file")
     parser.add_argument("--workers", type=int, default=2, help="child processes at a time")
     options = parser.parse_args()
     started = time.monotonic()
-    report = run(inputs=options.inputs, seed=options.seed, batch=1000, workers=options.workers)
+    report = run(inputs=options.inputs, seed=options.seed, largest=options.largest, batch=1000, workers=options.workers)
     figures = ", ".join(f"{count} {name}" for name, count in sorted(report.outcomes.items()))
     print(f"{options.inputs} inputs in {time.monotonic() - started:.0f} s: {figures}; {len(report.failures)} failures")
     for failure in report.failures:

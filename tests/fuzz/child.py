@@ -15,12 +15,12 @@ RESIDENT_KILOBYTES = 300 * 1024
 SECONDS_EACH = 1.0
 
 
-def main(seed: int, first: int, count: int) -> int:
+def main(seed: int, first: int, count: int, largest: int) -> int:
     """Read inputs `first` to `first + count - 1`; prints each number before it is read, and failures."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CPU, (60 + count // 50, 70 + count // 50))
     for number in range(first, first + count):
-        data = make(number, seed)
+        data = make(number, seed, largest)
         sys.stdout.write(f"{number}\n")
         sys.stdout.flush()
         times = [time.process_time()]
@@ -50,4 +50,4 @@ def peak_kilobytes() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(*map(int, sys.argv[1:4])))
+    raise SystemExit(main(*map(int, sys.argv[1:5])))

@@ -111,24 +111,24 @@ def mutated_bytes(random: Random) -> bytes:
     return bytes(data[: random.randrange(len(data) + 1)] if random.random() < 0.1 else data)
 
 
-def nasty(random: Random) -> bytes:
-    """A file from a grammar of known trouble, repeated up to sizes that hurt."""
+def nasty(random: Random, largest: int) -> bytes:
+    """A file from a grammar of known trouble, repeated up to `largest` bytes."""
     times = random.choices((1, 10, 70, 1000, 5000, 30_000, 200_000), weights=(4, 4, 4, 4, 4, 3, 1))[0]
     unit = random.choice(_UNITS)
-    bomb = unit * (times if len(unit) * times < 1_000_000 else 1_000_000 // len(unit))
+    bomb = unit * min(times, largest // len(unit))
     place = random.choice(_PLACES)
     return place.replace("@", bomb).encode("utf-8", "surrogatepass")
 
 
-def make(number: int, seed: int) -> bytes:
-    """Input `number` of the sequence `seed`; the same two numbers always give the same bytes."""
+def make(number: int, seed: int, largest: int) -> bytes:
+    """Input `number` of the sequence `seed`, at most about `largest` bytes; the same numbers give the same bytes."""
     random = Random(f"{seed}:{number}")
     kind = random.random()
     if kind < 0.32:
         return mutated_bytes(random)
     if kind < 0.9:
         return mutate(random, good(random)).encode()
-    return nasty(random) if kind < 0.99 else random.randbytes(random.randrange(2000))
+    return nasty(random, largest) if kind < 0.99 else random.randbytes(random.randrange(2000))
 
 
 def _insert(random: Random, text: str) -> str:

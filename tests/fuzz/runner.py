@@ -22,22 +22,22 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-def run(*, inputs: int, seed: int, batch: int, workers: int) -> Report:
-    """Read `inputs` inputs of sequence `seed`, `batch` to a process."""
+def run(*, inputs: int, seed: int, largest: int, batch: int, workers: int) -> Report:
+    """Read `inputs` inputs of sequence `seed`, each up to `largest` bytes, `batch` to a process."""
     report = Report()
     with ThreadPoolExecutor(workers) as pool:
         starts = range(0, inputs, batch)
-        for part in pool.map(lambda first: _run_batch(seed, first, min(batch, inputs - first)), starts):
+        for part in pool.map(lambda first: _run_batch(seed, largest, first, min(batch, inputs - first)), starts):
             report.outcomes.update(part.outcomes)
             report.failures += part.failures
     return report
 
 
-def _run_batch(seed: int, first: int, count: int) -> Report:
+def _run_batch(seed: int, largest: int, first: int, count: int) -> Report:
     """Run one batch; after a failure a new child goes on behind that input, up to `_ENOUGH` times."""
     report, end = Report(), first + count
     while first < end and len(report.failures) < _ENOUGH:
-        command = [sys.executable, "-m", "tests.fuzz.child", str(seed), str(first), str(end - first)]
+        command = [sys.executable, "-m", "tests.fuzz.child", str(seed), str(first), str(end - first), str(largest)]
         child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         lines = list(_words(child.stdout))
         report.outcomes.update(word for word in lines if not word.isdigit())
