@@ -9,7 +9,7 @@ from console.feed import Sight
 from console.subject import Mode
 from store.clock import from_text
 from store.safe import safe_line
-from store.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
+from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
 from widgets import status_line as pulses
 from widgets.ages import clock_time, span
 from widgets.banner import Notice
@@ -36,6 +36,7 @@ class Situation:
         failure: What kept the store from being read at all, as a sentence.
         looked_at: When the store was last looked at.
         good_at: When what is shown was read.
+        root: The team's folder, empty when it has none.
     """
 
     sight: Sight | None = None
@@ -44,6 +45,16 @@ class Situation:
     failure: str = ""
     looked_at: datetime | None = None
     good_at: datetime | None = None
+    root: str = ""
+
+    def short(self, text: str) -> str:
+        """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
+        return text.replace(self.root + "/", "") if self.root else text
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a whole reading was there, not only a glimpse of the newest messages."""
+        return self.sight is not None and not self.sight.is_glimpse
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -54,7 +65,7 @@ class Situation:
 def pulse_of(situation: Situation, now: datetime) -> Pulse:
     """The word at the right end of the status line."""
     snapshot = situation.snapshot
-    if snapshot is None:
+    if snapshot is None or not situation.is_read:
         return pulses.STALE if situation.failure else pulses.READING
     if snapshot.condition is Condition.UNREADABLE:
         return _aged(pulses.UNREADABLE, situation, now)
@@ -70,11 +81,11 @@ def pulse_of(situation: Situation, now: datetime) -> Pulse:
 def notice_of(situation: Situation, now: datetime) -> Notice | None:
     """The banner, None when there is nothing to say."""
     snapshot = situation.snapshot
-    if snapshot is None:
+    if snapshot is None or not situation.is_read:
         return _reading(situation)
     if snapshot.condition is Condition.UNREADABLE:
         return Notice(
-            "unreadable", _where(snapshot), _meanwhile(situation, now, "Nothing is written until it is repaired.")
+            "unreadable", _where(situation), _meanwhile(situation, now, "Nothing is written until it is repaired.")
         )
     if snapshot.condition is Condition.VANISHED:
         hint = _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
@@ -101,7 +112,7 @@ def no_writing(situation: Situation, *, read_only: bool, can_write: bool, why: s
     if not can_write:
         return why or "this kind of team cannot be written"
     snapshot = situation.snapshot
-    if snapshot is None:
+    if snapshot is None or not situation.is_read:
         return "the team is still being read"
     if snapshot.condition is Condition.UNREADABLE:
         return "the queue cannot be read, so nothing is written to it"
@@ -118,15 +129,23 @@ def empty_words(mode: Mode, situation: Situation, *, query: str = "", snoozed: i
     if situation.sight is not None and situation.sight.view is None:
         if snapshot.condition is Condition.VANISHED:
             return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
-        return _words("✗", "The queue cannot be read", f"It is not known what waits. {_where(snapshot)}", tone="alarm")
+        return _words("✗", "The queue cannot be read", f"It is not known what waits. {_where(situation)}", tone="alarm")
+    if not situation.is_read:
+        return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="accent")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
-    if snapshot.condition is Condition.EMPTY and mode not in (Mode.HISTORY, Mode.HEALTH):
+    if snapshot.condition is Condition.EMPTY and snapshot.doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):
         return _words("○", "The queue is empty", "No agent has written anything yet; it will show here at once.")
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
+    if snapshot.doubt is not None and mode not in (Mode.HISTORY, Mode.HEALTH):
+        return _words("≈", "Nothing here in the queue as it stands", _doubted(snapshot.doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
     return _words("✓" if tone == "good" else "○", title, text, tone=tone)
+
+
+def _doubted(doubt: Problem) -> str:
+    return safe_line(f"It is not sure that this is all: {doubt.message}. {doubt.hint}", 300)
 
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
@@ -148,17 +167,22 @@ def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[L
 def _reading(situation: Situation) -> Notice | None:
     if situation.failure:
         return Notice("stale", situation.failure, "It is tried again by itself.")
+    shown = ""
+    if situation.sight is not None:
+        shown = f"Shown are the newest {len(situation.sight.snapshot.messages):,}; keys that write wait for the rest."
     if situation.progress is None:
-        return None
+        return Notice("reading", "the team", shown) if shown else None
     done, total = situation.progress
     part = done / total if total else None
-    return Notice("reading", f"{done:,} of {total:,}" if total else f"{done:,}", done=part)
+    return Notice("reading", f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
 
 
-def _where(snapshot: Snapshot) -> str:
-    for problem in snapshot.problems:
+def _where(situation: Situation) -> str:
+    problems = situation.snapshot.problems if situation.snapshot else ()
+    for problem in problems:
         if problem.severity == "error":
-            return safe_line(f"{problem.place}: {problem.message}", 300)
+            there = "" if problem.message.startswith(problem.place) else f"{problem.place}: "
+            return safe_line(situation.short(there + problem.message), 300)
     return "the queue cannot be read"
 
 
@@ -172,7 +196,8 @@ def _meanwhile(situation: Situation, now: datetime, first: str) -> str:
 def _aged(pulse: Pulse, situation: Situation, now: datetime) -> Pulse:
     if situation.good_at is None:
         return pulse
-    return Pulse(pulse.glyph, pulse.word, pulse.tone, span((now - situation.good_at).total_seconds()))
+    old = span((now - situation.good_at).total_seconds())
+    return Pulse(pulse.glyph, pulse.word, pulse.tone, f"shown is {old} old")
 
 
 def _is_silent(situation: Situation, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -66,12 +66,16 @@ class HealthPane(ListPane[Vital | Problem]):
         view = situation.sight.view if situation.sight else None
         findings = view.findings if view is not None else ()
         unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
-        self._all = (*self._vitals(), *(findings or unseen))
+        self._all = (*self._vitals(), *(self._shortened(one) for one in findings or unseen))
         self._fill()
 
     def rows_of(self, view: View) -> tuple[Vital | Problem, ...]:
         """Facts and findings."""
-        return (*self._vitals(), *view.findings)
+        return self._all
+
+    def _shortened(self, one: Problem) -> Problem:
+        short = self.situation.short
+        return replace(one, place=short(one.place), message=short(one.message))
 
     def words_of(self, row: Vital | Problem) -> str:
         """All its words."""
@@ -113,7 +117,7 @@ class HealthPane(ListPane[Vital | Problem]):
         if snapshot.condition not in (Condition.OK, Condition.EMPTY):
             text = safe_line(notice.text, 300) if notice else str(snapshot.condition)
             return Vital("queue", "✗", "bad", f"{snapshot.condition}: {text}", place)
-        changed = f" · changed {ago(snapshot.changed_at, self.now)}" if snapshot.changed_at else ""
+        changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
         number = f"{len(snapshot.messages):,} messages"
         kind = self.shelf.team.capabilities.name
         return Vital(
@@ -123,6 +127,10 @@ class HealthPane(ListPane[Vital | Problem]):
             f"{number}{changed}",
             f"{place}\n\nKept as {kind}. Revision {safe_line(snapshot.revision, 80)}.",
         )
+
+    def _was(self, moment: datetime | None) -> bool:
+        """Whether the moment is known and not in the future, as it is for a clock that was set back."""
+        return moment is not None and moment <= self.now
 
     def _lock(self) -> Vital:
         holder = self.situation.snapshot.holder if self.situation.snapshot else None

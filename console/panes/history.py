@@ -202,6 +202,7 @@ class HistoryPane(ListPane[Message]):
             text = safe_line(str(event.worker.error), 200)
             self.app.notify(f"✗ history: {text}", severity="error", markup=False)
         self._fill()
+        self._near_the_end()
 
     @on(Read)
     def _has_read(self, event: Read) -> None:

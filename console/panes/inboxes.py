@@ -53,7 +53,7 @@ class InboxesPane(ListPane[Message]):
         """Roster and inbox side by side, the message right of them or below."""
         with Container(classes="pane--rows"), Container(classes="inboxes--lists"):
             yield RowList[RosterRow](
-                lambda row: row.name, roster_lines, roomy=24, matter=lambda row: row.name, id="roster"
+                lambda row: row.name, roster_lines, roomy=20, matter=lambda row: row.name, id="roster"
             )
             yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
         yield Detail()
@@ -125,8 +125,8 @@ class InboxesPane(ListPane[Message]):
         row = self.roster.cursor_row
         if row is None:
             return "Inbox"
-        name = safe_line(row.name, 64)
-        return f"{name} · {shown}" if shown == total else f"{name} · {shown} of {total}"
+        head = f"{safe_line(row.name, 64)} · {AGENTS[row.state].word}"
+        return f"{head} · {shown}" if shown == total else f"{head} · {shown} of {total}"
 
     def back(self) -> bool:
         """From the inbox to the roster, after all else."""

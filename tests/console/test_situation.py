@@ -88,7 +88,7 @@ def test_a_lock_held_for_a_moment_is_no_news() -> None:
 def test_what_nobody_looked_at_for_a_while_is_stale() -> None:
     assert pulse_of(seen(), NOW + timedelta(seconds=40)).word == "LIVE"
     later = pulse_of(seen(), NOW + timedelta(minutes=3))
-    assert (later.word, later.detail) == ("STALE", "3 min")
+    assert (later.word, later.detail) == ("STALE", "shown is 3 min old")
 
 
 @pytest.mark.parametrize("mode", list(Mode))
