@@ -1,0 +1,119 @@
+"""Draws the pictures in `screenshots/` from the showcase team: `python -m console.screenshots [FOLDER]`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.app import ConsoleApp
+from console.demo import showcase
+from store.locations import open_team
+from store.team import Team
+
+_PLACE = "~/projects/reports"
+_FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A state of the screen worth a picture: its size and the keys that lead there."""
+
+    name: str
+    keys: tuple[str, ...] = ()
+    size: tuple[int, int] = (120, 34)
+    theme: str = "dark"
+    read_only: bool = False
+    damaged: bool = False
+
+
+PICTURES = (
+    Picture("needs", ("j", "j")),
+    Picture("reject", ("j", "j", "r", *"Say how to roll it back")),
+    Picture("inboxes", ("2", *"jjjjj", "enter")),
+    Picture("inboxes-80x24", ("2",), (80, 24)),
+    Picture("requests", ("3", "j", "j")),
+    Picture("deliveries", ("4",)),
+    Picture("sprint", ("5", "j")),
+    Picture("history", ("6", "j", "enter")),
+    Picture("health", ("7", *"jjj")),
+    Picture("broadcast", ("b", *"Code freeze today at four", "tab", *"Merge what is reviewed.", "ctrl+s")),
+    Picture("help", ("question_mark",)),
+    Picture("light", ("j", "j"), theme="light"),
+    Picture("read-only-60x20", ("j",), (60, 20), read_only=True),
+    Picture("unreadable", (), damaged=True),
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Draw every picture into the folder named, by default `screenshots`."""
+    folder = Path(arguments[0] if arguments else "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ.update(TZ="UTC", TEXTUAL_ANIMATIONS="none", COLORTERM="truecolor")
+    os.environ.pop("NO_COLOR", None)
+    time.tzset()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["XDG_STATE_HOME"] = str(Path(scratch, "state"))
+        for picture in PICTURES:
+            place = Path(scratch, picture.name)
+            place.mkdir()
+            target = folder / f"{picture.name}.svg"
+            target.write_text(asyncio.run(_draw(picture, place)), encoding="utf-8")
+            print(target)
+    return 0
+
+
+async def _draw(picture: Picture, place: Path) -> str:
+    os.environ["TEAM_CONSOLE_THEME"] = picture.theme
+    team = _team(picture, place)
+    app = ConsoleApp(team, me=showcase.LEAD)
+    async with app.run_test(size=picture.size, notifications=True) as pilot:
+        while app.situation.sight is None or not app.feed.is_deep:
+            await pilot.pause(0.02)
+        if picture.damaged:
+            queue = place / "message-queue.yaml"
+            queue.write_text(queue.read_text(encoding="utf-8").replace("messages:", "<<<<<<< ours\nmessages:", 1))
+            app.look()
+        for key in picture.keys:
+            await pilot.press("space" if key == " " else "full_stop" if key == "." else key)
+        await _quiet(app)
+        return _plain(app.export_screenshot(title=f"team-console · {showcase.LEAD}"))
+
+
+async def _quiet(app: ConsoleApp) -> None:
+    """Let everything that was asked for be drawn."""
+    before = ""
+    for _ in range(100):
+        await asyncio.sleep(0.15)
+        now = app.export_screenshot()
+        if now == before:
+            return
+        before = now
+
+
+def _team(picture: Picture, place: Path) -> Team:
+    """The showcase, at its own time and under a name that is nobody's."""
+    showcase.build(place)
+    team = open_team(str(place), read_only=picture.read_only, clock=lambda: showcase.NOW)
+    team.location = _PLACE
+    return team
+
+
+def _plain(svg: str) -> str:
+    """No fonts from elsewhere, and the same ids at every drawing."""
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'font-family: ?[^;"]*Fira Code[^;"]*', f"font-family: {_FONTS}", svg).replace(
+        "Fira Code", "monospace"
+    )
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    return re.sub(r"terminal-\d+", "terminal", svg)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
