@@ -14,7 +14,7 @@ from console.cli.registry import VERBS
 from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
 
 SCREEN = {"textual", "rich", "widgets", "console"}
-HEAVY = {"textual", "rich", "pydantic", "asyncio", "logging", "watchfiles", "sqlalchemy", "importlib.metadata"}
+HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
 CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
 
 
@@ -107,6 +107,14 @@ RUNS: dict[str, tuple[str, ...]] = {
     "history": ("history",),
     "watch": ("watch", "--for", "0.1"),
     "check": ("check",),
+    "deliver": ("deliver",),
+    "failures": ("failures",),
+    "retry": ("retry", "MSG-1"),
+    "redirect": ("redirect", "MSG-1", "--to", "ceo"),
+    "discard": ("discard", "MSG-1", "--reason", "no"),
+    "recall": ("recall", "MSG-1"),
+    "clear": ("clear", "--dry-run"),
+    "route": ("route",),
     "sendmessage": ("sendmessage",),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),

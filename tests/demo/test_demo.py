@@ -37,7 +37,7 @@ def processes_about(folder: Path) -> list[str]:
             arguments = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if any(str(folder) in argument for argument in arguments) and "-m" in arguments:
+        if any(str(folder.parent) in argument for argument in arguments) and "-m" in arguments:
             module = arguments[arguments.index("-m") + 1]
             found.append(arguments[arguments.index("-m") + 2] if module.endswith(".agent") else "stage")
     return found
