@@ -140,7 +140,7 @@ def assert_same(one: View, other: View) -> None:
         assert left == right, field.name
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data(), me=st.sampled_from((LEAD, "user", "debugger")), declared=st.booleans())
 def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, declared: bool) -> None:
     story = Chronicle(config=team_settings(declared=declared))
