@@ -64,12 +64,13 @@ def main(arguments: Sequence[str]) -> int:
             place = Path(scratch, picture.name)
             place.mkdir()
             target = folder / f"{picture.name}.svg"
-            target.write_text(asyncio.run(_draw(picture, place)), encoding="utf-8")
+            target.write_text(asyncio.run(draw(picture, place)), encoding="utf-8")
             print(target)
     return 0
 
 
-async def _draw(picture: Picture, place: Path) -> str:
+async def draw(picture: Picture, place: Path) -> str:
+    """The picture as SVG, of a showcase made in the empty folder `place`."""
     os.environ["TEAM_CONSOLE_THEME"] = picture.theme
     team = _team(picture, place)
     app = ConsoleApp(team, me=showcase.LEAD)
