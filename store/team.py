@@ -96,6 +96,7 @@ class Snapshot:
         problems: Damaged entries, healings, configuration warnings.
         condition: What kind of state this is; `messages` is () when the store could not be read.
         holder: Who holds the write lock at this moment, None when nobody.
+        left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
     """
 
     revision: str
@@ -106,6 +107,17 @@ class Snapshot:
     problems: tuple[Problem, ...] = ()
     condition: Condition = Condition.EMPTY
     holder: LockHolder | None = None
+    left_out: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the store could be read, so that a missing message is one that is not there."""
+        return self.condition in (Condition.OK, Condition.EMPTY)
+
+    @property
+    def doubt(self) -> Problem | None:
+        """Why messages may be missing all the same: somebody wrote the queue and may have dropped some."""
+        return next((one for one in self.problems if one.code == "FOREIGN_WRITE"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +190,9 @@ class Transaction(Protocol):
     def get(self, message_id: str) -> Message | None:
         """The live message with this id."""
 
+    def prefetch(self, ids: Iterable[str]) -> None:
+        """Read these live messages at once, so that `get` costs no further look at the store."""
+
     def known(self, message_id: str) -> Message | None:
         """The live or archived message with this id; tells a repeated send from a new one."""
 
@@ -247,6 +262,14 @@ class Team(ABC):
         `problems`. `progress(done, total)` is called now and then during a long first read; it returns
         False to stop, which raises `InterruptedError`.
         """
+
+    def newest(self, limit: int) -> Snapshot | None:
+        """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
+
+        None when the rest is as quick to read, which is what a backend says that has no quicker way.
+        Never raises, like `snapshot`.
+        """
+        return None
 
     @abstractmethod
     def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:

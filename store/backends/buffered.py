@@ -116,6 +116,9 @@ class BufferedTransaction(ABC):
             return changes.replaced[message_id][1]
         return self.stored_message(message_id)
 
+    def prefetch(self, ids: Iterable[str]) -> None:
+        return None
+
     def known(self, message_id: str) -> Message | None:
         return self.get(message_id) or self.archived_message(message_id)
 

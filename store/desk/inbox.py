@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from store.clock import from_text, to_text
+from store.config import TeamConfig
 from store.desk.seat import Receipt, Seat
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
@@ -70,7 +71,8 @@ def receive(
     if not mark_read:
         snapshot = readable(seat.team.snapshot())
         waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at)
-        return _received(agent, waiting[:limit], bool(snapshot.messages))
+        doubts = (snapshot.doubt,) if snapshot.doubt else ()
+        return _received(agent, waiting[:limit], bool(snapshot.messages), doubts)
     action = "claim" if lease else "receive"
     with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
         waiting = _take(tx, agent, type, limit)
@@ -80,8 +82,8 @@ def receive(
             if tx.alone:
                 settle(tx)
             tx.record(action, agent=agent, ids=[one.message_id for one in taken])
-    if taken and not tx.alone:
-        _settle_later(seat)
+    if not tx.alone:
+        _settle_later(seat, tx.config, 0 if lease else len(taken))
     return _received(agent, taken, any_message, tuple(tx.notices))
 
 
@@ -97,13 +99,12 @@ def _take(tx: Transaction, agent: str, type: str | None, limit: int | None) -> l
     return waiting[:limit]
 
 
-def _settle_later(seat: Seat) -> None:
-    """Once many messages are read, take them out in a transaction that is alone; not now is soon enough."""
-    snapshot = seat.team.snapshot()
-    read = sum(one.status == Status.READ for one in snapshot.messages)
-    if read > 2 * snapshot.config.active_messages_max:
-        with suppress(TeamError), seat.team.transaction(actor=seat.actor, action="compact", wait=0.1) as tx:
-            settle(tx)
+def _settle_later(seat: Seat, config: TeamConfig, read: int) -> None:
+    """Now and then, the more often the more is read, take read messages out in a transaction that is alone."""
+    if secrets.randbelow(5 * config.active_messages_max) >= read:
+        return
+    with suppress(TeamError), seat.team.transaction(actor=seat.actor, action="compact", wait=0.1) as tx:
+        settle(tx)
 
 
 def read_message(seat: Seat, *, agent: str, message_id: str) -> Receipt:
@@ -129,7 +130,8 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
     """
     done: list[Message] = []
     changed: list[str] = []
-    with seat.team.transaction(actor=seat.actor, action="ack", wait=seat.wait) as tx:
+    with seat.team.claims(actor=seat.actor, action="ack", wait=seat.wait) as tx:
+        tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
             message = _addressed(tx, message_id, seat.actor)
             if _needs_acknowledgement(message, seat.actor, token):
@@ -137,8 +139,11 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
                 changed.append(message_id)
             done.append(message)
         if changed:
-            settle(tx)
+            if tx.alone:
+                settle(tx)
             tx.record("ack", agent=seat.actor, ids=changed)
+    if not tx.alone:
+        _settle_later(seat, tx.config, len(changed))
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
 
 

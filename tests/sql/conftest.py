@@ -11,7 +11,7 @@ pytest.importorskip("sqlalchemy")
 
 from store.backends.sql.locate import create_database, open_database
 from store.backends.sql.team import SqlTeam
-from tests.sql.server import Server, find_programs, fresh_database, shared_server
+from tests.sql.server import Server, fresh_database, shared_server
 from tests.store.contract import FakeClock
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, architect, code_developer]\n"
@@ -35,17 +35,15 @@ def postgres() -> str:
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[Server]:
-    """A running server of this test alone, which it may kill."""
+def own_server() -> Server:
+    """A running server that the test may kill; only tests that do so use it, one after the other."""
     pytest.importorskip("psycopg")
-    programs = find_programs()
-    if programs is None:
+    server = shared_server("to be killed")
+    if server is None:
         pytest.skip("no PostgreSQL server is installed")
-    server = Server(tmp_path / "server", programs)
-    server.create()
-    server.start()
-    yield server
-    server.stop()
+    if server.process is None:
+        server.start()
+    return server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

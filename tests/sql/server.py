@@ -27,8 +27,8 @@ log_min_messages = fatal
 
 
 @cache
-def shared_server() -> Server | None:
-    """One server for the tests of this process, stopped at its end; None where none is installed."""
+def shared_server(purpose: str = "") -> Server | None:
+    """One server per purpose for the tests of this process, stopped at its end; None where none is installed."""
     programs = find_programs()
     if programs is None:
         return None

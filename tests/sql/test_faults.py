@@ -18,7 +18,7 @@ from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.team import Condition
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server
+from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute
 from tests.store.contract import ids, make_message, put
 
@@ -233,8 +233,7 @@ def test_the_password_of_a_server_is_shown_nowhere(opened: Open) -> None:
 
 
 def test_a_server_that_is_killed_and_comes_back_has_lost_nothing(own_server: Server, opened: Open) -> None:
-    own_server.execute("CREATE DATABASE team")
-    place = own_server.url("team")
+    place = fresh_database(own_server)
     create_database(place, SETTINGS)
     team = opened(place)
     put(team, make_message(1, to="architect"))
@@ -252,8 +251,7 @@ def test_a_server_that_is_killed_and_comes_back_has_lost_nothing(own_server: Ser
 
 
 def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, opened: Open) -> None:
-    own_server.execute("CREATE DATABASE team")
-    place = own_server.url("team")
+    place = fresh_database(own_server)
     create_database(place, SETTINGS)
     team = opened(place)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'team-console send%'"

@@ -10,7 +10,7 @@ from store.backends.sql.locate import create_database
 from store.backends.sql.team import SqlTeam
 from store.team import WatchHint, WatchState
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server
+from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import insert
 from tests.store.contract import make_message, put
 
@@ -90,8 +90,7 @@ def test_a_database_file_that_vanishes_and_returns_is_noticed(tmp_path: Path, op
 
 
 def test_a_killed_server_is_said_with_the_reason_and_found_again(own_server: Server, opened: Open) -> None:
-    own_server.execute("CREATE DATABASE team")
-    place = own_server.url("team")
+    place = fresh_database(own_server)
     create_database(place, SETTINGS)
     team = opened(place)
     put(team, make_message(1))
@@ -112,8 +111,7 @@ def test_a_killed_server_is_said_with_the_reason_and_found_again(own_server: Ser
 
 
 def test_a_server_that_is_not_there_yet_is_waited_for(own_server: Server, opened: Open) -> None:
-    own_server.execute("CREATE DATABASE team")
-    place = own_server.url("team")
+    place = fresh_database(own_server)
     create_database(place, SETTINGS)
     own_server.stop()
     team = opened(place)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,10 @@ from store.team import LockHolder, Problem, WatchHint, WatchState
 LOOK_SECONDS = 0.05
 """How often a watcher looks at the files."""
 _CHUNK = 1000
+_TURN_SECONDS = 0.004
+"""How often a waiting writer asks again. SQLite's own waiting sleeps ever longer, so that the latest comer wins."""
+_COMMIT_WAIT_MS = 5000
+"""Without the log a commit waits for readers."""
 _REFUSALS = (
     ("readonly", Code.READ_ONLY, "Reading works; writing needs permission on the file and its folder."),
     ("database is locked", Code.STORE_LOCKED, "Another program holds the database; try again."),
@@ -118,13 +123,13 @@ class Sqlite(Dialect):
         if mode is Mode.READ:
             connection.exec_driver_sql("BEGIN")
             return
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {max(0, int(wait * 1000))}")
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except DBAPIError as error:
-            if "locked" in _words(error):
-                raise locked(self.location, self.holder(), wait) from error
-            raise
+        deadline = time.monotonic() + wait
+        connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        while not _began(connection):
+            if time.monotonic() >= deadline:
+                raise locked(self.location, self.holder(), wait)
+            time.sleep(_TURN_SECONDS)
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         if sqlite_file.identity(self.path) != self._identity:
             raise self._replaced("nothing was written")
 
@@ -259,6 +264,16 @@ def create_sqlite(path: Path) -> None:
             connection.close()
     except (OSError, sqlite3.Error) as error:
         raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error
+
+
+def _began(connection: Connection) -> bool:
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except DBAPIError as error:
+        if "locked" in _words(error):
+            return False
+        raise
+    return True
 
 
 def _words(error: DBAPIError) -> str:

@@ -131,7 +131,7 @@ class SqlTeam(Team):
                 self._dialect,
                 self._reader,
                 shape,
-                alone=mode is Mode.WRITE or self._dialect.name == "sqlite",
+                alone=mode is Mode.WRITE,
                 now=self.clock(),
                 config=config,
             )

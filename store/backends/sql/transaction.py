@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select, true
+from sqlalchemy import Connection, Select, and_, or_, select, true
 from sqlalchemy.sql import ColumnElement
 
 from store.backends.buffered import BufferedTransaction
@@ -20,8 +21,9 @@ from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL
 
-_MANY = 200
-"""After so many single looks for an id in one transaction, all ids are read at once."""
+_FEW, _MANY = 4, 200
+"""After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
+_CHUNK = 500
 
 
 class SqlTransaction(BufferedTransaction):
@@ -50,7 +52,8 @@ class SqlTransaction(BufferedTransaction):
         self._state: State | None = None
         self._entries: dict[str, Entry] = {}
         self._looks = 0
-        self._archived_ids: dict[str, set[str]] | None = None
+        self._archives: dict[str, AbstractSet[str]] = {}
+        self._all_archives = False
 
     def entry(self, message_id: str) -> Entry:
         """The row behind a stored message, as this transaction read it.
@@ -73,9 +76,14 @@ class SqlTransaction(BufferedTransaction):
     def stored(self) -> Sequence[Message]:
         return self.state.messages
 
+    def prefetch(self, ids: Iterable[str]) -> None:
+        wanted = sorted(set(ids) - self._entries.keys())
+        for start in range(0, len(wanted), _CHUNK):
+            self._read(self.shape.messages.c.message_id.in_(wanted[start : start + _CHUNK]), by_id=True)
+
     def stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
-            if self.alone and (self._state is not None or self._looks_often()):
+            if self.alone and (self._state is not None or self._often()):
                 return self.state.by_id.get(message_id)
             self._read(self.shape.messages.c.message_id == message_id)
         found = self._entries.get(message_id)
@@ -121,20 +129,24 @@ class SqlTransaction(BufferedTransaction):
             fits.append(columns.message_type.in_(types))
         return and_(*fits)
 
-    def _read(self, condition: ColumnElement[bool], *, limit: int | None = None) -> list[Message]:
-        """Messages as they are now, oldest first; in claim mode their rows are kept for this transaction."""
+    def _read(self, condition: ColumnElement[bool], *, limit: int | None = None, by_id: bool = False) -> list[Message]:
+        """Messages as they are now, oldest first; when others run beside, their rows are kept for this transaction.
+
+        Everybody takes rows in one of two orders, and those of one inbox always in the same: no two can wait for
+        each other.
+        """
         statement = self.shape.select_rows().where(condition)
         if not self.alone:
-            age = self.shape.messages.c.get("created_at")
-            if age is not None:
-                statement = statement.order_by(self._dialect.by_age(age))
+            columns = self.shape.messages.c
+            age = None if by_id else columns.get("created_at")
+            statement = statement.order_by(columns.message_id if age is None else self._dialect.by_age(age))
             statement = self._dialect.lock_rows(statement.limit(limit), self.shape, skip=limit is not None)
         entries = self._reader.alone(self.connection.execute(statement))
         self._entries.update({entry.row.message_id: entry for entry in entries})
         return [entry.message for entry in entries if entry.message is not None]
 
     def archived_message(self, message_id: str) -> Message | None:
-        if self._looks_often() and message_id not in self._archives():
+        if not self._owners(message_id):
             return None
         return next(iter(self._archived(ARCHIVE.c.message_id == message_id)), None)
 
@@ -142,23 +154,46 @@ class SqlTransaction(BufferedTransaction):
         return self._archived(or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id))
 
     def archived_for(self, agent: str, message_id: str) -> bool:
-        if self._looks_often():
-            return agent in self._archives().get(message_id, ())
-        there = select(ARCHIVE.c.n).where(ARCHIVE.c.agent == agent, ARCHIVE.c.message_id == message_id)
-        return self.connection.execute(there).first() is not None
+        return agent in self._owners(message_id)
 
-    def _looks_often(self) -> bool:
-        """Whether reading all ids is cheaper than one more look; they cannot change while the lock is held."""
+    def is_archived(self, message_id: str) -> bool:
+        return bool(self._archiving.get(message_id) or self._owners(message_id))
+
+    def _owners(self, message_id: str) -> AbstractSet[str]:
+        """The agents with this message in their archive."""
+        if message_id not in self._archives:
+            self._look_up(message_id)
+        return self._archives.get(message_id, frozenset())
+
+    def _look_up(self, message_id: str) -> None:
+        """Once messages of this transaction are asked for one after the other, all of them; at last all there are."""
+        if self._all_archives:
+            return
+        mine = self._entries.keys() | (self._state.by_id.keys() if self._state is not None and self.alone else set())
+        often = self._often()
+        if message_id in mine and self._looks > _FEW:
+            self._load(mine - self._archives.keys())
+        elif often and self.alone:
+            self._all_archives = True
+            self._note_archives(select(ARCHIVE.c.message_id, ARCHIVE.c.agent))
+        else:
+            self._load({message_id})
+
+    def _load(self, ids: AbstractSet[str]) -> None:
+        wanted = sorted(ids)
+        self._archives.update(dict.fromkeys(wanted, frozenset()))
+        for start in range(0, len(wanted), _CHUNK):
+            some = ARCHIVE.c.message_id.in_(wanted[start : start + _CHUNK])
+            self._note_archives(select(ARCHIVE.c.message_id, ARCHIVE.c.agent).where(some))
+
+    def _note_archives(self, statement: Select[Any]) -> None:
+        for one in self.connection.execute(statement):
+            self._archives[one.message_id] = self._archives.get(one.message_id, frozenset()) | {one.agent}
+
+    def _often(self) -> bool:
+        """Whether reading everything is cheaper by now than one more look."""
         self._looks += 1
-        return self.alone and self._looks > _MANY
-
-    def _archives(self) -> dict[str, set[str]]:
-        """Message id -> agents that have it in their archive."""
-        if self._archived_ids is None:
-            self._archived_ids = {}
-            for one in self.connection.execute(select(ARCHIVE.c.message_id, ARCHIVE.c.agent)):
-                self._archived_ids.setdefault(one.message_id, set()).add(one.agent)
-        return self._archived_ids
+        return self._looks > _MANY
 
     def _archived(self, condition: ColumnElement[bool]) -> list[Message]:
         return archived_messages(self.connection, condition)

@@ -1,0 +1,154 @@
+"""A team opened to look is not touched: no lock, no file, no row, not even on a medium that cannot be written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.backends.sql.locate import create_database
+from store.desk import inbox
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.team import Condition
+from tests.conftest import clean_environment
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.test_foreign import SEED, execute, insert
+from tests.store.contract import ids, make_message, put
+
+LOOK = """
+import sys
+from store.backends.sql.locate import open_database
+team = open_database(sys.argv[1], read_only=sys.argv[2] == "ro")
+snapshot = team.snapshot()
+print(snapshot.condition, len(snapshot.messages), len(team.history().messages), len(team.audit()))
+team.close()
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "folder" / "team.db"
+    path.parent.mkdir()
+    create_database(str(path), SETTINGS)
+    return path
+
+
+def _state(folder: Path) -> list[tuple[str, bytes, int]]:
+    return sorted((one.name, one.read_bytes(), one.stat().st_mtime_ns) for one in folder.iterdir())
+
+
+def _look(file: Path, *prefix: str, how: str = "ro") -> str:
+    """Look at the team in a process of its own; the first words it prints."""
+    command = [*prefix, sys.executable, "-c", LOOK, str(file), how]
+    return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True).stdout
+
+
+def _writer_that_dies(file: Path) -> None:
+    script = (
+        "import os, sys; from store.backends.sql.locate import open_database;"
+        "from tests.store.contract import make_message, put;"
+        "put(open_database(sys.argv[1]), make_message(1)); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(file)], env=clean_environment(), check=True)
+
+
+def test_every_write_is_refused(place: str, opened: Open) -> None:
+    team = opened(place, read_only=True)
+    with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=0.1):
+        pass
+    assert (caught.value.code, caught.value.exit_code) == (Code.READ_ONLY, 5)
+    assert not team.capabilities.write
+    got = inbox.receive(Seat(team, "architect"), agent="architect", mark_read=False)
+    assert got.as_json()["count"] == 0
+
+
+def test_the_server_itself_refuses_writes_of_a_read_only_connection(postgres: str, opened: Open) -> None:
+    create_database(postgres, SETTINGS)
+    team = opened(postgres, read_only=True)
+    with pytest.raises(TeamError) as caught, team._dialect.connect() as connection:
+        connection.exec_driver_sql("DELETE FROM agent_message")
+    assert caught.value.code is Code.READ_ONLY
+
+
+def test_a_resting_database_is_not_touched(file: Path, opened: Open) -> None:
+    writer = opened(str(file))
+    put(writer, make_message(1))
+    writer.close()
+    before = _state(file.parent)
+    assert _look(file).startswith("ok 1 0 1")
+    assert _state(file.parent) == before
+
+
+def test_a_database_whose_writer_died_is_read_with_its_log_and_not_touched(file: Path) -> None:
+    _writer_that_dies(file)
+    assert Path(f"{file}-wal").stat().st_size > 0
+    before = _state(file.parent)
+    assert _look(file).startswith("ok 1 0 1")
+    assert _state(file.parent) == before
+
+
+def test_a_log_without_its_index_is_read_from_a_copy(file: Path) -> None:
+    _writer_that_dies(file)
+    Path(f"{file}-shm").unlink()
+    before = _state(file.parent)
+    assert _look(file).startswith("ok 1 0 1")
+    assert _state(file.parent) == before
+
+
+def test_what_a_living_writer_does_is_seen(file: Path, opened: Open) -> None:
+    writer = opened(str(file))
+    reader = opened(str(file), read_only=True)
+    assert reader.snapshot().condition is Condition.EMPTY
+    for number in range(1, 6):
+        put(writer, make_message(number))
+        assert len(ids(reader)) == number
+
+
+def test_a_database_of_others_is_read_without_our_tables(tmp_path: Path, opened: Open) -> None:
+    path = tmp_path / "orchestrator.db"
+    execute(str(path), SEED.format(more=""))
+    insert(str(path), "msg-001")
+    before = _state(tmp_path)
+    team = opened(str(path), read_only=True)
+    assert ids(team) == ["msg-001"]
+    assert (team.history().messages, team.audit()) == ((), [])
+    assert _state(tmp_path) == before
+
+
+@pytest.fixture
+def sealed(file: Path) -> Iterator[Path]:
+    """The folder on a read-only mount; the log of a dead writer beside the database."""
+    _writer_that_dies(file)
+    mount = ["mount", "--bind", str(file.parent), str(file.parent)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting needs root")
+    subprocess.run(["mount", "-o", "remount,ro,bind", str(file.parent)], check=True)
+    yield file
+    subprocess.run(["umount", str(file.parent)], check=True)
+
+
+@pytest.mark.parametrize("how", ["ro", "rw"])
+def test_a_read_only_mount_is_no_obstacle_to_looking(sealed: Path, how: str) -> None:
+    assert _look(sealed, how=how).startswith("ok 1 0 1")
+
+
+def test_a_user_without_rights_can_look_and_is_refused_to_write(file: Path, opened: Open) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs root to become another user")
+    _writer_that_dies(file)
+    for one in (file.parent, *file.parent.parents):
+        if one.is_relative_to("/tmp") and one != Path("/tmp"):
+            one.chmod(0o755)
+    for one in file.parent.iterdir():
+        one.chmod(0o644)
+    before = _state(file.parent)
+    other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run([*other, sys.executable, "-c", ""], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the other user may not run this Python")
+    assert _look(file, *other, how="rw").startswith("ok 1 0 1")
+    assert _state(file.parent) == before

@@ -1,0 +1,52 @@
+"""One of several workers on one inbox: claims, acknowledges, and writes down what it finished, until told to stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from store.backends.sql.locate import open_database
+from store.desk.inbox import acknowledge, receive
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+
+AGENT = "code_developer"
+BATCH = 100
+LEASE_SECONDS = 1.0
+
+
+def main(place: str, receipts: Path, stop: Path) -> None:
+    """Work until the file `stop` is there. A receipt is on disk only after the acknowledgement is."""
+    seat = Seat(open_database(place), AGENT, wait=30.0)
+    with receipts.open("ab", buffering=0) as file:
+        while not stop.exists():
+            taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=BATCH).messages
+            done = _finish(seat, [one.message_id for one in taken])
+            if done:
+                os.write(file.fileno(), "".join(f"{one}\n" for one in done).encode())
+
+
+def _finish(seat: Seat, ids: list[str]) -> list[str]:
+    """Acknowledge one by one what came too late together: a lease that ended is another worker's now."""
+    try:
+        return _new(seat, ids) if ids else []
+    except TeamError as error:
+        if error.code is not Code.NOT_PERMITTED:
+            raise
+    done: list[str] = []
+    for one in ids:
+        try:
+            done += _new(seat, [one])
+        except TeamError as error:
+            if error.code is not Code.NOT_PERMITTED:
+                raise
+    return done
+
+
+def _new(seat: Seat, ids: list[str]) -> list[str]:
+    return [] if acknowledge(seat, ids=ids).repeated else ids
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
