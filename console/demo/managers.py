@@ -80,6 +80,11 @@ class Manager(Actor):
         self.after(self.rng.uniform(25, 45), self.talk)
         self.say(to, summary, content)
 
+    def on_spec_ready(self, message: Message, read: Reading) -> None:
+        """A specification that was redirected here."""
+        text = f"{message.summary}: the architect cannot, so I review it. You have my remarks before noon."
+        self.after(2, lambda: self.say(self.lead, "I took over the review of the specification", text))
+
 
 class ScheduleManager(Manager):
     """Also asks the lead what only the lead can know, and reacts to announcements."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import random
 import select
 import shutil
 import signal
@@ -44,7 +43,7 @@ class Stage:
         self.seed = seed
         self.speed = speed
         self.team: Team = open_team(self.location)
-        self.courier = Courier(self.team, rng=random.Random(f"{seed} courier"), speed=speed)
+        self.courier = Courier(self.team)
         self.agents: dict[str, subprocess.Popen[bytes]] = {}
         self._log = (folder / LOG).open("ab")
         self._seen = ""

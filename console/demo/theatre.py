@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import subprocess
@@ -16,11 +17,13 @@ from types import FrameType
 from typing import Any
 
 from console.demo import words
+from console.demo.courier import ABSENT, command, seed_tries
 from console.demo.scene import Scene, make_team, write
 from console.demo.showcase import archived_talk
 from console.demo.stage import environment, team_folder
 from store.clock import utc_now
 from store.config import Agent
+from store.locations import CONFIG_NAME
 
 AGENTS = (
     Agent(words.LEAD, role="master"),
@@ -28,7 +31,7 @@ AGENTS = (
     Agent("schedule-manager"),
     Agent("file-manager"),
     Agent("knowledge-manager"),
-    Agent("architect"),
+    Agent(ABSENT),
     Agent("scrum-master", role="resident"),
     Agent("debugger", role="resident"),
     Agent("slave-batch-2", role="slave"),
@@ -53,19 +56,39 @@ def performance(how: Performance) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
         stage: subprocess.Popen[bytes] | None = None
         try:
-            build(team_folder(folder))
+            build(folder)
             stage = _start(folder, how)
             yield team_folder(folder)
         finally:
             _close(folder, stage, how)
 
 
-def build(root: Path) -> None:
-    """The team before the curtain rises: its members and two days of archived talk."""
+def build(folder: Path) -> None:
+    """The team before the curtain rises: its members, two days of archived talk, one delivery that failed."""
+    root = team_folder(folder)
     make_team(root, name=words.TEAM, lead=words.LEAD, agents=AGENTS)
+    _give_command(root, command(folder))
     scene = Scene(utc_now())
     archived_talk(scene, days=2)
+    failed = scene.say(
+        *(12, "scrum-master", ABSENT, "spec_ready"),
+        payload={"spec_file": "specs/SPEC-030-reminders.md", "summary": "SPEC-030 is ready for review"},
+        priority="high",
+        status="failed",
+        attempts=4,
+        retry_count=3,
+        error_message="exit status 75: architect is in a meeting until the hour",
+    )
     write(root, scene)
+    seed_tries(folder, [failed.message_id], 4)
+
+
+def _give_command(root: Path, arguments: list[str]) -> None:
+    """Settings written by `init` name no commands; a JSON list is YAML as well."""
+    path = root / CONFIG_NAME
+    text = path.read_text(encoding="utf-8")
+    entry = f"- name: {ABSENT}\n  role: member\n"
+    path.write_text(text.replace(entry, f"{entry}  deliver: {json.dumps(arguments)}\n"), encoding="utf-8")
 
 
 def wait(seconds: float) -> None:

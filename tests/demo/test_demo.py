@@ -144,12 +144,27 @@ def test_the_human_gets_an_answer_from_whom_they_write_to(play: Play) -> None:
     assert answer[0]["from"] == "knowledge-manager"
 
 
-def test_a_delivery_fails_now_and_then(play: Play) -> None:
-    failed = eventually(
-        lambda: [one for one in play.messages("architect") if one["status"] == "failed"], "a failed delivery"
+def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> None:
+    failed = next(one for one in play.messages("architect") if one["status"] == "failed")
+    assert failed["retry_count"] == 3
+    play.cli.ok("retry", failed["message_id"])
+    eventually(
+        lambda: [
+            one
+            for one in play.messages("architect")
+            if (one["message_id"], one["status"]) == (failed["message_id"], "delivered")
+        ],
+        "the delivery after the retry",
     )
-    assert failed[0]["error_message"].startswith("delivery_timeout")
-    assert failed[0]["retry_count"] == 3
+    put_off = eventually(
+        lambda: [one for one in play.messages("architect") if one["status"] == "retry"], "a try that failed"
+    )[0]
+    assert "in a meeting" in put_off["error_message"]
+    play.cli.ok("redirect", put_off["message_id"], "--to", "knowledge-manager")
+    eventually(
+        lambda: [one for one in play.messages() if "took over the review" in one["payload"].get("summary", "")],
+        "somebody who takes it over",
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
