@@ -102,4 +102,14 @@ def first_theme(color_system: str | None) -> str:
         return names[chosen]
     if chosen in BUILTIN_THEMES:
         return chosen
-    return "ansi-dark" if color_system in (None, "standard") else DARK
+    return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
+
+
+def native_colours() -> bool | None:
+    """True without colours (`NO_COLOR` set to something): only attributes are written then; else the theme decides.
+
+    An empty `NO_COLOR` does not count, but Textual would count it, so it is taken out of the environment.
+    """
+    if os.environ.get("NO_COLOR") == "":
+        del os.environ["NO_COLOR"]
+    return True if "NO_COLOR" in os.environ else None

@@ -48,7 +48,7 @@ class Terminal:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self.status: int | None = None
-        environment = clean_environment(TERM="xterm-256color", COLORTERM="truecolor", **(env or {}))
+        environment = clean_environment(**{"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:

@@ -93,7 +93,7 @@ def _style(app: App[object], tone: Tone | None, background: Color | None) -> Sty
     plain = bool(tone.back) and (app.no_color or (back is not None and back.ansi is not None))
     return Style(
         color=front.rich_color if front is not None else None,
-        bgcolor=back.rich_color if back is not None else None,
+        bgcolor=back.rich_color if back is not None and not plain else None,
         bold=True if tone.bold else None,
         italic=True if tone.italic else None,
         dim=True if front is not None and front.ansi is not None and "%" in variables.get(tone.front, "") else None,

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.driver import Driver
 
 from console.leaving import leave_cleanly
-from console.looks import THEMES, first_theme
+from console.looks import THEMES, first_theme, native_colours
 from console.terminal import sparing
 from store.safe import safe_line
 from widgets.cells import Line
@@ -31,7 +31,7 @@ class PickerApp(App[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,escape,ctrl+q", "quit", "Quit", show=False)]
 
     def __init__(self, locations: tuple[str, ...]) -> None:
-        super().__init__()
+        super().__init__(ansi_color=native_colours())
         self._locations = locations
         for theme in THEMES:
             self.register_theme(theme)

@@ -1,0 +1,52 @@
+"""No state is told by colour alone, and the console works without colours and with few of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from console.demo import showcase
+from tests.pty import Terminal, console
+
+COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
+TRUE_COLOUR = re.compile(rb"\x1b\[[\d;]*[34]8;[25];")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "team"
+    place.mkdir()
+    showcase.build(place)
+    return place
+
+
+def tour(terminal: Terminal) -> None:
+    """Look at a few places."""
+    for key, text in (("", "ESCALATE"), ("2", "task-manager"), ("3", "open"), ("1", "PLAN"), ("?", "Keys")):
+        terminal.send(key)
+        terminal.wait_for(text)
+
+
+def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Path) -> None:
+    with console(folder, env={"NO_COLOR": "1"}) as terminal:
+        tour(terminal)
+        assert not COLOUR.search(bytes(terminal.output))
+        terminal.send("\x1b")
+        terminal.wait_gone("Keys ·")
+        for word in ("▲ ESCALATE", "◆ PLAN", "✗ FAILED", "● LIVE", "▌"):
+            assert word in terminal.text
+
+
+def test_sixteen_colours_are_enough(folder: Path) -> None:
+    with console(folder, env={"TERM": "xterm", "COLORTERM": ""}) as terminal:
+        tour(terminal)
+        assert COLOUR.search(bytes(terminal.output))
+        assert not TRUE_COLOUR.search(bytes(terminal.output))
+
+
+def test_an_empty_no_color_counts_as_not_set(folder: Path) -> None:
+    with console(folder, env={"NO_COLOR": ""}) as terminal:
+        terminal.wait_for("ESCALATE")
+        assert TRUE_COLOUR.search(bytes(terminal.output))
