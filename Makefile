@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format screenshots bench clean
+.PHONY: help run test check format screenshots bench peers clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -34,6 +34,9 @@ screenshots: $(VENV)/.installed ## draw the pictures in screenshots/ anew
 
 bench: $(VENV)/.tested ## measure speed against peers and print the table
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+peers: $(VENV)/.tested ## install what `make bench` compares with; without them it leaves them out
+	$(BIN)/python -m tests.benchmarks --set-up
 
 clean: ## remove the environment and everything tools left behind
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
