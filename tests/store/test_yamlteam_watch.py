@@ -128,16 +128,17 @@ def test_a_folder_made_anew_is_followed_again_and_its_absence_told(tmp_path: Pat
 def test_without_events_it_polls_says_why_and_still_notices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def refuse(*_: object, **__: object) -> AsyncIterator[object]:
+    async def refuse(*_: object, **__: object) -> AsyncIterator[object]:
         raise error
+        yield
 
     put(open_yaml(tmp_path), make_message(1))
     monkeypatch.setattr(watchfiles, "awatch", refuse)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until(lambda: watcher.hints and str(error) in watcher.hints[-1].reason)
-        assert watcher.hints[-1].state is WatchState.POLLING
         await watcher.until_another(lambda: put(team, make_message(2)))
+        assert {hint.state for hint in watcher.hints} == {WatchState.POLLING}
         monkeypatch.undo()
         await watcher.until_state(WatchState.LIVE)
 

@@ -53,6 +53,10 @@ class YamlTeam(Team):
         self._was_there = self._was_there or self.layout.folder_exists(self._disk)
         return self._reader.snapshot(progress)
 
+    def newest(self, limit: int) -> Snapshot | None:
+        """See `Team.newest`."""
+        return self._reader.newest(limit)
+
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         return self._reader.config()

@@ -22,7 +22,7 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
     hints: asyncio.Queue[WatchHint] = asyncio.Queue()
     news = _News(layout, hints)
-    tasks = [asyncio.create_task(news.follow()), asyncio.create_task(news.poll())]
+    following, polling = asyncio.create_task(news.follow()), asyncio.create_task(news.poll())
     try:
         yield news.hint()
         while True:
@@ -31,9 +31,9 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
                 hint = hints.get_nowait()
             yield hint
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        polling.cancel()
+        news.close()
+        await asyncio.gather(following, polling, return_exceptions=True)
 
 
 class _News:
@@ -47,10 +47,16 @@ class _News:
         self._seen = look(layout)
         self._restart = asyncio.Event()
         self._was_there = False
+        self._closed = False
 
     def hint(self) -> WatchHint:
         """The present state as a hint."""
         return WatchHint(self._state, self._reason)
+
+    def close(self) -> None:
+        """Let `follow` end by itself: a cancellation that meets an arriving event is lost inside the watcher."""
+        self._closed = True
+        self._restart.set()
 
     async def poll(self) -> None:
         """Look at the files, whatever events say."""
@@ -70,7 +76,7 @@ class _News:
     async def follow(self) -> None:
         """Pass on the folder's events, and try again with growing pauses where there are none to be had."""
         pause = _RETRY_FIRST
-        while True:
+        while not self._closed:
             self._restart.clear()
             reason = await self._events()
             if self._state is WatchState.LIVE:
@@ -87,24 +93,23 @@ class _News:
             return f"{folder} does not exist"
         self._was_there = True
         stop = asyncio.Event()
-        guard = asyncio.create_task(self._stop_on_restart(stop))
+        helpers = asyncio.create_task(self._stop_on_restart(stop)), asyncio.create_task(self._announce())
         try:
             from watchfiles import awatch
 
             events = awatch(folder, recursive=False, watch_filter=None, debounce=50, step=10, stop_event=stop)
-            first = asyncio.create_task(self._announce())
             async for changes in events:
                 if any(self._concerns(path) for _, path in changes):
                     self._look_again()
                     self._hints.put_nowait(self.hint())
-            first.cancel()
             return f"{folder} was replaced"
         except _OURS:
             raise
         except BaseException as error:  # a panic of the watcher is no Exception
             return f"no events from the system: {error or type(error).__name__}"
         finally:
-            guard.cancel()
+            for helper in helpers:
+                helper.cancel()
 
     def _without_events(self, reason: str) -> tuple[WatchState, str]:
         """A folder that was there and is gone stalls us; anything else leaves the look twice a second."""
