@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
@@ -19,7 +22,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from console.drafts import Drafts
 from console.feed import Feed, Sight
 from console.leaving import leave_cleanly
-from console.looks import THEMES, first_theme
+from console.looks import THEMES, first_theme, native_colours
 from console.screens.main import MainScreen
 from console.situation import Situation
 from console.terminal import Canvas, sparing
@@ -34,6 +37,8 @@ TICK = 5.0
 """Seconds between two looks at the clock, for ages."""
 REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
+GLIMPSE_WAIT = 1.0
+"""Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
 
@@ -74,14 +79,21 @@ class ConsoleApp(App[int]):
             """Only the latest progress is of interest."""
             return isinstance(message, ConsoleApp.Progressed)
 
+    @dataclass
+    class Glimpsed(Message):
+        """The newest messages can be shown while the rest is still being read."""
+
+        sight: Sight
+        shown: Event
+
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
-        super().__init__()
+        super().__init__(ansi_color=native_colours())
         self.team = team
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
         self.feed = feed or Feed(team, me)
-        self.situation = Situation()
+        self.situation = Situation(root=str(team.root or ""))
         self._reading = self._again = False
         self._reported = 0.0
         for theme in THEMES:
@@ -130,14 +142,23 @@ class ConsoleApp(App[int]):
 
     @on(Progressed)
     def _progressed(self, event: Progressed) -> None:
-        if self._reading and self.situation.sight is None:
+        if self._reading and not self.situation.is_read:
             self._show(progress=(event.done, event.total))
+
+    @on(Glimpsed)
+    def _glimpsed(self, event: Glimpsed) -> None:
+        if self._reading and not self.situation.is_read:
+            self._show(sight=event.sight)
+        self.call_after_refresh(event.shown.set)
 
     @work(thread=True, exit_on_error=False, group="read")
     def _read(self) -> Sight:
         worker = get_current_worker()
-        if self.situation.sight is not None:
+        if self.situation.is_read:
             self.feed.deepen()
+        elif (glimpse := self.feed.glimpse()) is not None:
+            self.post_message(self.Glimpsed(glimpse, shown := Event()))
+            shown.wait(GLIMPSE_WAIT)
         return self.feed.read(lambda done, total: self._report(done, total) and not worker.is_cancelled)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -154,7 +175,7 @@ class ConsoleApp(App[int]):
             self.look()
 
     def _saw(self, sight: Sight) -> None:
-        first = self.situation.sight is None
+        first = not self.situation.is_read
         if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
             return
         now = self.team.clock()
@@ -176,7 +197,8 @@ class ConsoleApp(App[int]):
         self.situation = replace(self.situation, **known)
         now = self.team.clock()
         if self.main.is_mounted:
-            self.main.show(self.situation, now)
+            with suppress(NoMatches):  # a reading may end while the screen is being taken down
+                self.main.show(self.situation, now)
         else:
             self.main.situation, self.main.now = self.situation, now
 

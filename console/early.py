@@ -13,33 +13,44 @@ _STEP = 0.05
 
 
 class EarlyFeed(Feed):
-    """A feed whose first reading starts at once, in a thread of its own; the first `read` waits for it."""
+    """A feed whose first reading starts at once, in a thread of its own; the first `read` waits for it.
+
+    Of a large store only the newest messages are read early: the rest would keep the screens from loading.
+    """
 
     def __init__(self, team: Team, me: str) -> None:
         super().__init__(team, me)
         self._reached = (0, 0)
         self._stopped = False
+        self._glimpse: Sight | None = None
         self._outcome: Sight | BaseException | None = None
         self._first: Thread | None = Thread(target=self._begin, name="first reading", daemon=True)
         self._first.start()
 
+    def glimpse(self) -> Sight | None:
+        """See `Feed.glimpse`."""
+        first = self._first
+        while first is not None and first.is_alive() and self._glimpse is None and self._reached == (0, 0):
+            first.join(_STEP)
+        return self._glimpse
+
     def read(self, progress: Callable[[int, int], bool] | None = None) -> Sight:
         """See `Feed.read`; what kept the first reading from its end is raised here."""
         first, self._first = self._first, None
-        if first is None:
-            return super().read(progress)
-        while first.is_alive():
+        while first is not None and first.is_alive():
             first.join(_STEP)
             if progress is not None and first.is_alive() and not progress(*self._reached):
                 self._stopped = True
-        if isinstance(self._outcome, Sight):
-            return self._outcome
-        assert self._outcome is not None
-        raise self._outcome
+        outcome, self._outcome = self._outcome, None
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome or super().read(progress)
 
     def _begin(self) -> None:
         try:
-            self._outcome = super().read(self._report)
+            self._glimpse = super().glimpse()
+            if self._glimpse is None:
+                self._outcome = super().read(self._report)
         except BaseException as error:  # raised again in the thread that waits
             self._outcome = error
 

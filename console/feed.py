@@ -13,6 +13,8 @@ from store.views.rows import View
 if TYPE_CHECKING:
     from store.views.board import Board
 
+GLIMPSE = 500
+"""Messages of the first picture of a large store."""
 _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
 
@@ -32,6 +34,11 @@ class Sight:
     snapshot: Snapshot
     view: View | None
     fresh: bool
+
+    @property
+    def is_glimpse(self) -> bool:
+        """Whether older messages are not in it yet."""
+        return self.snapshot.left_out > 0
 
 
 class Feed:
@@ -57,6 +64,20 @@ class Feed:
         if readable:
             self._view = self._update(snapshot)
         return Sight(self._number, snapshot, self._view, readable)
+
+    def glimpse(self) -> Sight | None:
+        """A first picture of the newest messages of a store that takes long to read; None when it does not."""
+        from store.views.board import Board
+
+        snapshot = self._team.newest(GLIMPSE)
+        if snapshot is None:
+            return None
+        return Sight(0, snapshot, Board(self._me).update(snapshot, self._team.clock(), bodies=False), True)
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether readings know the archives by now."""
+        return self._deep
 
     def deepen(self) -> None:
         """From the next reading on, know answers that are only in the archives and check bodies field by field.

@@ -242,7 +242,7 @@ class MainScreen(Screen[None]):
             busy=self.busy,
         )
         self.query_one(StatusLine).show(standing)
-        self.query_one(TabBar).show(tabs_of(self.view), str(self.mode))
+        self.query_one(TabBar).show(tabs_of(self.view if self.situation.is_read else None), str(self.mode))
         self.query_one(Banner).show(notice_of(self.situation, self.now))
 
     def _show_keys(self) -> None:

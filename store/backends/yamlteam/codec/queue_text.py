@@ -55,6 +55,11 @@ class QueueText:
         return cls(data, *reread(data, previous._data, previous._parts, previous.starts()))
 
     @property
+    def size(self) -> int:
+        """How many entries there are, as they are cut at the moment."""
+        return len(self._parts.entries)
+
+    @property
     def head(self) -> bytes:
         """Everything before the first entry."""
         return self._parts.head
@@ -88,6 +93,15 @@ class QueueText:
         """
         if not self._parts.settled:
             self._parts = settle(self._parts, progress)
+
+    def newest(self, limit: int) -> tuple[int, tuple[Message, ...]]:
+        """How many entries are before the last `limit`, and the messages of those last, without a look at the others.
+
+        Preliminary: whether an open quote before them swallows some is known only when all are understood.
+        """
+        last = self._parts.entries[-limit:]
+        found = [entry.message for entry in last]
+        return len(self._parts.entries) - len(last), tuple([one for one in found if one is not None])
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
