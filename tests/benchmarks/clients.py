@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Client:
     @staticmethod
     def shows_list(text: str) -> bool:
         """Whether the first messages are on the screen."""
-        return "job 0" in text
+        return re.search(r"job \d{6}", text) is not None
 
 
 def console(folder: Path, size: int, *, archived: int = 0) -> Client:
@@ -101,7 +102,7 @@ def empty_textual(folder: Path) -> Client:
     """The smallest application of the console's toolkit, to tell its share of a start from ours; for starts only."""
     code = (
         "from textual.app import App\nfrom textual.widgets import Static\n"
-        "class Empty(App):\n    def compose(self):\n        yield Static('job 0')\n"
+        "class Empty(App):\n    def compose(self):\n        yield Static('job 000000')\n"
         "Empty().run()"
     )
     return Client(
