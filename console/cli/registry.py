@@ -50,6 +50,7 @@ _TOOLS = "Tools"
 VERBS: tuple[Verb, ...] = (
     Verb("demo", _TEAM, "watch a simulated team at work, in a temporary folder", "demo"),
     Verb("init", _TEAM, "make a new team in a folder", "init"),
+    Verb("migrate", _TEAM, "copy a team with its history to a folder, a database file or a server", "migrate"),
     Verb("send", _TALK, "send a message, one delivery per recipient", "send"),
     Verb("broadcast", _TALK, "send one message to every member; says how many deliveries first", "broadcast"),
     Verb("receive", _TALK, "take an agent's pending messages: shown, archived and marked read", "receive"),

@@ -9,7 +9,7 @@ from sqlalchemy.exc import ArgumentError
 
 from store.backends.sql.dialect import Dialect, Mode
 from store.backends.sql.postgres import Postgres
-from store.backends.sql.settings import write_settings
+from store.backends.sql.settings import stored_settings, write_settings
 from store.backends.sql.sqlite import Sqlite, create_sqlite
 from store.backends.sql.tables import CREATE_MESSAGES, create_ours, find_shape
 from store.backends.sql.team import SqlTeam
@@ -33,10 +33,10 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
 
 
 def create_database(location: str, settings: str) -> None:
-    """Make the tables of a team with the text of its settings; a table of messages that is there stays as it is.
+    """Make what a team needs: the table of messages, our own, the text of its settings. What is there stays as it is.
 
     Raises:
-        TeamError: `NOT_PERMITTED` when there are settings already, or what the database says.
+        TeamError: What the database says.
     """
     place = _place(location)
     if isinstance(place, Path):
@@ -48,7 +48,8 @@ def create_database(location: str, settings: str) -> None:
                 connection.exec_driver_sql(CREATE_MESSAGES)
             dialect.begin(connection, Mode.WRITE, wait=10.0, label="create")
             create_ours(connection)
-            write_settings(connection, settings)
+            if stored_settings(connection) is None:
+                write_settings(connection, settings)
             dialect.commit(connection)
     finally:
         dialect.close()

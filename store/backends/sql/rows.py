@@ -219,7 +219,9 @@ def _difference(record: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str,
 
 def _same(one: Any, other: Any) -> bool:
     """Equal and of the same JSON type all the way down: 1, 1.0 and true are three values."""
-    return bool(one == other) and _dump(one) == _dump(other)
+    if one.__class__ is not other.__class__:
+        return False
+    return bool(one == other) and (isinstance(one, (str, int)) or _dump(one) == _dump(other))
 
 
 def _moment(text: Any) -> str:

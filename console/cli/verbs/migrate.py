@@ -1,0 +1,74 @@
+"""`migrate`: copies a team with its history to another place."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from console.cli.arguments import complete_with
+from console.cli.call import LOCK_WAIT, Call
+from store.errors import Code, TeamError
+from store.safe import safe_line
+
+if TYPE_CHECKING:
+    from store.desk.migrate import Migrated
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare where from and where to."""
+    parser.description = (
+        "Copy queue, archives, attachments and audit trail of the team FROM to TO, which is made when it is not\n"
+        "there. Only missing things are copied, so it can be run again, after an interruption or to bring the rest\n"
+        "over before the change. FROM is only read. Stop what writes to it first, then let everybody use TO.\n\n"
+        "  team-console migrate . postgresql://console@db.example/sprint42"
+    )
+    forms = "a folder, PATH.db or postgresql://..."
+    complete_with(parser.add_argument("source", metavar="FROM", help=f"the team to copy: {forms}"), "files")
+    complete_with(parser.add_argument("target", metavar="TO", help=f"where to: {forms}"), "files")
+
+
+def run(call: Call) -> int:
+    """Copy, compare, and say what was copied."""
+    from store.desk.migrate import migrate, open_target
+    from store.locations import open_team
+
+    options = call.options
+    if options.read_only:
+        raise TeamError(Code.READ_ONLY, "migrate writes to its target", "Leave --read-only out.")
+    source = open_team(options.source, read_only=True)
+    try:
+        config = source.config()
+        target = open_target(options.target, config)
+        try:
+            actor = call.given_actor or config.lead
+            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=_progress(call))
+        finally:
+            target.close()
+    finally:
+        source.close()
+    return _show(call, done, safe_line(target.location))
+
+
+def _progress(call: Call) -> Callable[[str, int], None]:
+    def told(what: str, number: int) -> None:
+        if not call.out.as_json and number:
+            call.out.note(f"{number} {what}")
+
+    return told
+
+
+def _show(call: Call, done: Migrated, place: str) -> int:
+    if call.out.as_json:
+        call.out.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
+        return 0
+    call.out.say(
+        f"copied to {place}: {done.live} messages, {done.archived} archive entries, {done.attachments} attachments, "
+        f"{done.audit} audit lines; {done.updated} updated, {done.already} were there"
+    )
+    if done.differing:
+        names = safe_line(", ".join(done.differing[:5]))
+        call.out.note(f"left alone, because the target has another state of them: {len(done.differing)} ({names}, ...)")
+    call.out.warn(done.warnings)
+    return 0

@@ -1,0 +1,219 @@
+"""`migrate` copies a team with its history, can be stopped and repeated, and loses nothing on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from store.config import Agent, Route, TeamConfig
+from store.config_file import parse
+from store.config_text import settings_text
+from store.desk import inbox, mail, requests
+from store.desk.migrate import Migrated, migrate, open_target
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.team import Team
+from tests.conftest import CommandLine
+from tests.sql.conftest import Open
+from tests.sql.test_foreign import SEED, execute, insert
+from tests.store.contract import FakeClock, make_message, put
+
+CONFIG = TeamConfig(
+    name="sprint-42",
+    lead="ceo",
+    agents=MappingProxyType({"ceo": Agent("ceo", "master"), "architect": Agent("architect"), "no": Agent("no")}),
+    declared=True,
+    attachment_bytes=2000,
+)
+PAIRS = [("yaml", "sqlite"), ("yaml", "postgresql"), ("sqlite", "yaml"), ("postgresql", "sqlite")]
+
+
+@pytest.fixture
+def make_place(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str, str], str]:
+    """Names a place for a team of a kind."""
+
+    def make(kind: str, name: str) -> str:
+        if kind == "postgresql":
+            return str(request.getfixturevalue("postgres"))
+        return str(tmp_path / (f"{name}.db" if kind == "sqlite" else name))
+
+    return make
+
+
+@pytest.fixture(params=PAIRS, ids="-to-".join)
+def places(request: pytest.FixtureRequest, make_place: Callable[[str, str], str]) -> tuple[str, str]:
+    source, target = request.param
+    return make_place(source, "source"), make_place(target, "target")
+
+
+@pytest.fixture
+def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
+    """A team with a queue, archives, an attachment and decisions."""
+    team = open_target(places[0], CONFIG, clock=clock)
+    ceo, architect = Seat(team, "ceo"), Seat(team, "architect")
+    mail.send(ceo, to="architect", content="x" * 9000, summary="The large report is here now", message_id="large")
+    mail.send(ceo, to="no", type="spec_ready", message_id="waiting")
+    inbox.receive(architect, agent="architect")
+    clock.advance(1)
+    plan = requests.submit_plan(architect, content="1. Split\n2. Join", summary="Refactor the report generator now")
+    requests.approve(ceo, request_id=str(plan.request_id), note="go")
+    yield team
+    team.close()
+
+
+@pytest.fixture
+def target(places: tuple[str, str], source: Team, clock: FakeClock) -> Iterator[Team]:
+    team = open_target(places[1], source.config(), clock=clock)
+    yield team
+    team.close()
+
+
+def _run(source: Team, target: Team, **more: object) -> Migrated:
+    return migrate(source, target, actor="ceo", **more)  # type: ignore[arg-type]
+
+
+def _live(team: Team) -> list[dict[str, object]]:
+    return [dict(one.record) for one in team.snapshot().messages]
+
+
+def _archives(team: Team) -> dict[str, list[dict[str, object]]]:
+    names = ("ceo", "architect", "no", "user")
+    return {name: [dict(one.record) for one in team.history(agent=name).messages] for name in names}
+
+
+def test_queue_archives_attachments_and_settings_are_the_same_afterwards(source: Team, target: Team) -> None:
+    done = _run(source, target)
+    assert _live(target) == _live(source)
+    assert _archives(target) == _archives(source)
+    assert target.config() == source.config()
+    large = next(one for one in source.history(agent="architect").messages if one.message_id == "large")
+    reference = large.payload["attachment"]["path"]
+    assert target.attachment(reference) == source.attachment(reference) == b"x" * 9000
+    assert (done.live, done.archived, done.warnings) == (len(_live(source)), 2, [])
+
+
+def test_the_sources_audit_trail_is_told_in_the_targets_own(source: Team, target: Team) -> None:
+    _run(source, target)
+    told = [line for entry in target.audit() for line in reversed(entry.facts.get("audit", []))]
+    assert [(one["actor"], one["action"]) for one in told] == [(one.actor, one.action) for one in source.audit()]
+    assert all(line.intact for line in target.audit())
+
+
+def test_a_second_run_copies_nothing_and_writes_nothing(source: Team, target: Team) -> None:
+    _run(source, target)
+    before = target.snapshot().revision, len(target.audit(limit=1000))
+    again = _run(source, target)
+    assert (again.live, again.archived, again.audit, again.updated) == (0, 0, 0, 0)
+    assert again.already > 0
+    assert (target.snapshot().revision, len(target.audit(limit=1000))) == before
+
+
+@pytest.mark.parametrize("stop_at", ["messages", "archive entries", "audit lines"])
+def test_a_run_that_was_stopped_is_simply_run_again(source: Team, target: Team, stop_at: str) -> None:
+    def stop(what: str, number: int) -> None:
+        if what == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(source, target, progress=stop)
+    _run(source, target)
+    assert (_live(target), _archives(target)) == (_live(source), _archives(source))
+
+
+def test_what_happened_at_the_source_since_is_brought_over(source: Team, target: Team, clock: FakeClock) -> None:
+    _run(source, target)
+    inbox.receive(Seat(source, "no"), agent="no")
+    mail.send(Seat(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    done = _run(source, target)
+    assert (done.live, done.updated, done.archived) == (1, 1, 1)
+    assert (_live(target), _archives(target)) == (_live(source), _archives(source))
+
+
+def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Team) -> None:
+    _run(source, target)
+    inbox.receive(Seat(target, "no"), agent="no")
+    mail.send(Seat(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    done = _run(source, target)
+    assert done.differing == ["waiting"]
+    states = {one.message_id: one.status for one in target.snapshot().messages}
+    assert (states["waiting"], states["later"]) == ("read", "pending")
+
+
+def test_a_request_can_be_answered_after_the_move(source: Team, target: Team) -> None:
+    plan = requests.submit_plan(Seat(source, "architect"), content="3. Test", summary="Refactor the report again now")
+    _run(source, target)
+    requests.reject(Seat(target, "ceo"), request_id=str(plan.request_id), reason="add tests")
+    with pytest.raises(TeamError) as caught:
+        requests.approve(Seat(target, "ceo"), request_id=str(plan.request_id))
+    assert caught.value.code is Code.ALREADY_ANSWERED
+
+
+def test_a_team_is_not_copied_onto_itself(source: Team) -> None:
+    with pytest.raises(TeamError) as caught:
+        _run(source, source)
+    assert caught.value.code is Code.NOT_PERMITTED
+
+
+def test_thousands_of_messages_move_in_order(tmp_path: Path, clock: FakeClock) -> None:
+    source = open_target(str(tmp_path / "a.db"), CONFIG, clock=clock)
+    target = open_target(str(tmp_path / "b.db"), CONFIG, clock=clock)
+    put(source, *[make_message(number, to="architect") for number in range(2500)])
+    inbox.receive(Seat(source, "architect"), agent="architect")
+    put(source, *[make_message(number, to="architect") for number in range(2500, 4000)])
+    done = _run(source, target)
+    assert (done.live, done.archived) == (len(_live(source)), 2500)
+    assert _live(target) == _live(source)
+    assert _archives(target) == _archives(source)
+    for team in (source, target):
+        team.close()
+
+
+def test_a_database_of_others_moves_with_its_rows(empty_place: str, tmp_path: Path, opened: Open) -> None:
+    execute(empty_place, SEED.format(more=""))
+    insert(empty_place, "msg-001")
+    target = open_target(str(tmp_path / "moved.db"), TeamConfig())
+    done = _run(opened(empty_place, read_only=True), target)
+    (message,) = target.snapshot().messages
+    assert (done.live, message.message_id, message.sender) == (1, "msg-001", "orchestrator")
+    assert message.payload["task_id"] == "TASK-31-1"
+    target.close()
+
+
+def test_settings_read_back_as_they_were() -> None:
+    agents = {
+        "ceo": Agent("ceo", "master"),
+        "no": Agent("no", "slave", True, ("sh", "-c", "echo: #x"), 5.5, frozenset({"ceo"}), frozenset({"message"})),
+    }
+    config = TeamConfig(
+        name="1e3",
+        lead="ceo",
+        agents=MappingProxyType(agents),
+        declared=True,
+        language="zh",
+        content_max_bytes=5000,
+        archive_after_days=3,
+        overdue_seconds=MappingProxyType({**CONFIG.overdue_seconds, "plan": 60.5}),
+        priorities=MappingProxyType({"notify": "critical"}),
+        routes=(Route("spec", "when ready: now", "ceo", "no", ("spec_id",)), Route("x", "", "no", "ceo")),
+        spawn=("start", "{agent_name}"),
+    )
+    assert parse(settings_text(config).encode(), Path("x.yaml")) == config
+    assert parse(settings_text(TeamConfig()).encode(), Path("x.yaml")) == TeamConfig()
+
+
+def test_the_verb_moves_a_team_and_the_team_goes_on_there(make_team: Callable[..., CommandLine]) -> None:
+    line = make_team("architect")
+    line.ok("send", "--to", "architect", "--summary", "The spec is ready now", "--content", "See spec 31.")
+    line.ok("migrate", ".", "moved.db")
+    done = line.ok("migrate", "--json", ".", "moved.db").json
+    assert (done["live"], done["already"]) == (0, 1)
+    got = line.ok("-t", "moved.db", "receive", "--agent", "architect", "--json").json
+    assert got["count"] == 1
+    assert line.ok("-t", "moved.db", "status", "--json").json["backend"] == "sql"
+    assert line.ok("-t", "moved.db", "roster", "--json").json["agents"]
+    refused = line("migrate", ".", "/proc/none/x.db")
+    assert refused.status == 1
+    assert "Traceback" not in refused.err
