@@ -85,7 +85,7 @@ def add_global_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def complete_with(action: argparse.Action, source: str) -> argparse.Action:
-    """Say what completes this argument: `agents`, `requests`, `messages`, `kinds` or `files`."""
+    """Say what completes this argument: `files`, or what `_complete` can list (`agents`, `requests`, ...)."""
     action.complete_from = source  # type: ignore[attr-defined]
     return action
 

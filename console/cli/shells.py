@@ -71,9 +71,9 @@ def _bash(verbs: Sequence[tuple[str, str]]) -> str:
 
 _BASH = r"""# bash completion for team-console
 _team_console() {{
-  local line=${{COMP_LINE:0:COMP_POINT}} verb='' team='' previous='' current='' word
+  local line=${{COMP_LINE:0:COMP_POINT}} verb='' previous='' current='' word
   local flags='-t --team --as --json --read-only --version --help' words='{verbs}' source=''
-  local -a typed
+  local -a typed given=()
   read -r -a typed <<<"$line"
   if [[ $line == *[[:space:]] ]]; then typed+=(''); fi
   current=${{typed[${{#typed[@]}}-1]}}
@@ -81,9 +81,12 @@ _team_console() {{
   while ((position < last)); do
     word=${{typed[position]}}
     case $word in
-      -t | --team) team=${{typed[position + 1]}}; ((position + 1 < last)) && ((position++)) ;;
-      --team=*) team=${{word#*=}} ;;
-      --as) if [[ -z $verb ]] && ((position + 1 < last)); then ((position++)); fi ;;
+      -t | --team | --as)
+        if ((position + 1 < last)); then
+          given+=("$word" "${{typed[position + 1]}}")
+          ((position++))
+        fi ;;
+      --team=* | --as=*) given+=("$word") ;;
       -*) ;;
       *) [[ -n $verb ]] || verb=$word ;;
     esac
@@ -107,7 +110,7 @@ _team_console() {{
     return
   fi
   if [[ -n $source ]]; then
-    words=$(team-console _complete "$source" ${{team:+--team "$team"}} 2>/dev/null)
+    words=$(team-console _complete "$source" "${{given[@]}}" 2>/dev/null)
   fi
   local head=''
   if [[ $source == agents && $current == *,* ]]; then head=${{current%,*}},; fi
@@ -142,25 +145,25 @@ def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
 
 _ZSH_ACTIONS = {
     "files": "_files",
-    **{one: f" _team_console_words {one}" for one in ("agents", "requests", "messages", "kinds")},
+    **{one: f" _team_console_words {one}" for one in ("agents", "requests", "messages", "held", "kinds")},
 }
 
 _ZSH = r"""#compdef team-console
 _team_console_words() {{
   local -a found
-  found=(${{(f)"$(team-console _complete $1 $given_team 2>/dev/null)"}})
+  found=(${{(f)"$(team-console _complete $1 $given 2>/dev/null)"}})
   ((${{#found}})) || return 1
   if [[ ${{words[CURRENT-1]}} == --to ]]; then _values -s , agent $found; else compadd -a found; fi
 }}
 _team_console() {{
   local context state state_descr line
   local -A opt_args
-  local -a given_team
+  local -a given
   local -i number
   for ((number = 2; number < CURRENT; number++)); do
     case $words[number] in
-      -t | --team) given_team=(--team ${{(Q)words[number + 1]}}) ;;
-      --team=*) given_team=(${{(Q)words[number]}}) ;;
+      -t | --team | --as) given+=($words[number] ${{(Q)words[number + 1]}}) ;;
+      --team=* | --as=*) given+=(${{(Q)words[number]}}) ;;
     esac
   done
   local -a verbs
@@ -208,16 +211,16 @@ def _fish_option(condition: str, one: Argument) -> str:
 _FISH = r"""# fish completion for team-console
 function __team_console_words
     set -l words (commandline -opc)
-    set -l team
+    set -l given
     for number in (seq 2 (count $words))
         switch $words[$number]
-            case -t --team
-                test $number -lt (count $words); and set team --team $words[(math $number + 1)]
-            case '--team=*'
-                set team $words[$number]
+            case -t --team --as
+                test $number -lt (count $words); and set -a given $words[$number] $words[(math $number + 1)]
+            case '--team=*' '--as=*'
+                set -a given $words[$number]
         end
     end
-    team-console _complete $argv[1] $team 2>/dev/null
+    team-console _complete $argv[1] $given 2>/dev/null
 end
 function __team_console_no_verb
     not __fish_seen_subcommand_from {names}

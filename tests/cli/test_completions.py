@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from console.cli.registry import VERBS
 from tests.conftest import ROOT, CommandLine, clean_environment
+from tests.pty import Terminal
 
 VISIBLE = [verb.name for verb in VERBS if verb.group]
 
@@ -103,6 +105,51 @@ def test_fish_offers_verbs_options_and_names(program: Path, team: CommandLine) -
     assert complete_in_fish("team-console receive --agent f", program, team.folder) == ["file-manager"]
     request_id = team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
     assert request_id in complete_in_fish("team-console approve ", program, team.folder)
+
+
+def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere: CommandLine) -> None:
+    zsh = shutil.which("zsh")
+    if zsh is None:
+        pytest.skip("zsh is not installed")
+    request_id = team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
+    (elsewhere.folder / "_team-console").write_text(team.ok("completions", "zsh").out)
+    path = {"PATH": f"{program}:/usr/local/bin:/usr/bin:/bin", "HOME": str(elsewhere.folder)}
+    with Terminal([zsh, "-f", "-i"], cwd=elsewhere.folder, env=path, columns=160) as terminal:
+        terminal.send("PS1='ready> '; fpath=($PWD $fpath); autoload -U compinit; compinit -u -d $PWD/dump\r")
+        terminal.wait_for("ready> ")
+        terminal.settle(0.5)
+        for typed, completed in (
+            ("team-console sendm", "team-console sendmessage"),
+            ("team-console send --su", "team-console send --summary"),
+            ("team-console send --priority h", "team-console send --priority high"),
+            (f"team-console -t {team.folder} receive --agent f", "receive --agent file-manager"),
+            (f"team-console -t {team.folder} send --to ceo,f", "send --to ceo,file-manager"),
+            (f"team-console -t {team.folder} approve plan", f"approve {request_id}"),
+        ):
+            terminal.send(f"{typed}\t")
+            terminal.wait_until(partial(_shows, terminal, completed), completed)
+            terminal.send("\x15")
+            terminal.wait_until(partial(_hides, terminal, completed), "an empty line")
+
+
+def _shows(terminal: Terminal, text: str) -> bool:
+    """Whether `text` stands on the screen, broken over lines or not."""
+    return text in "".join(line.ljust(160) for line in terminal.text.splitlines())
+
+
+def _hides(terminal: Terminal, text: str) -> bool:
+    return not _shows(terminal, text)
+
+
+def test_message_ids_are_offered_where_they_fit(program: Path, team: CommandLine) -> None:
+    words = ("--summary", "State of the export job please", "--content", "x")
+    team.ok("send", "--to", "task-manager", *words, "--id", "MSG-1")
+    team.ok("send", "--to", "file-manager", *words, "--id", "MSG-2")
+    team.ok("receive", "--agent", "file-manager", "--lease", "600")
+    assert complete_in_bash("team-console recall ", program, team.folder) == ["MSG-1", "MSG-2"]
+    assert complete_in_bash("team-console ack ", program, team.folder) == []
+    assert complete_in_bash("team-console ack --as file-manager ", program, team.folder) == ["MSG-2"]
+    assert complete_in_fish("team-console --as file-manager ack ", program, team.folder) == ["MSG-2"]
 
 
 def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> None:

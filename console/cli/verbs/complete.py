@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[\w@.+:-]+")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what to list."""
-    parser.add_argument("what", choices=("agents", "requests", "messages", "kinds"))
+    parser.add_argument("what", choices=tuple(_SOURCES))
 
 
 def run(call: Call) -> int:
@@ -42,6 +42,10 @@ def _requests(call: Call) -> list[str]:
 
 
 def _messages(call: Call) -> list[str]:
+    return [one.message_id for one in call.snapshot().messages if one.status != "read"]
+
+
+def _held(call: Call) -> list[str]:
     waiting = ("delivered", "claimed")
     actor = call.actor
     return [one.message_id for one in call.snapshot().messages if one.status in waiting and one.is_addressed_to(actor)]
@@ -53,4 +57,4 @@ def _kinds(call: Call) -> list[str]:
     return list(KINDS)
 
 
-_SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "kinds": _kinds}
+_SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds}
