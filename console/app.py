@@ -21,7 +21,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from console.drafts import Drafts
 from console.feed import Feed, Sight
-from console.leaving import leave_cleanly
+from console.leaving import keep_drafts, leave_cleanly
 from console.looks import THEMES, first_theme, native_colours
 from console.screens.main import MainScreen
 from console.situation import Situation
@@ -113,6 +113,11 @@ class ConsoleApp(App[int]):
         leave_cleanly(self)
         self.look()
         self.set_interval(TICK, self._tick)
+
+    def _handle_exception(self, error: Exception) -> None:
+        with suppress(Exception):
+            keep_drafts(self)
+        super()._handle_exception(error)
 
     def look(self) -> None:
         """Look at the store again."""

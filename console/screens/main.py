@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
         """Show another situation in the present pane; other panes follow when they are gone to."""
         self.situation, self.now = situation, now
         self._show_frame()
-        if self._shown.get(self.mode) is not situation:
+        if self._is_drawn and self._shown.get(self.mode) is not situation:
             self._shown[self.mode] = situation
             self.pane.show(situation, now)
         self._show_keys()
@@ -108,7 +108,8 @@ class MainScreen(Screen[None]):
         """Let ages go on; only what reads otherwise is repainted."""
         self.now = now
         self._show_frame()
-        self.pane.tick(now)
+        if self._is_drawn:
+            self.pane.tick(now)
 
     def go(self, mode: Mode) -> None:
         """Go to a mode."""
@@ -150,6 +151,8 @@ class MainScreen(Screen[None]):
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not."""
         action = BY_ID[name]
+        if not self._is_drawn and action.group is not Group.CONSOLE:
+            return
         if action.deciding:
             self.pane.settle()
             self.call_after_refresh(self._perform, action)
@@ -224,7 +227,15 @@ class MainScreen(Screen[None]):
             return
         deeds()[action.id](self, subject)
 
+    @property
+    def _is_drawn(self) -> bool:
+        """Whether the present pane is complete; before that no key acts on it and nothing is shown in it."""
+        return self.pane.is_mounted
+
     def _enter(self) -> None:
+        if not self._is_drawn:
+            self.call_after_refresh(self._enter)
+            return
         self._shown[self.mode] = self.situation
         self.pane.show(self.situation, self.now)
         self.pane.focus_first()

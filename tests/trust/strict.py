@@ -1,4 +1,4 @@
-"""Takes what a program wrote to a terminal apart: its own few sequences, and text in which nothing may steer or hide."""
+"""Takes what a program wrote to a terminal apart: its own few sequences, and text that may not steer or hide."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.pty import Terminal, console
 from tests.trust import corpus, strict
+from tests.trust.keys import ENTER, ESCAPE, TAB, reach
 
 LISTS = {
     "1": "Needs you",
@@ -20,8 +20,6 @@ LISTS = {
     "6": "History",
     "7": "Health",
 }
-ESCAPE, ENTER, TAB = "\x1b[27u", "\r", "\t"
-"""Escape as terminals with unambiguous keys send it: it never joins with the key that follows."""
 _QUIET = 0.05
 
 
@@ -37,20 +35,8 @@ class Tour:
     def go(self, mode: str) -> None:
         """Go to a mode and see its list."""
         self.mode = mode
-        for _ in range(5):
-            self.terminal.send(mode)
-            if self._arrives(f"─ {LISTS[mode]}"):
-                break
-            self.escape()
-        self.terminal.wait_for(f"─ {LISTS[mode]}")
+        reach(self.terminal, mode, f"─ {LISTS[mode]}")
         self.look()
-
-    def _arrives(self, text: str) -> bool:
-        """Whether `text` comes to stand on the screen soon; a key pressed while a form closes may go with the form."""
-        deadline = time.monotonic() + 3.0
-        while text not in self.terminal.text and time.monotonic() < deadline:
-            self.terminal.pump(0.02)
-        return text in self.terminal.text
 
     def walk(self, steps: int) -> None:
         """Go down the list; the right edge of every panel is remembered."""

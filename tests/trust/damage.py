@@ -1,0 +1,98 @@
+"""Ways in which a file of a team comes to harm, and what a healthy team is that one does it to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from store.desk.inbox import receive
+from store.desk.mail import send
+from store.desk.requests import submit_plan
+from store.desk.seat import Seat
+from store.locations import CONFIG_NAME, QUEUE_NAME, open_team
+from tests.conftest import CommandLine
+
+PLAN = "Split the loader from the renderer"
+NOTE = "The export is ready for you"
+LETTER = "Merge the open branches today"
+FILES = {
+    "queue": QUEUE_NAME,
+    "settings": CONFIG_NAME,
+    "archive": "archive/file-manager-archive.yaml",
+    "audit": "audit.jsonl",
+}
+
+Harm = Callable[[Path], object]
+
+
+def _bytes(change: Callable[[bytes], bytes]) -> Harm:
+    return lambda path: path.write_bytes(change(path.read_bytes()))
+
+
+def _instead(make: Callable[[Path], object]) -> Harm:
+    def harm(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return harm
+
+
+def _flipped(data: bytes, *, every: int) -> bytes:
+    return bytes(one ^ 0x15 if place % every == every - 1 else one for place, one in enumerate(data))
+
+
+def _moved(path: Path) -> None:
+    path.rename(path.with_name("moved-away"))
+
+
+HARMS: Mapping[str, Harm] = {
+    "emptied": _bytes(lambda data: b""),
+    "only a comment": _bytes(lambda data: b"# begin\n"),
+    "only spaces": _bytes(lambda data: b"  \n\n"),
+    "only the key": _bytes(lambda data: b"messages:\n"),
+    "only half the key": _bytes(lambda data: b"mess"),
+    "cut in the middle": _bytes(lambda data: data[: len(data) // 2]),
+    "cut near the end": _bytes(lambda data: data[:-7]),
+    "zeros": _bytes(lambda data: bytes(len(data))),
+    "zeros at the end": _bytes(lambda data: data[: len(data) // 2] + bytes(512)),
+    "many bits flipped": _bytes(lambda data: _flipped(data, every=7)),
+    "few bits flipped": _bytes(lambda data: _flipped(data, every=191)),
+    "latin-1": _bytes(lambda data: data.replace(b"e", "é".encode("latin-1"))),
+    "utf-16": _bytes(lambda data: data.decode().encode("utf-16")),
+    "conflict markers": _bytes(lambda data: b"<<<<<<< HEAD\n" + data + b"=======\n" + data + b">>>>>>> other\n"),
+    "nested too deeply": _bytes(lambda data: data + b"- " + b"[" * 200_000),
+    "two documents": _bytes(lambda data: data + b"---\n" + data),
+    "a list instead": _bytes(lambda data: b"- a\n- b\n"),
+    "a word instead": _bytes(lambda data: b"hello\n"),
+    "random bytes": _bytes(lambda data: bytes(range(256)) * 8),
+    "a web page": _bytes(lambda data: b"<html><body>404 not found</body></html>\n"),
+    "gone": Path.unlink,
+    "moved away": _moved,
+    "a folder instead": _instead(Path.mkdir),
+    "a pipe instead": _instead(lambda path: os.mkfifo(path)),
+    "a dangling link": _instead(lambda path: path.symlink_to("nowhere")),
+    "a loop of links": _instead(lambda path: path.symlink_to(path.name)),
+}
+
+
+def healthy(team: CommandLine) -> None:
+    """Give a fresh team of `task-manager` and `file-manager` something in every file."""
+    opened = open_team(str(team.folder))
+    seat = {name: Seat(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
+    send(seat["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
+    receive(seat["file-manager"], agent="file-manager")
+    submit_plan(seat["task-manager"], summary=PLAN, content="1. Split it\n2. Test it")
+    send(seat["file-manager"], to="ceo", summary=NOTE, content="It lies in the share.")
+    send(seat["ceo"], to="task-manager", summary="Tell me when you begin with it", content="Thank you.")
+    opened.close()
+
+
+def repair(path: Path, good: Path) -> None:
+    """Put the file `good` in the place of whatever is at `path`."""
+    staged = path.parent / "repaired.new"
+    shutil.copy2(good, staged)
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    staged.replace(path)

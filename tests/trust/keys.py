@@ -1,0 +1,30 @@
+"""Keys pressed as people press them: looked at, and pressed again when they went with a form that was closing."""
+
+from __future__ import annotations
+
+import time
+
+from tests.pty import Terminal
+
+ENTER, TAB = "\r", "\t"
+ESCAPE = "\x1b[27u"
+"""Escape as terminals with unambiguous keys send it: it never joins with the key that follows."""
+
+
+def arrives(terminal: Terminal, text: str, seconds: float = 3.0) -> bool:
+    """Whether `text` comes to stand on the screen soon."""
+    deadline = time.monotonic() + seconds
+    while text not in terminal.text and time.monotonic() < deadline:
+        terminal.pump(0.02)
+    return text in terminal.text
+
+
+def reach(terminal: Terminal, key: str, text: str) -> None:
+    """Press `key` until `text` stands on the screen; escape in between."""
+    for _ in range(5):
+        terminal.send(key)
+        if arrives(terminal, text):
+            return
+        terminal.send(ESCAPE)
+        terminal.settle(0.1)
+    terminal.wait_for(text)

@@ -1,0 +1,166 @@
+"""Whatever comes to harm, no verb says that there is nothing when that is not known (decision D16)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from tests.conftest import CommandLine
+from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
+from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy
+
+QUIET_WORDS = (
+    "no message",
+    "no pending",
+    "0 messages",
+    "none;",
+    "nothing needs",
+    "is empty",
+    '"count": 0',
+    '"needs_you": 0',
+)
+"""How verbs say that there is nothing."""
+UNREADABLE = 4
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A healthy team."""
+    folder: Path = tmp_path_factory.mktemp("model") / "team"
+    folder.mkdir()
+    made = CommandLine(folder)
+    made.ok(
+        "init", ".", "--name", "sprint-42", "--lead", "ceo", "--agent", "task-manager:plan", "--agent", "file-manager"
+    )
+    healthy(made)
+    return folder
+
+
+@pytest.fixture
+def folder(model: Path, tmp_path: Path) -> Path:
+    """A copy of it to be harmed."""
+    return Path(shutil.copytree(model, tmp_path / "team"))
+
+
+Says = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def says(folder: Path, capfd: pytest.CaptureFixture[str]) -> Says:
+    """Runs a verb on the team: status and everything it printed."""
+
+    def say(*words: str) -> tuple[int, str]:
+        status = run(["-t", str(folder), *words])
+        printed = capfd.readouterr()
+        return status, printed.out + printed.err
+
+    return say
+
+
+def is_honest(status: int, text: str) -> bool:
+    """Whether it shows what is there, or says that it does not know."""
+    assert "unexpected" not in text, text
+    assert "Traceback" not in text, text
+    if status == UNREADABLE:
+        return not any(word in text for word in QUIET_WORDS)
+    return status == 0 and (PLAN[:5] in text or NOTE in text or "does not lock" in text)
+
+
+OTHER_HARMS = [name for place, name in enumerate(HARMS) if place % 2 or "instead" in name]
+LOOKS = (("status",), ("inbox", "ceo"), ("receive", "--agent", "ceo", "--peek"), ("status", "--json"))
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_harmed_queue_is_never_shown_as_empty(folder: Path, says: Says, harm: str) -> None:
+    HARMS[harm](folder / FILES["queue"])
+    for words in LOOKS:
+        status, text = says(*words)
+        if words == ("status", "--json"):
+            seen = json.loads(text)
+            assert seen["needs_you"] or (seen["needs_you"] is None) == (status == UNREADABLE), text
+            assert seen["needs_you"] != 0 or seen["doubt"], text
+        else:
+            assert is_honest(status, text), (words, status, text)
+    status, text = says("receive", "--agent", "ceo")
+    assert is_honest(status, text), (status, text)
+
+
+@pytest.mark.parametrize("harm", OTHER_HARMS)
+@pytest.mark.parametrize("file", ["settings", "archive", "audit"])
+def test_harm_to_another_file_hides_no_message(folder: Path, says: Says, file: str, harm: str) -> None:
+    if (file, harm) == ("audit", "a folder instead"):
+        pytest.skip("covered by the read-only case: nothing can be written then")
+    HARMS[harm](folder / FILES[file])
+    for words in LOOKS[:2]:
+        status, text = says(*words)
+        assert is_honest(status, text), (words, status, text)
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_that_may_not_be_read_is_named(model: Path, file: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with _readable_by_all(model) as folder:
+        (folder / FILES[file]).chmod(0)
+        with as_nobody():
+            status = run(["-t", str(folder), "--read-only", "status"])
+        text = "".join(capfd.readouterr())
+    assert is_honest(status, text), (status, text)
+    if file in ("queue", "settings"):
+        assert Path(FILES[file]).name in text
+
+
+def test_a_lock_is_told_with_its_holder(folder: Path, says: Says) -> None:
+    with process(HOLD, folder) as holder:
+        wait_for(holder, b"held")
+        status, text = says("status")
+        assert status == 0
+        assert "locked" in text
+        assert str(holder.pid) in text
+        assert PLAN in text
+
+
+def test_a_dead_holder_is_told_as_dead(folder: Path, says: Says) -> None:
+    with process(HOLD, folder) as holder:
+        wait_for(holder, b"held")
+        holder.kill()
+        holder.wait()
+    status, text = says("check", "--json")
+    assert status in (0, 1)
+    assert "STALE_LOCK" in text
+    assert str(holder.pid) in text
+
+
+def test_a_new_team_is_said_to_be_empty(folder: Path, says: Says) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+    assert run(["init", str(folder), "--name", "new", "--lead", "ceo", "--agent", "a"]) == 0
+    says("status")
+    status, text = says("status", "--json")
+    assert (status, json.loads(text)["condition"]) == (0, "empty")
+    assert "No messages in queue" in says("receive", "--agent", "a", "--peek")[1]
+
+
+class _readable_by_all:
+    """A copy of a team where every user may look."""
+
+    def __init__(self, model: Path) -> None:
+        self._model = model
+
+    def __enter__(self) -> Path:
+        import tempfile
+
+        self._place = tempfile.TemporaryDirectory()
+        os.chmod(self._place.name, 0o755)
+        folder = Path(shutil.copytree(self._model, Path(self._place.name) / "team"))
+        for path in folder.rglob("*"):
+            path.chmod(0o755)
+        return folder
+
+    def __exit__(self, *ending: object) -> None:
+        self._place.cleanup()

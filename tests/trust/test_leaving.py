@@ -1,0 +1,145 @@
+"""However the console ends, the terminal is as before, the lock is free, nothing lies about and no word is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.locations import open_team
+from tests.conftest import CommandLine
+from tests.pty import Terminal, console
+from tests.trust.damage import PLAN, healthy
+from tests.trust.keys import reach
+
+WORDS = "half a reason, not handed in yet"
+_SWITCH = re.compile(rb"\x1b\[\?(\d+)([hl])")
+_AT_REST = {
+    b"1049": b"l",
+    b"25": b"h",
+    b"1000": b"l",
+    b"1003": b"l",
+    b"1006": b"l",
+    b"1015": b"l",
+    b"2004": b"l",
+    b"1004": b"l",
+}
+"""How a shell expects the modes of its terminal: main screen, cursor shown, no mouse, no paste and focus reports."""
+BROKEN = """
+import sys
+from pathlib import Path
+
+import console.app
+from textual.binding import Binding
+from console.app import ConsoleApp
+from store.locations import open_team
+
+class Broken(ConsoleApp):
+    CSS_PATH = Path(console.app.__file__).parent / "screens" / "main.tcss"
+    BINDINGS = [Binding("f9", "break_down", priority=True)]
+
+    def action_break_down(self) -> None:
+        raise RuntimeError("a defect")
+
+app = Broken(open_team(sys.argv[1]), me="ceo")
+app.run()
+sys.exit(app.return_code or 0)
+"""
+
+
+@pytest.fixture
+def folder(team: CommandLine) -> Path:
+    """A team with a plan that waits."""
+    healthy(team)
+    return team.folder
+
+
+def type_words(terminal: Terminal) -> None:
+    """Begin to reject the plan."""
+    terminal.wait_for(PLAN[:20], "LIVE")
+    reach(terminal, "3", "─ Requests")
+    reach(terminal, "r", "enter reject")
+    terminal.send(WORDS)
+    terminal.wait_for(WORDS)
+
+
+def assert_at_rest(output: bytes) -> None:
+    """Every mode that was switched is back where a shell needs it."""
+    last = dict(_SWITCH.findall(output))
+    assert {mode: how for mode, how in last.items() if mode in _AT_REST and how != _AT_REST[mode]} == {}
+    assert b"1049" in last
+    assert output.count(b"\x1b[<u") >= output.count(b"\x1b[>25u")
+
+
+def assert_left_in_order(folder: Path) -> None:
+    """The lock is free and no file of a write lies about."""
+    opened = open_team(str(folder))
+    assert opened.snapshot().holder is None
+    with opened.transaction(actor="ceo", action="look", wait=0.5):
+        pass
+    opened.close()
+    assert [one.name for one in folder.rglob("*") if ".tmp" in one.name] == []
+
+
+def assert_words_are_offered_again(folder: Path, state: Path) -> None:
+    """The next console has what was typed."""
+    with console(folder, env={"XDG_STATE_HOME": str(state)}) as again:
+        again.wait_for(PLAN[:20], "LIVE")
+        reach(again, "3", "─ Requests")
+        reach(again, "r", WORDS)
+        again.send(b"\x1b[27u")
+        again.settle()
+        again.send("q")
+        assert again.wait_exit() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda one: one.name)
+def test_a_signal_ends_it_in_order(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
+    state = tmp_path / "state"
+    with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+        type_words(terminal)
+        terminal.signal(number)
+        assert terminal.wait_exit() == 128 + number
+        assert_at_rest(bytes(terminal.output))
+    assert_left_in_order(folder)
+    assert_words_are_offered_again(folder, state)
+
+
+def test_a_lost_line_ends_it_in_order(folder: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+        type_words(terminal)
+        terminal.hang_up()
+        terminal.wait_exit()
+    assert_left_in_order(folder)
+    assert_words_are_offered_again(folder, state)
+
+
+def test_a_crash_inside_restores_the_terminal_and_keeps_the_words(folder: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    program = tmp_path / "broken.py"
+    program.write_text(BROKEN)
+    command = [sys.executable, str(program), str(folder)]
+    with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+        type_words(terminal)
+        terminal.send("\x1b[20~")
+        assert terminal.wait_exit() != 0
+        assert_at_rest(bytes(terminal.output))
+        assert b"a defect" in terminal.output
+    assert_left_in_order(folder)
+    assert_words_are_offered_again(folder, state)
+
+
+def test_a_signal_during_a_write_ends_after_it_with_the_lock_free(folder: Path) -> None:
+    with console(folder) as terminal:
+        type_words(terminal)
+        terminal.send("\r")
+        terminal.signal(signal.SIGTERM)
+        terminal.wait_exit()
+        assert_at_rest(bytes(terminal.output))
+    assert_left_in_order(folder)
+    assert os.path.exists(folder / "message-queue.yaml")

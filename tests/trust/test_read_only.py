@@ -1,0 +1,157 @@
+"""A read-only console and its verbs leave no trace: no byte, no time, no file, no lock (issue of trust, D7)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from console.demo.showcase import build
+from tests.conftest import COMMAND, CommandLine
+from tests.pty import Terminal
+from tests.store.yaml_folder import ROOT_ONLY, everything_in
+from tests.trust.keys import ESCAPE, reach
+
+STRANGER = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+"""Makes root a user like any other, who may not write what belongs to somebody else."""
+READ_ONLY_MOUNT = (
+    "unshare",
+    "--mount",
+    "sh",
+    "-c",
+    'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"',
+)
+SHOWN = ("Needs you", "Agents", "Requests", "Deliveries", "Sprint", "History", "Health")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The showcase."""
+    place: Path = tmp_path_factory.mktemp("model") / "team"
+    build(place)
+    return place
+
+
+@pytest.fixture
+def folder(model: Path) -> Iterator[Path]:
+    """A copy where every user may read and only the owner may write."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        place = Path(shutil.copytree(model, Path(name) / "team"))
+        for path in (place, *place.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        yield place
+
+
+def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",)) -> Terminal:
+    """A whole session: every mode, every writing key, forms refused; it is over when this returns."""
+    command = [*before, *COMMAND, "-t", ".", *options]
+    with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}) as terminal:
+        terminal.wait_for("Needs you ·", "as ceo")
+        for number, title in enumerate(SHOWN, start=1):
+            reach(terminal, str(number), f"─ {title}")
+            for key in (
+                "j",
+                "a",
+                "r",
+                "d",
+                "m",
+                "b",
+                "s",
+                "S",
+                "t",
+                "x",
+                "e",
+                "u",
+                "\r",
+                ESCAPE,
+                ESCAPE,
+                "/",
+                "e",
+                "\r",
+                ESCAPE,
+            ):
+                terminal.send(key)
+                terminal.settle(0.02)
+            terminal.send(ESCAPE)
+            terminal.settle(0.1)
+        assert "READ-ONLY" in terminal.text
+        terminal.send("q")
+        assert terminal.wait_exit() == 0, terminal.text
+        return terminal
+
+
+def test_a_whole_session_changes_no_byte_no_time_and_no_listing(folder: Path) -> None:
+    before = everything_in(folder)
+    session(folder)
+    assert everything_in(folder) == before
+
+
+@ROOT_ONLY
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv")
+def test_a_user_without_permission_to_write_sees_everything_and_changes_nothing(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, 65534, 65534)
+    probe = subprocess.run([*STRANGER, "touch", "x"], cwd=folder, capture_output=True, check=False)
+    if probe.returncode == 0:
+        pytest.skip("permissions do not bind the user of this test")
+    before = everything_in(folder)
+    session(folder, *STRANGER)
+    assert _lasting(everything_in(folder)) == _lasting(before)
+
+
+def _lasting(found: dict[str, tuple[bytes, int, int, int]]) -> dict[str, tuple[bytes, int, int]]:
+    """Without access times, which only an owner may keep from changing."""
+    return {name: (data, mtime, mode) for name, (data, mtime, _, mode) in found.items()}
+
+
+@ROOT_ONLY
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
+def test_a_session_works_on_a_read_only_mount(folder: Path) -> None:
+    probe = subprocess.run(
+        [*READ_ONLY_MOUNT, "sh", "touch", "x"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if "Read-only" not in probe.stderr:
+        pytest.skip(f"mounts are not possible here: {probe.stderr.strip()}")
+    before = everything_in(folder)
+    session(folder, *READ_ONLY_MOUNT, "sh")
+    assert everything_in(folder) == before
+
+
+WRITES: tuple[tuple[tuple[str, ...], object], ...] = (
+    (("send", "--to", "architect", "--summary", "s", "--content", "x"), None),
+    (("broadcast", "--summary", "s", "--content", "x", "--yes"), None),
+    (("receive", "--agent", "ceo"), None),
+    (("ack", "MSG-1"), None),
+    (("--as", "task-manager", "plan", "--content", "x"), None),
+    (("approve", "plan_approval-1"), None),
+    (("reject", "plan_approval-1", "--reason", "x"), None),
+    (("shutdown", "architect"), None),
+    (("deliver",), None),
+    (("retry", "MSG-1"), None),
+    (("redirect", "MSG-1", "--to", "ceo"), None),
+    (("discard", "MSG-1", "--reason", "x"), None),
+    (("recall", "MSG-1"), None),
+    (("clear", "--older-than-days", "1"), None),
+    (
+        ("--as", "ceo", "sendmessage"),
+        {"type": "message", "recipient": "architect", "content": "x", "summary": "a b c d e"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("words", "document"), WRITES, ids=lambda one: one[0] if isinstance(one, tuple) else "")
+def test_every_writing_verb_is_refused_with_5_and_leaves_no_trace(
+    folder: Path, words: tuple[str, ...], document: object
+) -> None:
+    before = everything_in(folder)
+    done = CommandLine(folder)("--read-only", *words, stdin=json.dumps(document) if document else b"")
+    assert done.status == 5, done
+    assert "READ_ONLY" in done.err + done.out
+    assert everything_in(folder) == before
