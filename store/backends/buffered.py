@@ -132,7 +132,7 @@ class BufferedTransaction(ABC):
     ) -> list[Message]:
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
         found: list[Message] = []
-        for one in self.everything():
+        for one in self.candidates(wanted_types):
             if limit is not None and len(found) >= limit:
                 break
             if (
@@ -142,6 +142,10 @@ class BufferedTransaction(ABC):
             ):
                 found.append(one)
         return found
+
+    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
+        """Live messages among which are all of these types, in stored order; every message when none is named."""
+        return self.everything()
 
     def thread(self, request_id: str) -> list[Message]:
         live = [one for one in self.everything() if carries(one, request_id)]

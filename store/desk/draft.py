@@ -170,16 +170,35 @@ def check_known(tx: Transaction, names: Iterable[str]) -> None:
     unknown = [name for name in names if name not in tx.config.agents and name not in (USER, tx.config.lead)]
     if not unknown or not tx.config.declared:
         return
-    known = current_members(tx)
+    from store.views.members import known, members
+
+    messages = tx.everything()
+    met = known(tx.config, messages)
     for name in unknown:
-        if name not in known:
-            meant = nearest(name, known)
+        if name not in met:
+            meant = nearest(name, met)
             hint = f"Did you mean {meant!r}? " if meant else ""
             raise TeamError(
                 Code.AGENT_NOT_FOUND,
                 f"no agent {name!r} in team {tx.config.name}",
-                f"{hint}Members: {', '.join(known)}.",
+                f"{hint}Members: {', '.join(members(tx.config, messages))}.",
             )
+
+
+def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
+    """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
+    from store.views.members import silent
+
+    wanted = set(names)
+    asked = {name for one in tx.select(types=_STOPS) for name in (one.sender, *one.recipients)}
+    announced = {name for name in wanted if name not in tx.config.agents}
+    if not (wanted & asked or announced):
+        return []
+    quiet = silent(tx.config, tx.everything()) & wanted
+    return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
+
+
+_STOPS = ("shutdown_request", "shutdown_response")
 
 
 def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: Any) -> tuple[list[Message], bool]:

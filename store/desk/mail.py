@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store.desk.draft import Draft, resolve, write
+from store.desk.draft import Draft, not_listening, resolve, write
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.names import ALL, USER, nearest
@@ -72,6 +72,7 @@ def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
+        warnings += not_listening(tx, recipients)
         if not repeated:
             tx.record(action, ids=[one.message_id for one in messages], to=recipients, type=draft.type)
     if draft.sender in recipients:

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from store.backends.memory import MemoryTeam
-from store.desk import mail
+from store.desk import mail, requests
 from store.errors import Code, TeamError
 from tests.desk.conftest import SeatOf
+from tests.store.contract import FakeClock, make_message, put
 
 
 def test_a_message_is_written_as_pending_with_its_default_priority(team: MemoryTeam, seat: SeatOf) -> None:
@@ -121,3 +122,34 @@ def test_what_looks_like_a_secret_anywhere_in_the_payload_is_warned_about(seat: 
     )
     assert any("password" in warning or "secret" in warning for warning in receipt.warnings)
     assert not any("hunter2" in warning for warning in receipt.warnings)
+
+
+def test_a_message_to_a_stopped_agent_is_written_with_a_warning(team: MemoryTeam, seat: SeatOf) -> None:
+    asked = requests.request_shutdown(seat("ceo"), agent="file-manager", reason="done")
+    assert asked.request_id is not None
+    requests.approve(seat("file-manager"), request_id=asked.request_id)
+    receipt = mail.send(
+        seat("ceo"), to=["file-manager", "task-manager"], content="c", summary="One more thing before you go please"
+    )
+    assert [warning for warning in receipt.warnings if "file-manager" in warning]
+    assert not [warning for warning in receipt.warnings if "task-manager" in warning]
+    assert len(team.snapshot().messages) == 4
+
+
+def test_an_agent_that_speaks_again_counts_as_listening(seat: SeatOf, clock: FakeClock) -> None:
+    asked = requests.request_shutdown(seat("ceo"), agent="file-manager", reason="done")
+    assert asked.request_id is not None
+    requests.approve(seat("file-manager"), request_id=asked.request_id)
+    clock.advance(5)
+    mail.send(seat("file-manager"), to="ceo", content="I am back", summary="Back at work after the restart")
+    receipt = mail.send(seat("ceo"), to="file-manager", content="c", summary="Good to have you back today")
+    assert receipt.warnings == ()
+
+
+def test_a_destroyed_agent_stays_known_and_is_warned_about(team: MemoryTeam, seat: SeatOf) -> None:
+    for name in ("AGENT_CREATED", "AGENT_DESTROYED"):
+        body = json.dumps({"msg_type": name, "agent_name": "dev-runner-3-1", "agent_type": "dev-runner"})
+        number = len(team.snapshot().messages) + 1
+        put(team, make_message(number, payload={"content": f"{name}: {body}", "summary": name}))
+    receipt = mail.send(seat("ceo"), to="dev-runner-3-1", content="c", summary="Where did you put the notes")
+    assert "dev-runner-3-1" in receipt.warnings[0]

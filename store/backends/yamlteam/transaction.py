@@ -30,6 +30,16 @@ class YamlTransaction(BufferedTransaction):
         index = text.find(message_id)
         return None if index is None else text.entries[index].message
 
+    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
+        """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
+        changes = self.changes
+        if not types or changes.added or changes.replaced or changes.removed:
+            return self.everything()
+        words = (b"\\", *(word.encode("utf-8", "replace") for word in types))
+        entries = self._store.generation.text.entries
+        found = (one.message for one in entries if any(word in one.raw for word in words))
+        return [one for one in found if one is not None]
+
     def archived_message(self, message_id: str) -> Message | None:
         return self._store.archives.find(message_id)
 
