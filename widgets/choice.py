@@ -51,5 +51,12 @@ class Choice(OneLine, can_focus=True):
         self._show()
         self.post_message(self.Changed(self, self.value))
 
+    def choose(self, value: str) -> None:
+        """Take `value` when it is one of the values."""
+        if value in self._values and value != self.value:
+            self.value = value
+            self._show()
+            self.post_message(self.Changed(self, value))
+
     def _show(self) -> None:
         self.set_line((("‹ ", "muted"), (self.value or self._empty, "" if self.value else "muted"), (" ›", "muted")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from store.protocol.signing import Seal
 from store.safe import safe_line
 from store.views.rows import DeliveryRow, DeliveryState
 from widgets.ages import ago, clock_time, span
@@ -13,9 +14,11 @@ from widgets.message_detail import message_document
 from widgets.signs import DELIVERIES
 
 
-def delivery_document(row: DeliveryRow, *, now: datetime, content: str | None = None, token: str = "") -> Document:
+def delivery_document(
+    row: DeliveryRow, *, now: datetime, content: str | None = None, token: str = "", seal: Seal | None = None
+) -> Document:
     """What there is to know of a delivery; parameters as for `message_document`."""
-    base = message_document(row.message, now=now, content=content, token=token)
+    base = message_document(row.message, now=now, content=content, token=token, seal=seal)
     return Document(
         key=f"delivery:{row.key}",
         title=f"To {safe_line(row.recipient, 64)}",

@@ -10,6 +10,7 @@ from store.clock import from_text
 from store.message import Message, Status
 from store.protocol.kinds import Family
 from store.protocol.reading import Reading, reading
+from store.protocol.signing import Seal
 from store.safe import safe_line, safe_text
 from store.team import Problem
 from widgets.ages import ago, clock_time
@@ -40,6 +41,7 @@ def message_document(
     content: str | None = None,
     token: str = "",
     problems: tuple[Problem, ...] = (),
+    seal: Seal | None = None,
 ) -> Document:
     """What there is to read of `message`.
 
@@ -47,13 +49,14 @@ def message_document(
         content: The whole content when the stored one is only its beginning.
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
+        seal: What its signature tells, None when the team has no key.
     """
     read = reading(message)
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
         blocks=(
-            *head_facts(message, read, now),
+            *head_facts(message, read, now, seal),
             *content_blocks(message, read, content),
             *problem_blocks(problems or read.departures),
         ),
@@ -71,12 +74,12 @@ def kind_words(read: Reading) -> str:
     return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind else read.name
 
 
-def head_facts(message: Message, read: Reading, now: datetime) -> tuple[Block, ...]:
+def head_facts(message: Message, read: Reading, now: datetime, seal: Seal | None = None) -> tuple[Block, ...]:
     """The facts of the envelope."""
     priority = priority_sign(message)
     facts = [
         Fact("from", ((safe_line(message.sender, 64), "strong"), (" → ", "faint"), (_recipients(message), "strong"))),
-        Fact("written", ((ago(message.created_at, now), ""), *_signature(message))),
+        Fact("written", ((ago(message.created_at, now), ""), *seal_line(message, seal))),
         Fact("state", state_line(message, now)),
         Fact(
             "kind",
@@ -173,5 +176,12 @@ def _recipients(message: Message) -> str:
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-def _signature(message: Message) -> Line:
-    return ((" · signed", "muted"),) if message.envelope("signature") else ()
+def seal_line(message: Message, seal: Seal | None) -> Line:
+    """What the signature tells, as far as it could be checked."""
+    if seal is None:
+        return ((" · signed, not checked here", "muted"),) if message.envelope("signature") else ()
+    return {
+        Seal.SIGNED: ((" · ✓ signed", "good"),),
+        Seal.UNSIGNED: ((" · △ unsigned", "warn"),),
+        Seal.BROKEN: ((" · ‼ its signature is broken", "alarm"),),
+    }[seal]

@@ -7,13 +7,14 @@ from datetime import datetime
 
 from store.message import Message
 from store.protocol.reading import reading
+from store.protocol.signing import Seal
 from store.safe import safe_line, safe_text
 from store.views.rows import AttentionItem, Flag, RequestRow
 from widgets.ages import ago, clock_time, span
 from widgets.cells import Line, Part
 from widgets.detail import Detail
 from widgets.document import Block, Document, Fact, Heading, Lines, Text
-from widgets.message_detail import content_blocks
+from widgets.message_detail import content_blocks, seal_line
 from widgets.signs import REQUESTS
 
 _MEANINGS = {
@@ -47,6 +48,7 @@ def request_document(
     content: str | None = None,
     token: str = "",
     item: AttentionItem | None = None,
+    seal: Seal | None = None,
 ) -> Document:
     """What there is to read of a request.
 
@@ -55,13 +57,14 @@ def request_document(
         content: The whole content when the stored one is only its beginning.
         token: What an answer must quote.
         item: Why it stands in the list of what waits, when it does.
+        seal: What the signature of the question tells, None when the team has no key.
     """
     read = reading(row.question)
     return Document(
         key=f"request:{row.key}",
         title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
         blocks=(
-            *_facts(row, now, item),
+            *_facts(row, now, item, seal),
             *content_blocks(row.question, read, content),
             *_answers(row, now),
             *_history(row, earlier, now),
@@ -82,7 +85,7 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
     return tuple(chain)
 
 
-def _facts(row: RequestRow, now: datetime, item: AttentionItem | None) -> list[Block]:
+def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None) -> list[Block]:
     sign = REQUESTS[row.state]
     waited = span(row.waiting_seconds(now))
     state: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
@@ -94,7 +97,7 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None) -> list[B
         Fact(
             "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
         ),
-        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now))),
+        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now), *seal_line(row.question, seal))),
         Fact("state", tuple(state)),
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]

@@ -18,7 +18,7 @@ from store.views.rows import AgentState, View
 
 if TYPE_CHECKING:
     from console.screens.main import MainScreen
-    from widgets.forms.compose import Written
+    from widgets.forms.compose import Handoff, Written
 
 _QUIET = (AgentState.STOPPED, AgentState.STOPPING)
 
@@ -35,6 +35,8 @@ def message(screen: MainScreen, subject: Subject) -> None:
         title,
         partial(_send, screen, quoted.message_id if quoted else None),
         names=partial(known_names, screen, subject),
+        kinds=_kinds(),
+        handoffs=_handoffs(screen),
         foresee=partial(_foresee, screen),
         words=partial(_words, screen),
         draft=draft,
@@ -98,14 +100,41 @@ def known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
 
 
 def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Receipt:
+    kind = letter.kind or "message"
     return mail.send(
         screen.seat,
         to=letter.to,
-        content=letter.content,
+        type=kind,
+        content=letter.content or None,
         summary=letter.summary or None,
         priority=letter.priority or None,
+        payload={name: _value(kind, name, text) for name, text in letter.fields.items()},
         in_reply_to=in_reply_to,
     )
+
+
+def _kinds() -> Mapping[str, tuple[str, ...]]:
+    """What a human may write, each with the fields it needs (`REQUIREMENTS.md` B.1)."""
+    from store.protocol.fields import REQUIRED
+
+    return {"message": (), **{kind: tuple(fields) for kind, fields in REQUIRED.items()}}
+
+
+def _handoffs(screen: MainScreen) -> tuple[Handoff, ...]:
+    """The team's standard handoffs, the actor's own first."""
+    from store.protocol.routes import routes_of
+    from widgets.forms.compose import Handoff
+
+    routes = routes_of(screen.view.snapshot.config) if screen.view else ()
+    mine = sorted(routes, key=lambda route: route.sender != screen.seat.actor)
+    return tuple(Handoff(safe_line(one.key, 40), one.recipient, "handoff", one.payload) for one in mine)
+
+
+def _value(kind: str, name: str, text: str) -> str | list[str]:
+    """A list where the kind wants one: its parts stand between semicolons."""
+    if (kind, name) == ("handoff", "next_actions"):
+        return [part.strip() for part in text.split(";") if part.strip()]
+    return text
 
 
 def _write_broadcast(screen: MainScreen, seen: mail.Preview) -> None:

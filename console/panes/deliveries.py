@@ -45,7 +45,8 @@ class DeliveriesPane(ListPane[DeliveryRow]):
     def document_of(self, row: DeliveryRow) -> Document | None:
         """Its clock and the message."""
         content = self.content_of(row.message)
-        return delivery_document(row, now=self.now, content=content, token=fingerprint(row.message))
+        token, seal = fingerprint(row.message), self.seal_of(row.message)
+        return delivery_document(row, now=self.now, content=content, token=token, seal=seal)
 
     def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Mapping[str, Any]:
         """The chosen messages."""

@@ -83,7 +83,7 @@ class HistoryPane(ListPane[Message]):
 
     def document_of(self, row: Message) -> Document | None:
         """The message."""
-        return message_document(row, now=self.now, content=self.content_of(row))
+        return message_document(row, now=self.now, content=self.content_of(row), seal=self.seal_of(row))
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
         """The message and who wrote it."""

@@ -81,7 +81,14 @@ class InboxesPane(ListPane[Message]):
 
     def document_of(self, row: Message) -> Document | None:
         """The message."""
-        return message_document(row, now=self.now, content=self.content_of(row), token=fingerprint(row))
+        return message_document(
+            row,
+            now=self.now,
+            content=self.content_of(row),
+            token=fingerprint(row),
+            problems=self.problems_of(row),
+            seal=self.seal_of(row),
+        )
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
         """In the roster its agents, in the inbox its messages."""

@@ -66,10 +66,18 @@ class NeedsPane(ListPane[AttentionItem]):
                 content=self.content_of(row.request.question),
                 token=fingerprint(row.request.question),
                 item=row,
+                seal=self.seal_of(row.request.question),
             )
         if row.message is not None:
             content = self.content_of(row.message)
-            return message_document(row.message, now=self.now, content=content, token=fingerprint(row.message))
+            return message_document(
+                row.message,
+                now=self.now,
+                content=content,
+                token=fingerprint(row.message),
+                problems=self.problems_of(row.message),
+                seal=self.seal_of(row.message),
+            )
         return _plain_document(row)
 
     def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Mapping[str, Any]:

@@ -18,7 +18,8 @@ from textual.widget import Widget
 from console.situation import Situation, empty_words
 from console.subject import Mode
 from store.message import Message
-from store.team import Team
+from store.protocol.signing import Seal, seal_of
+from store.team import Problem, Team
 from store.views.rows import View
 from widgets.detail import Detail
 from widgets.document import Document
@@ -83,6 +84,17 @@ class Pane(Container):
         if text is None:
             self.post_message(self.Wanted(message))
         return text
+
+    def seal_of(self, message: Message) -> Seal | None:
+        """What the message's signature tells; None when the team has no key to check it with."""
+        key = self.situation.snapshot.config.key if self.situation.snapshot else b""
+        return seal_of(message, key) if key else None
+
+    def problems_of(self, message: Message) -> tuple[Problem, ...]:
+        """Where the message departs from its protocol, as far as findings know."""
+        view = self.situation.sight.view if self.situation.sight else None
+        findings = view.findings if view is not None else ()
+        return tuple(one for one in findings if one.place.partition(" ")[0] == message.message_id)
 
     def is_incomplete(self, message: Message | None) -> bool:
         """Whether a part of the message's content has not been read yet."""

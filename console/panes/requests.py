@@ -50,6 +50,7 @@ class RequestsPane(ListPane[RequestRow]):
             earlier=earlier_plans(row, view.requests) if view else (),
             content=self.content_of(row.question),
             token=fingerprint(row.question),
+            seal=self.seal_of(row.question),
         )
 
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Mapping[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 
 from store.backends.memory import MemoryTeam
+from store.config import Agent, Route, TeamConfig
 from store.desk import mail, requests
 from store.desk.seat import Seat
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from widgets.choice import Choice
 from widgets.field import Field
 from widgets.note import Letter
 
@@ -170,3 +174,58 @@ async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monk
             await desk.until(lambda: "STORE_LOCKED" in desk.text, "a refusal")
         await desk.press("ctrl+s")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+
+
+async def test_other_kinds_ask_for_the_fields_they_need(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#kind", Choice).choose("clarify")
+        await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
+        question, context = form.query(".compose--extra Field").results(Field)
+        question.value, context.value = "Which months are reference months?", "The plan compares twelve of them."
+        form.query_one("#summary", Field).value = "Which months does the plan compare"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
+        asked = team.snapshot().messages[-1]
+        assert (asked.type, asked.priority) == ("clarify", "high")
+        assert asked.payload["question"] == "Which months are reference months?"
+        assert asked.payload["context"] == "The plan compares twelve of them."
+
+
+async def test_a_missing_field_is_named_and_nothing_is_lost(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#kind", Choice).choose("clarify")
+        await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
+        form.query(".compose--extra Field").results(Field).__next__().value = "Which months?"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "context" in desk.text and "✗" in desk.text, "the name of the field")
+        assert form.query(".compose--extra Field").results(Field).__next__().value == "Which months?"
+        assert len(team.snapshot().messages) == 1
+
+
+async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Clock) -> None:
+    route = Route("report_to_files", "report complete", LEAD, "file-manager", ("report_path",))
+    agents = {name: Agent(name) for name in (LEAD, AUTHOR, "file-manager")}
+    config = TeamConfig(lead=LEAD, agents=MappingProxyType(agents), declared=True, routes=(route,))
+    team = MemoryTeam(config=config, clock=clock)
+    hand_in_plan(team)
+    async with opened(team, size=(120, 50)) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#handoff", Choice).choose("report_to_files")
+        await desk.until(lambda: len(form.query(".compose--extra Field")) == 4, "the fields of a handoff")
+        assert form.query_one("#to", Field).value == "file-manager"
+        for field in form.query(".compose--extra Field").results(Field):
+            field.value = f"about {field.name}; more"
+        form.query_one("#summary", Field).value = "The report is yours from now on"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the handoff")
+        sent = team.snapshot().messages[-1]
+        assert (sent.type, sent.recipients) == ("handoff", ("file-manager",))
+        assert sent.payload["next_actions"] == ["about next_actions", "more"]
+        assert sent.payload["report_path"] == "about report_path; more"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -26,12 +27,36 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the human wrote, as typed."""
+    """What the human wrote, as typed.
+
+    Attributes:
+        kind: The kind of message, empty where none was asked for.
+        fields: The fields of that kind, by name; empty ones are left out.
+    """
 
     to: tuple[str, ...]
     priority: str
     summary: str
     content: str
+    kind: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A standard way to hand work on: choosing it fills in the recipient and the kind.
+
+    Attributes:
+        key: What it is called, safe text.
+        to: The recipient.
+        kind: The kind of message.
+        fields: Names of further fields, safe text.
+    """
+
+    key: str
+    to: str
+    kind: str
+    fields: tuple[str, ...] = ()
 
 
 Foresee = Callable[[tuple[str, ...]], str]
@@ -45,6 +70,8 @@ class Compose(Form[ResultT]):
     Compose > .form--box { height: 90%; max-height: 30; }
     Compose .form--body { height: 1fr; }
     Compose .compose--letter { height: 1fr; margin-top: 1; }
+    Compose .compose--extra { height: auto; max-height: 12; }
+    Compose .compose--wide > .form--label { width: 24; }
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
     HELP = "Write a message. Names complete with the right arrow; ctrl+s sends, esc keeps it for later."
@@ -55,6 +82,8 @@ class Compose(Form[ResultT]):
         act: Callable[[Written], ResultT],
         *,
         names: Callable[[], Iterable[str]] = tuple,
+        kinds: Mapping[str, tuple[str, ...]] | None = None,
+        handoffs: tuple[Handoff, ...] = (),
         foresee: Foresee | None = None,
         words: Callable[[str], tuple[int, list[str]]] | None = None,
         to: str | None = None,
@@ -68,6 +97,8 @@ class Compose(Form[ResultT]):
             title: Safe text for the border.
             act: Takes what was written, in a thread.
             names: Names the first field completes.
+            kinds: Kinds to choose from, each with the names of the fields it needs; the first is the default.
+            handoffs: Standard ways to hand work on.
             foresee: Says who would be reached.
             words: Counts the words of a summary and says what is odd about it.
             to: Fixed recipients, safe text shown instead of the field.
@@ -76,6 +107,8 @@ class Compose(Form[ResultT]):
         super().__init__(draft=draft, on_draft=on_draft)
         self._title, self._act_on, self._names = title, act, names
         self._foresee, self._words, self._to, self._verb = foresee, words, to, verb
+        self._kinds = dict(kinds or {})
+        self._handoffs = {one.key: one for one in handoffs}
         self._waiting: Timer | None = None
 
     def title_words(self) -> str:
@@ -91,12 +124,17 @@ class Compose(Form[ResultT]):
         get = self.draft.get
         if self._to is None:
             yield labelled("to", Field(get("to", ""), id="to", suggester=NameSuggester(self._names)))
+            if self._handoffs:
+                yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
+            if len(self._kinds) > 1:
+                yield labelled("kind", Choice(tuple(self._kinds), get("kind", ""), id="kind"))
             priorities = tuple(str(one) for one in Priority)
             yield labelled("priority", Choice(("", *priorities), get("priority", ""), empty="default", id="priority"))
         else:
             yield labelled("to", Static(Content(self._to), markup=False))
         summary = Field(get("summary", ""), placeholder="five to ten words that say it all", id="summary")
         yield labelled("summary", summary, Static("", classes="compose--words", markup=False))
+        yield Container(*self._extra(), classes="compose--extra")
         letter = Letter(get("content", ""), id="content")
         letter.add_class("compose--letter")
         yield letter
@@ -116,9 +154,12 @@ class Compose(Form[ResultT]):
         fixed = self._to is not None
         return {
             "to": "" if fixed else self.query_one("#to", Field).value,
-            "priority": "" if fixed else self.query_one("#priority", Choice).value,
+            "kind": self._chosen("kind"),
+            "handoff": self._chosen("handoff"),
+            "priority": self._chosen("priority"),
             "summary": self.query_one("#summary", Field).value,
             "content": self.query_one("#content", Letter).text,
+            **{f"field:{one.name}": one.value for one in self.query(".compose--extra Field").results(Field)},
         }
 
     def answer(self) -> Callable[[], ResultT]:
@@ -127,10 +168,51 @@ class Compose(Form[ResultT]):
         names = tuple(dict.fromkeys(one.strip() for one in typed["to"].split(",") if one.strip()))
         if self._to is None and not names:
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
-        if not typed["content"].strip():
+        fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
+        if not fields and not typed["content"].strip():
             raise TeamError(Code.MISSING_CONTENT, "the message is empty", "Write it in the large field.")
-        written = Written(names, typed["priority"], typed["summary"].strip(), typed["content"].rstrip("\n"))
+        written = Written(
+            names,
+            typed["priority"],
+            typed["summary"].strip(),
+            typed["content"].rstrip("\n"),
+            typed["kind"],
+            {name: text for name, text in fields.items() if text},
+        )
         return lambda: self._act_on(written)
+
+    def _chosen(self, name: str) -> str:
+        found = self.query(f"#{name}").results(Choice)
+        return next((one.value for one in found), "")
+
+    def _extra(self) -> list[Container]:
+        """A field for everything the chosen kind and handoff need."""
+        handoff = self._handoffs.get(self._chosen("handoff") if self.is_mounted else self.draft.get("handoff", ""))
+        kind = self._chosen("kind") if self.is_mounted else self.draft.get("kind", "")
+        names = (*self._kinds.get(kind, ()), *(handoff.fields if handoff else ()))
+        text = self.typed() if self.is_mounted else self.draft
+        made = []
+        for name in dict.fromkeys(names):
+            row = labelled(name, Field(text.get(f"field:{name}", ""), name=name))
+            row.add_class("compose--wide")
+            made.append(row)
+        return made
+
+    @on(Choice.Changed, "#handoff")
+    def _handed_off(self, event: Choice.Changed) -> None:
+        handoff = self._handoffs.get(event.value)
+        if handoff is not None:
+            self.query_one("#to", Field).value = handoff.to
+            for choice in self.query("#kind").results(Choice):
+                choice.choose(handoff.kind)
+        self._make_extra()
+
+    @on(Choice.Changed, "#kind")
+    def _make_extra(self) -> None:
+        rows = self._extra()
+        place = self.query_one(".compose--extra", Container)
+        place.remove_children()
+        place.mount(*rows)
 
     @on(Field.Submitted)
     def _next(self) -> None:

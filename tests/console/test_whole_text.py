@@ -1,0 +1,64 @@
+"""Nobody decides on half a text: what lies beside the queue is read first, and nothing else is shown for it."""
+
+from __future__ import annotations
+
+import threading
+from types import MappingProxyType
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk import mail
+from store.desk.seat import Seat
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+
+pytestmark = pytest.mark.anyio
+LAST = "and then the backups are deleted"
+LONG = "A plan of many words.\n" * 5_000 + LAST
+
+
+class SlowShelf(MemoryTeam):
+    """Gives contents out only when the test says so, and perhaps others than were stored."""
+
+    gate: threading.Event
+    swapped = b""
+
+    def attachment(self, reference: str) -> bytes:
+        self.gate.wait(10)
+        return self.swapped or super().attachment(reference)
+
+
+@pytest.fixture
+def shelf(clock: Clock) -> SlowShelf:
+    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, AUTHOR)}
+    config = TeamConfig(lead=LEAD, agents=MappingProxyType(agents), declared=True)
+    team = SlowShelf(config=config, clock=clock)
+    team.gate = threading.Event()
+    return team
+
+
+async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: SlowShelf) -> None:
+    hand_in_plan(shelf, content=LONG)
+    async with opened(shelf) as desk:
+        await desk.until(lambda: "Only the beginning is shown" in desk.detail, "the beginning")
+        await desk.press("a")
+        await desk.until(lambda: any("whole text is not on the screen" in one for one in desk.toasts), "a reason")
+        assert desk.app.screen is desk.app.main
+        shelf.gate.set()
+        await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
+        await desk.press("v")
+        assert "more characters are not shown here" in desk.detail or LAST in desk.detail
+        await desk.calm()
+        await desk.press("a")
+        await desk.form()
+
+
+async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(shelf: SlowShelf) -> None:
+    shelf.swapped = b"Something else entirely"
+    shelf.gate.set()
+    mail.send(Seat(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
+    async with opened(shelf) as desk:
+        await desk.until(lambda: any("is not what the message says" in one for one in desk.toasts), "a warning")
+        assert "Something else entirely" not in desk.detail
+        assert "Only the beginning is shown" in desk.detail

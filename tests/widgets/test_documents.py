@@ -1,0 +1,99 @@
+"""What a detail says of a message: the state that is known, the signature that was checked, nothing that can act."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from store.message import Message, from_record
+from store.protocol.signing import Seal
+from store.safe import safe_text
+from widgets.cells import text_of
+from widgets.document import Document, lay_out
+from widgets.message_detail import message_document
+
+NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
+
+
+def message(**record: object) -> Message:
+    base = {"message_id": "MSG-1", "type": "message", "from": "a", "to": "b", "created": "2026-02-24T10:30:00Z"}
+    return from_record({**base, "payload": {"content": "Here"}, **record})
+
+
+def shown(document: Document) -> str:
+    return "\n".join(text_of(line) for line in lay_out(document, 80))
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        ("pending", "written, not read yet"),
+        ("delivered", "delivered, not read yet"),
+        ("read", "✓ read"),
+        ("retry", "not delivered yet"),
+        ("failed", "✗ not delivered"),
+        ("expired", "expired unread"),
+        ("recalled", "recalled"),
+        ("what_others_write", "what_others_write"),
+    ],
+)
+def test_the_state_is_the_one_that_is_known(status: str, word: str) -> None:
+    assert word in shown(message_document(message(status=status), now=NOW))
+
+
+def test_written_is_never_called_delivered_and_delivered_never_read() -> None:
+    assert "delivered" not in shown(message_document(message(status="pending"), now=NOW))
+    assert "✓ read" not in shown(message_document(message(status="delivered"), now=NOW))
+
+
+def test_a_group_message_says_who_has_read_it() -> None:
+    text = shown(message_document(message(to=["b", "c"], read_by={"b": "2026-02-24T10:31:00Z"}), now=NOW))
+    assert "read by b" in text
+    assert "b, c" in text
+
+
+@pytest.mark.parametrize(
+    ("seal", "words"),
+    [(Seal.SIGNED, "✓ signed"), (Seal.UNSIGNED, "△ unsigned"), (Seal.BROKEN, "signature is broken")],
+)
+def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> None:
+    assert words in shown(message_document(message(signature="x"), now=NOW, seal=seal))
+
+
+def test_without_a_key_a_signature_is_not_called_good() -> None:
+    assert "not checked" in shown(message_document(message(signature="x"), now=NOW))
+
+
+def test_a_sprint_message_is_shown_as_its_structure() -> None:
+    content = 'DEBUG_RESULT: {"msg_type": "DEBUG_RESULT", "debug_id": "DBG-1", "root_cause": "a pin"}'
+    text = shown(message_document(message(payload={"content": content}), now=NOW))
+    assert "root_cause: a pin" in text
+    assert "{" not in text
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe [@click=app.quit]x[/] [/nope]"
+
+
+def test_every_field_is_made_safe() -> None:
+    hostile = from_record(
+        {
+            "message_id": HOSTILE,
+            "type": HOSTILE,
+            "from": HOSTILE,
+            "to": HOSTILE,
+            "priority": HOSTILE,
+            "status": HOSTILE,
+            "created": HOSTILE,
+            "error_message": HOSTILE,
+            "payload": {"content": HOSTILE, "summary": HOSTILE, "request_id": HOSTILE, HOSTILE: {HOSTILE: [HOSTILE]}},
+        }
+    )
+    text = shown(message_document(hostile, now=NOW))
+    assert safe_text(text) == text
+    assert "owned" in text
+
+
+def test_an_endless_text_is_cut_and_the_cut_is_said() -> None:
+    text = shown(message_document(message(payload={"content": "word " * 100_000}), now=NOW))
+    assert "400,000 more characters are not shown here" in text
