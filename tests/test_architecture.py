@@ -44,6 +44,17 @@ def test_store_imports_no_screen() -> None:
     assert wrong == []
 
 
+ROOMS = ("store.protocol", "store.backends", "store.desk", "store.views")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_of_the_store_depends_only_on_those_before_it(room: str) -> None:
+    later = set(ROOMS[ROOMS.index(room) + 1 :])
+    paths = modules(room.replace(".", "/"))
+    assert paths
+    assert [(path, name) for path in paths for name in imports_of(path) if is_within(name, later)] == []
+
+
 def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
     working = {"store.desk", "store.backends", "store.locations", "store.config_file"}
     wrong = [

@@ -87,7 +87,7 @@ def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], 
 
     def names() -> Sequence[str]:
         if not known:
-            from store.views.members import members
+            from store.protocol.members import members
 
             known.extend(members(config, messages))
         return known

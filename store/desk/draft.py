@@ -156,7 +156,7 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
 
 def current_members(tx: Transaction) -> list[str]:
     """Names of the members now: settings, roster messages, creations and destructions."""
-    from store.views.members import members
+    from store.protocol.members import members
 
     return list(members(tx.config, tx.everything()))
 
@@ -170,7 +170,7 @@ def check_known(tx: Transaction, names: Iterable[str]) -> None:
     unknown = [name for name in names if name not in tx.config.agents and name not in (USER, tx.config.lead)]
     if not unknown or not tx.config.declared:
         return
-    from store.views.members import known, members
+    from store.protocol.members import known, members
 
     messages = tx.everything()
     met = known(tx.config, messages)
@@ -187,7 +187,7 @@ def check_known(tx: Transaction, names: Iterable[str]) -> None:
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
-    from store.views.members import silent
+    from store.protocol.members import silent
 
     wanted = set(names)
     asked = {name for one in tx.select(types=_STOPS) for name in (one.sender, *one.recipients)}

@@ -15,6 +15,7 @@ from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message
 from store.permissions import may_answer
+from store.protocol.answering import VERDICT_ONLY, answers
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.team import Transaction
@@ -192,16 +193,6 @@ def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
         mark_as_read(tx, live, actor)
 
 
-def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
-    """Whether `message` claims to answer the request `request_id` of this kind."""
-    seen = reading(message)
-    if seen.kind is None or seen.request_id != request_id or seen.opens is not None:
-        return False
-    if seen.answers is not None:
-        return seen.answers is kind and (seen.approve is not None or kind not in _VERDICT_ONLY)
-    return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
-
-
 def _thread(tx: Transaction, request_id: str) -> list[Message]:
     if not request_id:
         raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
@@ -260,7 +251,6 @@ def _answer_head(actor: str, question: Message, kind: RequestKind) -> tuple[str,
     return types.get(kind, "message"), actor, (question.sender,)
 
 
-_VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
 _WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused")}
 
 
@@ -270,7 +260,7 @@ def _answer_body(request_id: str, question: Message, kind: RequestKind, verdict:
         body["content"] = verdict.content
     if verdict.suggestion:
         body["suggestion"] = verdict.suggestion
-    if kind not in _VERDICT_ONLY:
+    if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
         body.setdefault("content", "Approved." if verdict.approve else "Rejected.")
     return body

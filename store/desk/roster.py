@@ -29,7 +29,7 @@ def tell_residents(
     tx: Transaction, seat: Seat, *, arrived: str | None = None, left: str | None = None
 ) -> list[Message]:
     """The complete roster, one single message to each resident and to nobody else (requirements 169, 176, 178, 180)."""
-    from store.views.members import members
+    from store.protocol.members import members
 
     roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
     if arrived is not None:
@@ -62,7 +62,7 @@ def scrum_master(tx: Transaction) -> str:
     Raises:
         TeamError: `AGENT_NOT_FOUND`.
     """
-    from store.views.members import members
+    from store.protocol.members import members
 
     roles = members(tx.config, tx.everything())
     for name in roles:
@@ -78,7 +78,7 @@ def free_name(tx: Transaction, wanted: str | None, *, agent_type: str | None) ->
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
     """
-    from store.views.members import members
+    from store.protocol.members import members
 
     messages = tx.everything()
     taken = {*members(tx.config, messages), *tx.config.agents}

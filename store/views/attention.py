@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 from store.message import Message
 from store.names import ALL, USER
 from store.permissions import may_answer
+from store.protocol.entries import EARLIEST, Entry
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
+from store.protocol.stops import RESPONSE
 from store.team import Problem
 from store.views.blocking import Blocking
-from store.views.entries import EARLIEST, Entry
 from store.views.ordered import Ordered
 from store.views.rank import explain, score
 from store.views.roster import Scene
 from store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
-from store.views.stops import RESPONSE
 from store.views.titles import reason_of
 
 _REMEMBERED = timedelta(days=1)

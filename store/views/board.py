@@ -8,13 +8,13 @@ from datetime import datetime
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL
+from store.protocol.entries import Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
 from store.team import Condition, Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
 from store.views.deliveries import Deliveries
 from store.views.departures import Departures
-from store.views.entries import Change, Entry, NoRoomError, Queue
 from store.views.facts import Facts
 from store.views.findings import Evidence, findings
 from store.views.inboxes import Inboxes

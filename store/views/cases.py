@@ -10,8 +10,8 @@ from store.clock import from_text
 from store.config import TeamConfig
 from store.message import Message, Status
 from store.permissions import may_answer
+from store.protocol.entries import EARLIEST, Entry, Order
 from store.protocol.kinds import RequestKind
-from store.views.entries import EARLIEST, Entry, Order
 from store.views.rows import Flag, RequestRow, RequestState
 from store.views.titles import reason_of, title_of
 

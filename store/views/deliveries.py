@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any
 
 from store.message import Status
+from store.protocol.entries import Entry
 from store.schedule import OVERDUE_AFTER, attempts_of, expires_at, max_attempts, next_attempt
-from store.views.entries import Entry
 from store.views.ordered import Ordered
 from store.views.rows import DeliveryRow, DeliveryState
 

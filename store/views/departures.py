@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from store.config import TeamConfig
 from store.protocol.directions import direction_problems
+from store.protocol.entries import Entry
 from store.protocol.kinds import Family
 from store.protocol.signing import Seal, seal_of
 from store.team import Problem
-from store.views.entries import Entry
 from store.views.ordered import Ordered
 
 SEVERITIES = ("error", "warning", "notice")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from store.config import TeamConfig
+from store.protocol.entries import Entry
+from store.protocol.members import CREATED, DESTROYED, Membership, is_master
 from store.team import Problem
-from store.views.entries import Entry
-from store.views.members import CREATED, DESTROYED, Membership, is_master
 
 
 def drift(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> Iterator[Problem]:

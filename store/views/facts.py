@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from store.config import TeamConfig
+from store.protocol.entries import Entry, Order
+from store.protocol.members import CREATED, MEMBERSHIP, Membership, membership
+from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
 from store.team import Problem
 from store.views.drift import drift
-from store.views.entries import Entry, Order
 from store.views.ledger import Ledger
 from store.views.lives import Lives
-from store.views.members import CREATED, MEMBERSHIP, Membership, membership
 from store.views.ordered import Ordered
 from store.views.sprint import BATCH_FACTS, Sprint, sprint
-from store.views.stops import REQUEST, RESPONSE, Stop, is_speech, stops
 from store.views.voices import Voices
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})

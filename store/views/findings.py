@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from store.config import TeamConfig
 from store.names import nearest
 from store.permissions import may_answer
+from store.protocol.entries import Entry
 from store.protocol.reading import reading
 from store.team import Problem
 from store.views.departures import SEVERITIES, Departures
-from store.views.entries import Entry
 from store.views.lifecycles import TITLES
 from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 

@@ -12,10 +12,10 @@ from typing import Any
 from store.clock import from_text
 from store.errors import Code, TeamError
 from store.message import Message
+from store.protocol.entries import EARLIEST
 from store.protocol.reading import reading
 from store.safe import safe_line
 from store.team import Page, Problem, Team
-from store.views.entries import EARLIEST
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),

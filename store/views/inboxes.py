@@ -10,7 +10,7 @@ from typing import Any
 
 from store.message import Message, Status
 from store.names import ALL
-from store.views.entries import EARLIEST, Entry
+from store.protocol.entries import EARLIEST, Entry
 from store.views.ordered import Ordered
 
 _TO_BE_READ = frozenset({str(Status.PENDING), str(Status.CLAIMED), str(Status.RETRY), str(Status.DELIVERED)})

@@ -10,13 +10,13 @@ from itertools import islice
 from typing import TypeVar
 
 from store.config import TeamConfig
-from store.desk.requests import answers
 from store.message import Status
 from store.permissions import may_answer
+from store.protocol.answering import answers
+from store.protocol.entries import Entry, Order
 from store.protocol.kinds import RequestKind
+from store.protocol.members import Membership
 from store.views.cases import Case, is_overdue, judge, newest_first
-from store.views.entries import Entry, Order
-from store.views.members import Membership
 from store.views.ordered import Ordered
 from store.views.pairing import Pool, pair, pool_of_answer, pool_of_question
 from store.views.rows import Flag, RequestRow, RequestState

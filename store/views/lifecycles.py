@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from store.views.entries import Entry
+from store.protocol.entries import Entry
 from store.views.rosters import Rosters
 from store.views.rows import Lifecycle, Step
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from store.views.entries import Entry, Order
+from store.protocol.entries import Entry, Order
+from store.protocol.members import ROSTER
 from store.views.lifecycles import LIFE, agent_of, is_temporary, lifecycle, lives_of
-from store.views.members import ROSTER
 from store.views.ordered import Ordered
 from store.views.rosters import Rosters
 from store.views.rows import Lifecycle

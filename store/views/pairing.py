@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from store.protocol.entries import Entry, Order
 from store.protocol.kinds import RequestKind
-from store.views.entries import Entry, Order
 
 Pool = tuple[RequestKind, str, str]
 """Kind, asker, and the agent type, agent, story or source id that question and answer share."""

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from store.config import TeamConfig
 from store.names import ALL, USER
 from store.protocol.kinds import RequestKind
+from store.protocol.members import Membership
+from store.protocol.stops import Stop
 from store.views.inboxes import Inbox
-from store.views.members import Membership
 from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
-from store.views.stops import Stop
 from store.views.voices import Voices
 
 ACTIVE_FOR = timedelta(minutes=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from store.views.entries import Entry, Order
+from store.protocol.entries import Entry, Order
 from store.views.ordered import Ordered
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from store.views.entries import Entry
+from store.protocol.entries import Entry
 from store.views.rows import Batch, Story, StoryState
 
 PLAN, CORRECTION, TASK = "BATCH_PLAN_READY", "COURSE_CORRECTION", "TASK_ASSIGNMENT"

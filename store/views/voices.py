@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from store.views.entries import EARLIEST, Entry, Order
+from store.protocol.entries import EARLIEST, Entry, Order
+from store.protocol.stops import is_speech
 from store.views.ordered import Ordered
-from store.views.stops import is_speech
 
 
 class Voices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from store.config import Agent
-from store.views.members import known, members, silent
+from store.protocol.members import known, members, silent
 from store.views.rows import AgentState
 from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
 

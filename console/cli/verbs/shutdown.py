@@ -73,7 +73,7 @@ def everyone(call: Call) -> list[str]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from store.views.members import members, silent
+    from store.protocol.members import members, silent
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
@@ -105,7 +105,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
 
 def find_answer(call: Call, request_id: str, agent: str) -> Message | None:
     """What `agent` answered to the request, in the queue or among the newest messages of the archive."""
-    from store.desk.requests import answers
+    from store.protocol.answering import answers
     from store.protocol.kinds import RequestKind
 
     live = call.snapshot().messages

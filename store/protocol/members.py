@@ -9,8 +9,8 @@ from typing import Any
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL, USER, is_name
+from store.protocol.entries import Entry, Order
 from store.protocol.registry import CARRIERS
-from store.views.entries import Entry, Order
 
 CREATED, DESTROYED, ROSTER = "AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"
 MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER})
@@ -93,7 +93,7 @@ def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
-    from store.views.stops import spoken_since, stops
+    from store.protocol.stops import spoken_since, stops
 
     found = stops(_of(config, messages), _entries(messages, _is_shutdown))
     since = spoken_since(found, messages)

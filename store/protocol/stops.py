@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from store.message import Message
-from store.views.entries import Entry, Order
-from store.views.members import Membership
+from store.protocol.entries import Entry, Order
+from store.protocol.members import Membership
 
 REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
 

@@ -1,0 +1,20 @@
+"""Which message answers which request: the rule that the desk decides by and the ledger shows."""
+
+from __future__ import annotations
+
+from store.message import Message
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
+
+VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
+"""Requests that only a message of their own kind with a clear yes or no decides."""
+
+
+def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
+    """Whether `message` claims to answer the request `request_id` of this kind."""
+    seen = reading(message)
+    if seen.kind is None or seen.request_id != request_id or seen.opens is not None:
+        return False
+    if seen.answers is not None:
+        return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
+    return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
