@@ -125,6 +125,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "discard": ("discard", "MSG-1", "--reason", "no"),
     "recall": ("recall", "MSG-1"),
     "clear": ("clear", "--dry-run"),
+    "migrate": ("migrate", ".", "copy.db"),
     "route": ("route",),
     "sendmessage": ("sendmessage",),
     "completions": ("completions", "bash"),
