@@ -47,6 +47,11 @@ class Problem:
     message: str
     hint: str = ""
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong and where, the place named once."""
+        return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class LockHolder:

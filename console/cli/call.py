@@ -105,7 +105,7 @@ class Call:
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
     first = next((one for one in snapshot.problems if one.severity == "error"), None)
-    message = f"{first.place}: {first.message}" if first else f"{location}: the queue is {snapshot.condition}"
+    message = first.sentence if first else f"{location}: the queue is {snapshot.condition}"
     hint = first.hint if first else "team-console status says more."
     return TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(snapshot.condition))
 

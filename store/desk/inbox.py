@@ -157,7 +157,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
         return snapshot
     errors = [one for one in snapshot.problems if one.severity == "error"]
     first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
-    raise TeamError(Code.STORE_UNREADABLE, f"{first.place}: {first.message}", first.hint)
+    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
 def waiting_for(messages: Sequence[Message], agent: str, type: str | None, now: datetime) -> list[Message]:

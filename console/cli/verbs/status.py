@@ -65,7 +65,7 @@ def _condition(call: Call, snapshot: Snapshot) -> str:
     text = call.out.paint(word, "green" if good else "red")
     if not good:
         first = next((one for one in snapshot.problems if one.severity == "error"), None)
-        return f"{text}: {safe_line(f'{first.place}: {first.message} {first.hint}')}" if first else text
+        return f"{text}: {safe_line(f'{first.sentence} {first.hint}')}" if first else text
     if snapshot.holder is None:
         return text
     held = snapshot.holder
