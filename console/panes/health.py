@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from console.panes.pane import ListPane
+from textual import work
+from textual.worker import Worker, WorkerState
+
+from console.deeds.telling import count
+from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, notice_of, pulse_of
 from console.subject import Mode
 from store.clock import from_text
@@ -16,10 +20,13 @@ from store.team import Condition, Problem, WatchState
 from store.views.rows import View
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
-from widgets.document import Block, Document, Fact, Lines, Text
+from widgets.document import Block, Document, Fact, Form, Lines, Text
 from widgets.faces.findings import finding_lines
 from widgets.row_list import Drawing
 from widgets.signs import SEVERITIES
+
+_AUDITED = 100
+"""Lines of the audit trail that are checked and shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,11 @@ class HealthPane(ListPane[Vital | Problem]):
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf)
+        self._audit: Vital | None = None
+        self._audited = ""
+
     def draw(self, row: Vital | Problem, drawing: Drawing) -> Any:
         """A fact or a finding in one line or two."""
         if isinstance(row, Problem):
@@ -66,6 +78,7 @@ class HealthPane(ListPane[Vital | Problem]):
         view = situation.sight.view if situation.sight else None
         findings = view.findings if view is not None else ()
         unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
+        self._look_at_audit()
         self._all = (*self._vitals(), *(self._shortened(one) for one in findings or unseen))
         self._fill()
 
@@ -86,7 +99,10 @@ class HealthPane(ListPane[Vital | Problem]):
     def document_of(self, row: Vital | Problem) -> Document | None:
         """What it means and what to do."""
         if isinstance(row, Vital):
-            blocks: tuple[Block, ...] = (Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)), Text(row.more))
+            blocks: tuple[Block, ...] = (
+                Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
+                Text(row.more, Form.SOURCE),
+            )
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
         return finding_document(row, key=self.key_of(row))
 
@@ -102,12 +118,52 @@ class HealthPane(ListPane[Vital | Problem]):
         return f"Health · {words or 'no findings'}"
 
     def _vitals(self) -> tuple[Vital, ...]:
-        found = [self._queue(), self._lock(), self._watch()]
+        found = [self._queue(), self._lock(), self._watch(), *((self._audit,) if self._audit else ())]
         snapshot = self.situation.snapshot
         if snapshot is not None:
             for warning in snapshot.config.warnings:
                 found.append(Vital("settings", "▲", "warn", safe_line(warning, 300)))
         return tuple(found)
+
+    def _look_at_audit(self) -> None:
+        """Check the end of the audit trail in a thread, once for each state of the store."""
+        revision = self.situation.snapshot.revision if self.situation.snapshot else ""
+        if revision and revision != self._audited:
+            self._audited = revision
+            self._check_audit()
+
+    @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
+    def _check_audit(self) -> Vital:
+        lines = self.shelf.team.audit(limit=_AUDITED)
+        broken = [line for line in lines if not line.intact]
+        if broken:
+            first = min(line.seq for line in broken)
+            more = "A line was changed, added or left out by something else than the desk."
+            return Vital("audit", "✗", "bad", f"the chain is broken at line {first}", more)
+        if not lines:
+            return Vital("audit", "○", "muted", "nothing is on record yet", "Every write action leaves a line.")
+        last = lines[0]
+        words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
+        record = [
+            f"{line.seq:>6}  {safe_line(line.at, 32)}  {safe_line(line.actor, 64)}  {safe_line(line.action, 40)}"
+            for line in lines
+        ]
+        return Vital(
+            "audit", "✓", "good", words, "\n".join(["Every write action leaves a line, newest first:", "", *record])
+        )
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The audit trail was looked at."""
+        if event.worker.group != "audit":
+            return
+        result: Any = event.worker.result
+        if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
+            self._audit = result
+        elif event.state is WorkerState.ERROR:
+            self._audit = Vital("audit", "✗", "bad", safe_line(f"cannot be read: {event.worker.error}", 300))
+        else:
+            return
+        self.show(self.situation, self.now)
 
     def _queue(self) -> Vital:
         snapshot, place = self.situation.snapshot, safe_line(self.shelf.team.location, 300)
@@ -118,7 +174,7 @@ class HealthPane(ListPane[Vital | Problem]):
             text = safe_line(notice.text, 300) if notice else str(snapshot.condition)
             return Vital("queue", "✗", "bad", f"{snapshot.condition}: {text}", place)
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
-        number = f"{len(snapshot.messages):,} messages"
+        number = count(len(snapshot.messages), "message")
         kind = self.shelf.team.capabilities.name
         return Vital(
             "queue",

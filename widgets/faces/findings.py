@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from store.safe import safe_line
 from store.team import Problem
-from widgets.cells import Line, pad
+from widgets.cells import Line
 from widgets.row_list import Drawing
 from widgets.signs import SEVERITIES, Sign
 
 
 def finding_lines(problem: Problem, drawing: Drawing) -> tuple[Line, ...]:
-    """Severity, code and sentence; below it the place."""
+    """Severity and sentence, below them code and place; on one line the code and the sentence."""
     sign = SEVERITIES.get(problem.severity, Sign("·", safe_line(problem.severity, 10)))
-    code = pad(safe_line(problem.code, 32), 22 if drawing.width >= 70 else 14)
-    first: Line = ((f"{sign.glyph} ", sign.tone), (code + " ", sign.tone), (safe_line(problem.message, 400), ""))
+    mark: Line = ((f"{sign.glyph} ", sign.tone),)
+    code, message = safe_line(problem.code, 32), safe_line(problem.message, 400)
     if drawing.lines == 1:
-        return (first,)
-    return first, (("  ", ""), (safe_line(problem.place, 200), "muted"))
+        return ((*mark, (f"{code} ", sign.tone), (message, "")),)
+    return (*mark, (message, "")), (("  ", ""), (code, sign.tone), (f" · {safe_line(problem.place, 200)}", "muted"))

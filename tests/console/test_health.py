@@ -1,0 +1,81 @@
+"""Health says what is known of the store and of every departure, even when nothing can be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.message import new_record
+from store.team import Condition, LockHolder, Problem, Snapshot
+from tests.console.conftest import hand_in_plan, opened
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(160, 40)) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "intact to line 1 · last plan by task-manager" in desk.text, "the audit trail")
+        for words in ("queue", "1 message ·", "is free", "LIVE"):
+            assert words in desk.text
+
+
+async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    hand_in_plan(team, "Another plan that comes after it")
+    team._state.audit[0] = replace(team._state.audit[0], intact=False)
+    async with opened(team) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "the chain is broken at line 1" in desk.text, "the break")
+
+
+async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
+    lost = new_record(
+        message_id="MSG-9",
+        type="plan_approval_response",
+        sender="ceo",
+        to="task-manager",
+        created="2026-02-24T10:00:00Z",
+        priority="high",
+        payload={"request_id": "plan-that-never-was", "approve": True},
+    )
+    team._state.messages = (lost,)
+    async with opened(team) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "ANSWER_TO_NOTHING" in desk.text, "the finding")
+        await desk.press("G")
+        await desk.until(lambda: "→ " in desk.detail, "the next step")
+
+
+async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage = Problem("UNREADABLE", "error", "queue.yaml:47", "the frame is broken", "Repair line 47.")
+    original = MemoryTeam.snapshot
+
+    def damaged(self: MemoryTeam, **options: object) -> Snapshot:
+        found = original(self)
+        return replace(found, messages=(), condition=Condition.UNREADABLE, problems=(damage,))
+
+    monkeypatch.setattr(MemoryTeam, "snapshot", damaged)
+    async with opened(team) as desk:
+        assert "✗ UNREADABLE" in desk.text
+        assert "The queue cannot be read" in desk.text
+        await desk.press("7")
+        await desk.until(lambda: "unreadable: queue.yaml:47: the frame is broken" in desk.text, "where it is")
+        await desk.press("G")
+        await desk.until(lambda: "Repair line 47." in desk.detail, "the next step")
+
+
+async def test_whoever_holds_the_lock_for_long_is_named(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    team._holder = LockHolder(4711, "box", "2026-02-24T10:00:00Z", "send", False)
+    async with opened(team) as desk:
+        await desk.until(lambda: "⚿ LOCKED" in desk.text, "the banner")
+        assert "process 4711 on box (send)" in desk.text
+        assert "it is dead" in desk.text
+        team._holder = None
+        await desk.until(lambda: "LOCKED" not in desk.text, "the end of the banner")
