@@ -181,8 +181,7 @@ def _where(situation: Situation) -> str:
     problems = situation.snapshot.problems if situation.snapshot else ()
     for problem in problems:
         if problem.severity == "error":
-            there = "" if problem.message.startswith(problem.place) else f"{problem.place}: "
-            return safe_line(situation.short(there + problem.message), 300)
+            return safe_line(situation.short(problem.sentence), 300)
     return "the queue cannot be read"
 
 
