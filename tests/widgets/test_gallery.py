@@ -1,0 +1,35 @@
+"""Every widget runs by itself, has its help, and is drawn at a small size too."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+import pytest
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+import widgets
+from widgets.gallery import FORMS, WIDGETS, Gallery
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("name", [*WIDGETS, *FORMS])
+@pytest.mark.parametrize("size", [(100, 30), (40, 12)])
+async def test_a_widget_runs_alone(name: str, size: tuple[int, int]) -> None:
+    async with Gallery(name).run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("j", "k", "tab")
+        strips = pilot.app.screen._compositor.render_strips()
+        assert any(strip.text.strip() for strip in strips)
+
+
+def test_every_widget_says_what_it_is_for() -> None:
+    for module in pkgutil.walk_packages(widgets.__path__, "widgets."):
+        for name, made in inspect.getmembers(import_module(module.name), inspect.isclass):
+            ours = made.__module__ == module.name and issubclass(made, Widget)
+            if ours and name not in ("OneLine", "Form", "Detail", "Field", "Note", "Letter"):
+                assert getattr(made, "HELP", None), made
+                assert made.__doc__ or issubclass(made, ModalScreen), made

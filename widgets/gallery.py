@@ -1,0 +1,177 @@
+"""Every widget by itself, with something to show: `python -m widgets.gallery [NAME]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from store.message import Message, new_record
+from store.protocol.kinds import RequestKind
+from store.views.rows import RequestRow, RequestState
+from widgets.banner import Banner, Notice
+from widgets.choice import Choice
+from widgets.faces.messages import inbox_lines
+from widgets.field import Field, NameSuggester
+from widgets.forms.compose import Compose
+from widgets.forms.confirm import Confirm
+from widgets.forms.help_panel import HelpPanel, HelpRow
+from widgets.forms.reason import ReasonPrompt
+from widgets.key_bar import KeyBar, KeyHint
+from widgets.message_detail import MessageDetail
+from widgets.note import Letter
+from widgets.request_detail import RequestDetail
+from widgets.row_list import RowList
+from widgets.status_line import LIVE, Standing, StatusLine
+from widgets.tab_bar import Tab, TabBar
+
+NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
+_NAMES = ("task-manager", "schedule-manager", "file-manager")
+_PLAN = """\
+## Goal
+One query a month.
+
+## Steps
+1. Split the loader
+2. Keep `REPORT_V1=1` for **one** release
+
+> It took 95 s.
+"""
+
+
+def sample(number: int) -> Message:
+    """One of many messages."""
+    return new_record(
+        message_id=f"MSG-20260224-{number:08d}",
+        type="message",
+        sender=_NAMES[number % len(_NAMES)],
+        to="ceo",
+        created=(NOW - timedelta(minutes=number)).isoformat(),
+        priority=("medium", "high", "critical", "low")[number % 4],
+        payload={"summary": f"Message number {number} of a hundred thousand", "content": _PLAN},
+    )
+
+
+def _rows() -> Widget:
+    made = RowList[Message](lambda row: row.message_id, inbox_lines, id="rows")
+    made.call_after_refresh(made.set_rows, tuple(sample(number) for number in range(100_000)), now=NOW)
+    return made
+
+
+def _status() -> Widget:
+    made = StatusLine()
+    made.call_after_refresh(made.show, Standing("sprint-42", "ceo", "~/projects/reports", LIVE, read_only=True))
+    return made
+
+
+def _tabs() -> Widget:
+    made = TabBar()
+    tabs = (Tab("a", "1", "Needs you", "Needs", "5", "warn"), Tab("b", "2", "Inboxes", "Inbox", "23"))
+    made.call_after_refresh(made.show, tabs, "a")
+    return made
+
+
+def _keys() -> Widget:
+    made = KeyBar()
+    made.call_after_refresh(made.show, (KeyHint("a", "approve…"), KeyHint("r", "reject…", enabled=False)))
+    return made
+
+
+def _banner() -> Widget:
+    made = Banner()
+    notice = Notice("unreadable", "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12.")
+    made.call_after_refresh(made.show, notice)
+    return made
+
+
+def _message() -> Widget:
+    made = MessageDetail()
+    made.call_after_refresh(made.show_message, sample(1), now=NOW)
+    return made
+
+
+def _request() -> Widget:
+    made = RequestDetail()
+    question = sample(0)
+    row = RequestRow(
+        "plan-1",
+        "plan:plan-1",
+        RequestKind.PLAN,
+        "task-manager",
+        "ceo",
+        question.summary,
+        question,
+        RequestState.OPEN,
+        NOW,
+    )
+    made.call_after_refresh(made.show_request, row, now=NOW)
+    return made
+
+
+WIDGETS: Mapping[str, Callable[[], Widget]] = {
+    "row-list": _rows,
+    "status-line": _status,
+    "tab-bar": _tabs,
+    "key-bar": _keys,
+    "banner": _banner,
+    "message-detail": _message,
+    "request-detail": _request,
+    "choice": lambda: Choice(("low", "medium", "high"), "medium"),
+    "field": lambda: Field(suggester=NameSuggester(lambda: _NAMES)),
+    "letter": lambda: Letter(_PLAN),
+}
+FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
+    "compose": lambda: Compose("Message", str, names=lambda: _NAMES),
+    "reason": lambda: ReasonPrompt(
+        "Reject",
+        "A plan",
+        lambda words, suggestion: words + suggestion,
+        verb="Reject",
+        label="reason",
+        required=True,
+        suggestion=True,
+    ),
+    "confirm": lambda: Confirm(
+        "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"
+    ),
+    "help": lambda: HelpPanel("Needs you", "Move with j and k.", (("Decide", (HelpRow("a", "Say yes."),)),)),
+}
+
+
+class Gallery(App[None]):
+    """One widget, or all of them below each other."""
+
+    CSS = "Screen { layout: vertical; } RowList, Detail, Letter { height: 1fr; }"
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self._names = names or tuple(WIDGETS)
+
+    def compose(self) -> ComposeResult:
+        """The widgets named."""
+        yield from (WIDGETS[name]() for name in self._names if name in WIDGETS)
+
+    def on_mount(self) -> None:
+        """The forms named, one upon the other."""
+        for name in self._names:
+            if name in FORMS:
+                self.push_screen(FORMS[name]())
+
+
+def main() -> int:
+    """Show what the command line names; a name nobody knows lists all names."""
+    known = {*WIDGETS, *FORMS}
+    if not set(sys.argv[1:]) <= known:
+        print("\n".join(sorted(known)))
+        return 2
+    Gallery(*sys.argv[1:]).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
