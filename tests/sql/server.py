@@ -149,7 +149,7 @@ class Server:
         import psycopg
 
         with psycopg.connect(self.url(database, socket=True), autocommit=True) as connection:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
 
     def _postmaster(self) -> int:
         return int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])

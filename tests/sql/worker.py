@@ -1,9 +1,13 @@
-"""One of several workers on one inbox: claims, acknowledges, and writes down what it finished, until told to stop."""
+"""One of several workers on one inbox: claims, acknowledges, and writes down what it finished, until told to stop.
+
+It goes on after a lost server, as an agent has to: whatever it had claimed is handed out again when the lease ends.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from store.backends.sql.locate import open_database
@@ -14,6 +18,7 @@ from store.errors import Code, TeamError
 AGENT = "code_developer"
 BATCH = 100
 LEASE_SECONDS = 1.0
+_LOST = (Code.STORE_UNREADABLE, Code.STORE_FAILED)
 
 
 def main(place: str, receipts: Path, stop: Path) -> None:
@@ -21,10 +26,18 @@ def main(place: str, receipts: Path, stop: Path) -> None:
     seat = Seat(open_database(place), AGENT, wait=30.0)
     with receipts.open("ab", buffering=0) as file:
         while not stop.exists():
-            taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=BATCH).messages
-            done = _finish(seat, [one.message_id for one in taken])
+            try:
+                taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=BATCH).messages
+                done = _finish(seat, [one.message_id for one in taken])
+            except TeamError as error:
+                if error.code not in _LOST or "://" not in place:
+                    raise
+                time.sleep(0.1)
+                continue
             if done:
                 os.write(file.fileno(), "".join(f"{one}\n" for one in done).encode())
+            elif not taken:
+                time.sleep(0.05)
 
 
 def _finish(seat: Seat, ids: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from store.clock import from_text, to_text
 from store.message import Message, Priority, Status, from_record
-from store.schedule import MAX_RETRIES, max_attempts, retries_of
+from store.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 from store.team import Problem
 
 NOTE_KEY = "_envelope"
@@ -169,14 +169,16 @@ def _apply(base: Mapping[str, Any], note: Mapping[str, Any], row: Row) -> dict[s
     record.update({key: value for key, value in note.items() if key not in _MARKS})
     more = note.get(_MORE)
     record.update(more if isinstance(more, dict) else {})
-    if "attempts" in note and "retry_count" in _listed(note) and _retries(record) != (row.retry_count or 0):
+    if "attempts" in note and row.retry_count is not None and row.retry_count not in _retries(record):
         del record["attempts"]
         record["retry_count"] = row.retry_count
     return record
 
 
-def _retries(record: Mapping[str, Any]) -> int:
-    return int(columns_of(from_record(record))["retry_count"])
+def _retries(record: Mapping[str, Any]) -> tuple[int, ...]:
+    """What the column may hold beside these attempts, unless another router has counted on."""
+    message = from_record(record)
+    return retries_of(message), attempts_of(message)
 
 
 def _listed(note: Mapping[str, Any]) -> list[Any]:

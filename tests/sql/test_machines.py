@@ -1,0 +1,147 @@
+"""One team on several machines: answers across the network, a killed server, a pulled cable; nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.backends.sql.locate import create_database, open_database
+from store.desk.inbox import receive
+from store.desk.seat import Seat
+from tests.pty import Terminal
+from tests.sql.conftest import SETTINGS
+from tests.sql.machines import Machine, Network, network, why_not
+from tests.sql.server import Server, find_programs
+from tests.sql.test_foreign import execute
+from tests.sql.worker import AGENT
+from tests.store.contract import make_message, put
+
+MESSAGES = 3000
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Iterator[Network]:
+    pytest.importorskip("psycopg")
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    with network(tmp_path, machines=2) as made:
+        yield made
+
+
+@pytest.fixture
+def server(net: Network, tmp_path: Path) -> Iterator[Server]:
+    """A PostgreSQL server on a machine of its own, with a team in the database `team`."""
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed")
+    server = Server(tmp_path / "server", programs, address="0.0.0.0", netns=net.server)
+    server.create()
+    server.start()
+    server.execute("CREATE DATABASE team")
+    create_database(server.url("team", socket=True), SETTINGS)
+    yield server
+    server.stop()
+
+
+def _place(machine: Machine, server: Server) -> str:
+    return f"postgresql://postgres@{machine.server}:{server.port}/team"
+
+
+def _wait_for_word(consoles: list[Terminal], *texts: str, seconds: float = 40.0) -> None:
+    for console in consoles:
+        console.wait_for(*texts, seconds=seconds)
+
+
+def test_two_consoles_and_an_agent_share_a_team_and_survive_its_server(net: Network, server: Server) -> None:
+    near, far = net.machines
+    here, there = _place(near, server), _place(far, server)
+    with near.console("-t", here) as one, far.console("-t", there) as other:
+        _wait_for_word([one, other], "LIVE")
+        request = far("-t", there, "--as", "architect", "plan", "--content", "Split the loader", "--json").json
+        _wait_for_word([one, other], "Split the loader")
+        assert near("-t", here, "reject", request["request_id"], "--reason", "add tests").status == 0
+        heard = far("-t", there, "receive", "--agent", "architect", "--json").json["messages"]
+        assert [one["payload"]["content"] for one in heard] == ["add tests"]
+        far("-t", there, "--as", "architect", "plan", "--content", "Test the loader")
+        _wait_for_word([one, other], "Test the loader")
+
+        server.kill()
+        _wait_for_word([one, other], "UNREADABLE")
+        refused = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
+        assert (refused.status, refused.json["error"]) == (4, "STORE_UNREADABLE")
+        assert "Test the loader" in one.text, "the last good view stays"
+
+        server.start()
+        _wait_for_word([one, other], "LIVE")
+        assert far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late").status == 0
+        again = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
+        assert again.json["repeated"] is True
+        seen = near("-t", here, "inbox", "code_developer", "--json").json
+        assert [message["message_id"] for message in seen["messages"]] == ["late"]
+
+
+def test_a_pulled_cable_is_said_on_its_own_console_only_and_nothing_is_missed(net: Network, server: Server) -> None:
+    near, far = net.machines
+    here, there = _place(near, server), _place(far, server)
+    with near.console("-t", here) as one, far.console("-t", there) as other:
+        _wait_for_word([one, other], "LIVE")
+        far.pull_cable()
+        other.wait_for("UNREADABLE", seconds=40)
+        sent = ("send", "--to", "ceo", "--summary", "The build is broken again now", "--content", "Look.")
+        assert near("-t", here, "--as", "architect", *sent).status == 0
+        one.wait_for("The build is broken", seconds=20)
+        assert "LIVE" in one.text
+        far.plug_cable()
+        other.wait_for("LIVE", "The build is broken", seconds=40)
+
+
+def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(
+    net: Network, server: Server, tmp_path: Path
+) -> None:
+    local = server.url("team", socket=True)
+    team = open_database(local)
+    put(team, *[make_message(number, to=AGENT) for number in range(MESSAGES)])
+    stop = tmp_path / "stop"
+    crew: list[subprocess.Popen[bytes]] = []
+    for number, machine in enumerate(net.machines * 2):
+        receipts = tmp_path / f"receipts-{number}"
+        place = _place(machine, server)
+        crew.append(machine.start(sys.executable, "-m", "tests.sql.worker", place, str(receipts), str(stop)))
+    try:
+        _until(lambda: _acknowledged(local) >= MESSAGES // 3, 120)
+        server.kill()
+        server.start()
+        _until(lambda: _acknowledged(local) >= MESSAGES, 120)
+        stop.touch()
+        assert [one.wait(60) for one in crew] == [0] * len(crew)
+    finally:
+        for one in crew:
+            one.kill()
+            one.wait()
+    lines = team.audit(limit=100_000)
+    acknowledged = Counter(one for line in lines if line.action == "ack" for one in line.facts["ids"])
+    assert len(acknowledged) == MESSAGES
+    assert set(acknowledged.values()) == {1}
+    finished = Counter(line for file in tmp_path.glob("receipts-*") for line in file.read_text().splitlines())
+    assert set(finished.values()) == {1}
+    assert receive(Seat(team, AGENT), agent=AGENT).as_json()["count"] == 0
+    assert all(line.intact for line in lines)
+    team.close()
+
+
+def _acknowledged(place: str) -> int:
+    return int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0])
+
+
+def _until(condition: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.1)
