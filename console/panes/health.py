@@ -176,13 +176,7 @@ class HealthPane(ListPane[Vital | Problem]):
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
         number = count(len(snapshot.messages), "message")
         kind = self.shelf.team.capabilities.name
-        return Vital(
-            "queue",
-            "✓",
-            "good",
-            f"{number}{changed}",
-            f"{place}\n\nKept as {kind}. Revision {safe_line(snapshot.revision, 80)}.",
-        )
+        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {kind}.")
 
     def _was(self, moment: datetime | None) -> bool:
         """Whether the moment is known and not in the future, as it is for a clock that was set back."""

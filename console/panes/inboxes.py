@@ -33,7 +33,7 @@ class InboxesPane(ListPane[Message]):
 
     DEFAULT_CSS = """
     InboxesPane .inboxes--lists { layout: horizontal; height: 1fr; }
-    InboxesPane #roster { width: 34; height: 100%; }
+    InboxesPane #roster { width: 37; height: 100%; }
     InboxesPane #inbox { width: 1fr; height: 100%; }
     """
     MODE: ClassVar[Mode] = Mode.INBOXES
