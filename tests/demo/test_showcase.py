@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from store.views.board import view_of
 
 from console.demo.showcase import NOW, build
 from store.locations import open_team
 from store.protocol.reading import reading
+from store.views.board import view_of
 from store.views.rows import View
 
 
