@@ -47,9 +47,9 @@ MUTANTS = (
     ),
     Mutant(
         "re-read after lock",
-        f"{YAML}/recovery.py",
-        "        store.generation = load(store.disk, store.layout.queue, known)\n",
-        "        store.generation = known if known.stat else load(store.disk, store.layout.queue, known)\n",
+        f"{YAML}/generation.py",
+        "if known is not None and known.mark == found.mark:",
+        "if known is not None and known.stat is not None:",
         ("tests/store/test_yamlteam_foreign.py", "tests/store/test_yamlteam_lock.py"),
     ),
     Mutant(
@@ -60,11 +60,11 @@ MUTANTS = (
         ("tests/store/test_yamlteam_lock.py::test_a_lock_file_deleted_while_held_stops_the_commit",),
     ),
     Mutant(
-        "look at the queue before the swap",
+        "what a swap displaced is merged",
         f"{YAML}/commit.py",
-        "            raise Slipped\n",
-        "            return\n",
-        ("tests/store/test_yamlteam_foreign.py", "tests/crash/test_crash_states.py"),
+        "self.intruded = found.mark != old.mark",
+        "self.intruded = False",
+        ("tests/store/test_yamlteam_foreign.py",),
     ),
     Mutant(
         "control-character filter",

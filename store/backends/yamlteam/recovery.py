@@ -43,15 +43,20 @@ def settle(store: Store, released: Released | None, known: Generation) -> None:
         released, known = Released(store.tip.seq, store.agreed.mark), store.agreed
     store.tip = store.ledger.tip()
     strays = _strays(store)
-    found = store.disk.stat(store.layout.queue)
-    clean = released is not None and released.seq == store.tip.seq and not store.tip.torn
-    same = released is not None and found is not None and released.queue == found.mark
-    if clean and same and not strays and not _was_written_late(store):
-        store.generation = load(store.disk, store.layout.queue, known)
-        _refuse_hard_link(store)
-    else:
-        _Settlement(store, released if clean else None, known).run(strays)
+    left = released if released is not None and released.seq == store.tip.seq and not store.tip.torn else None
+    if strays or left is None or not _is_as_left(store, left, known):
+        _Settlement(store, left, known).run(strays)
     store.settled, store.agreed = True, store.generation
+
+
+def _is_as_left(store: Store, left: Released, known: Generation) -> bool:
+    """Load the queue; whether it is, with all beside it, as the last holder of the lock left it."""
+    found = store.disk.stat(store.layout.queue)
+    if found is None or found.mark != left.queue or _was_written_late(store):
+        return False
+    store.generation = load(store.disk, store.layout.queue, known)
+    _refuse_hard_link(store)
+    return store.generation.mark == left.queue
 
 
 def take_over(store: Store) -> None:
@@ -60,11 +65,12 @@ def take_over(store: Store) -> None:
     Raises:
         Slipped: The queue was written meanwhile; settle.
     """
-    store.intruded = False
+    store.settled = store.intruded = False
     theirs = _displaced(store)
     work = _contribution(store, theirs, store.generation.text) if theirs is not None else None
     if work is not None:
         store.commit(work)
+    store.settled = not store.intruded
 
 
 def _displaced(store: Store) -> QueueText | None:

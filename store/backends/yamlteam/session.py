@@ -49,7 +49,7 @@ def turn(
             _enter(store, released)
             yield store
         finally:
-            if store.settled:
+            if store.settled and not store.intruded:
                 with contextlib.suppress(OSError):
                     lock.write(released_text(Released(store.tip.seq, store.generation.mark)))
 
@@ -77,17 +77,14 @@ def _commit(store: Store, work: Work) -> None:
             _settle(store)
     else:
         raise _too_busy(store)
-    if store.intruded:
-        _merge(store)
+    _merge(store)
 
 
 def _merge(store: Store) -> None:
     """Take over what our swap displaced. Our own work is done, so a failure here is left to the next turn."""
     try:
         while store.intruded:
-            store.settled = False
             take_over(store)
-        store.settled = True
     except Slipped:
         with contextlib.suppress(TeamError, OSError):
             _settle(store)
@@ -99,6 +96,7 @@ def _enter(store: Store, released: Released | None) -> None:
     try:
         _settle(store, released, store.generation)
         drop.take_in(store)
+        _merge(store)
     except Slipped:
         _settle(store)
     except OSError as error:

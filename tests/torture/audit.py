@@ -1,0 +1,159 @@
+"""Judges a team after the torture from the receipts: what was acknowledged, and what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from store.backends.yamlteam.disk import RealDisk
+from store.backends.yamlteam.ledger import Ledger
+
+_ARCHIVE = "-archive"
+
+
+@dataclass(slots=True)
+class Receipts:
+    """Everything the children noted.
+
+    Attributes:
+        got: (agent, id) -> how often plain `receive` handed it out.
+        errors: Text of refusals -> how often; expected under torture.
+        wrong: What a child saw that must not be.
+    """
+
+    sent: set[str] = field(default_factory=set)
+    got: Counter[tuple[str, str]] = field(default_factory=Counter)
+    acked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    asked: set[str] = field(default_factory=set)
+    answered: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What was wrong, and what is only worth knowing."""
+
+    failures: list[str] = field(default_factory=list)
+    unseen: int = 0
+    archived: int = 0
+    live: int = 0
+
+
+def read_receipts(folder: Path) -> Receipts:
+    """Collect the receipt files."""
+    receipts = Receipts()
+    for path in sorted(folder.iterdir()):
+        for line in path.read_text().splitlines():
+            kind, *words = line.split(" ")
+            _take(receipts, kind, words)
+    return receipts
+
+
+def _take(receipts: Receipts, kind: str, words: list[str]) -> None:
+    if kind == "sent":
+        receipts.sent.update(words)
+    elif kind in ("got", "acked"):
+        counter = receipts.got if kind == "got" else receipts.acked
+        counter.update((words[0], one) for one in words[1:] if one)
+    elif kind == "asked":
+        receipts.asked.update(words)
+    elif kind == "answered":
+        receipts.answered.update(words)
+    elif kind == "error":
+        receipts.errors[words[0]] += 1
+    elif kind == "wrong":
+        receipts.wrong.append(" ".join(words))
+
+
+def judge(root: Path, receipts: Receipts, *, ledger: bool) -> Verdict:
+    """Check every promise against the files, read by an independent loader."""
+    verdict = Verdict()
+    live = _messages(root / "message-queue.yaml")
+    archives = dict(_archives(root))
+    _check_presence(verdict, receipts, live, archives)
+    _check_delivery(verdict, receipts, live, archives)
+    _check_answers(verdict, receipts, live, archives)
+    _check_files(verdict, root, ledger=ledger)
+    verdict.failures += [f"a child saw: {one}" for one in receipts.wrong]
+    return verdict
+
+
+def _check_presence(
+    verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
+) -> None:
+    ids = Counter(str(one["message_id"]) for one in live)
+    archived = {str(one["message_id"]) for messages in archives.values() for one in messages}
+    verdict.live, verdict.archived = len(live), len(archived)
+    lost = receipts.sent - set(ids) - archived
+    verdict.failures += [f"lost: {one}" for one in sorted(lost)]
+    verdict.failures += [f"in the queue {count} times: {one}" for one, count in ids.items() if count > 1]
+
+
+def _check_delivery(
+    verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
+) -> None:
+    for name, handed in (("delivered", receipts.got), ("acknowledged", receipts.acked)):
+        verdict.failures += [f"{name} {count} times: {one}" for one, count in handed.items() if count > 1]
+    in_archive = {agent: Counter(str(one["message_id"]) for one in messages) for agent, messages in archives.items()}
+    for agent, counter in in_archive.items():
+        verdict.failures += [
+            f"{count} times in the archive of {agent}: {one}" for one, count in counter.items() if count > 1
+        ]
+    for agent, message_id in (*receipts.got, *receipts.acked):
+        if message_id not in in_archive.get(agent, ()):
+            verdict.failures.append(f"delivered to {agent} but not archived: {message_id}")
+    for one in live:
+        if one.get("status") == "read" and one["message_id"] not in in_archive.get(str(one["to"]), ()):
+            verdict.failures.append(f"read but not archived: {one['message_id']}")
+    seen = {message_id for _, message_id in (*receipts.got, *receipts.acked)}
+    read = {one for counter in in_archive.values() for one in counter}
+    verdict.unseen = len(read - seen)
+
+
+def _check_answers(
+    verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
+) -> None:
+    everything = {str(one["message_id"]): one for one in live}
+    everything |= {str(one["message_id"]): one for messages in archives.values() for one in messages}
+    answers: Counter[str] = Counter()
+    asked: set[str] = set()
+    for one in everything.values():
+        request = str((one.get("payload") or {}).get("request_id", ""))
+        answers[request] += one.get("type") == "plan_approval_response"
+        asked |= {request} if one.get("type") == "plan_approval_request" else set()
+    verdict.failures += [f"{answers[one]} answers: {one}" for one in asked if answers[one] > 1]
+    verdict.failures += [f"answered {count} times: {one}" for one, count in receipts.answered.items() if count > 1]
+    verdict.failures += [f"answer lost: {one}" for one in receipts.answered if not answers[one]]
+    verdict.failures += [f"question lost: {one}" for one in receipts.asked - asked]
+
+
+def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
+    litter = [path.name for path in root.rglob("*") if ".tmp." in path.name]
+    verdict.failures += [f"litter: {one}" for one in litter]
+    if ledger:
+        broken = [
+            tip.line.seq for tip, intact in Ledger(RealDisk(), root / "audit.jsonl").lines() if not intact and tip.line
+        ]
+        verdict.failures += [f"the chain of the ledger breaks at line {one}" for one in broken[:3]]
+        modes = {path.stat().st_mode & 0o777 for path in root.glob("message-queue.yaml*")}
+        verdict.failures += [f"a mode became {mode:o}" for mode in modes - {0o600}]
+
+
+def _archives(root: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted((root / "archive").glob("*.yaml")):
+        found.setdefault(path.name.partition(_ARCHIVE)[0], []).extend(_messages(path))
+    yield from found.items()
+
+
+def _messages(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    messages: list[dict[str, Any]] = (yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) or {}).get("messages") or []
+    return messages

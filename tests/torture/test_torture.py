@@ -1,0 +1,22 @@
+"""Under kills, stops, failing writes and programs that do not lock, every promise holds; and the judge can see."""
+
+from __future__ import annotations
+
+from tests.torture.run import torture
+
+
+def test_nothing_is_lost_doubled_or_left_behind() -> None:
+    # A short run; `python -m tests.torture --seconds 1800` is the long one.
+    outcome = torture(seconds=8, seed=11)
+    assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
+    assert outcome.harm["SIGKILL"] > 3
+    assert len(outcome.receipts.sent) > 20
+    assert outcome.receipts.got
+    assert outcome.receipts.acked
+    assert outcome.receipts.answered
+
+
+def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
+    outcome = torture(seconds=8, seed=11, store="broken")
+    broken = {one.partition(" ")[0] for one in outcome.verdict.failures}
+    assert "delivered" in broken
