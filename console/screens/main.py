@@ -114,18 +114,18 @@ class MainScreen(Screen[None]):
     def go(self, mode: Mode) -> None:
         """Go to a mode."""
         if mode is self.mode:
-            self.pane.focus_first()
+            if self._is_drawn:
+                self.pane.focus_first()
             return
         self.pane.remove_class("-active")
         self.mode = mode
         fresh = mode not in self._panes
         if fresh:
             self._panes[mode] = _make(mode, self.shelf)
-            self.query_one("#body").mount(self._panes[mode])
         self.pane.add_class("-active")
         self._show_frame()
         if fresh:
-            self.call_after_refresh(self._enter)
+            self.run_worker(self._bring_in(self._panes[mode]), group="panes")
         else:
             self._enter()
 
@@ -232,9 +232,13 @@ class MainScreen(Screen[None]):
         """Whether the present pane is complete; before that no key acts on it and nothing is shown in it."""
         return self.pane.is_mounted
 
+    async def _bring_in(self, pane: Pane) -> None:
+        await self.query_one("#body").mount(pane)
+        if self.pane is pane:
+            self._enter()
+
     def _enter(self) -> None:
         if not self._is_drawn:
-            self.call_after_refresh(self._enter)
             return
         self._shown[self.mode] = self.situation
         self.pane.show(self.situation, self.now)
