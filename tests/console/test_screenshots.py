@@ -29,4 +29,4 @@ def test_pictures_load_nothing_and_name_no_place_of_a_machine() -> None:
         text = path.read_text(encoding="utf-8")
         outside = set(re.findall(r"https?://[^\"'<> ]+", text)) - {"http://www.w3.org/2000/svg"}
         assert not outside, path
-        assert not re.search(r"/tmp/|/home/|/root/|/work/", text), path
+        assert not re.search(r"/(?:tmp|home|root|work)/", text), path
