@@ -231,6 +231,21 @@ def test_the_place_of_a_byte_that_is_not_utf8_has_a_column() -> None:
     assert refusal(around(b"ab\xe9")).column == 10
 
 
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"messages:   # \x0ec\n" + GOOD, 1),
+        (b"# x\nmessages: []\n# \x1b[2J\n", 3),
+        (b"# x\n# \xc2\x9b\nmessages:\n" + GOOD, 2),
+        (b"messages:\n" + GOOD + b"other: 1 # \x7f\n", 6),
+    ],
+)
+def test_a_control_character_outside_every_message_is_refused_with_its_line(data: bytes, line: int) -> None:
+    error = refusal(data)
+    assert "may not stand in YAML" in error.message
+    assert error.line == line
+
+
 def test_a_conflict_inside_a_message_is_only_text() -> None:
     assert QueueText.parse(around(b"|\n      <<<<<<< HEAD\n      =======\n      >>>>>>> x")).damaged() == []
 
@@ -277,6 +292,19 @@ def test_thousands_of_damaged_entries_do_not_hide_the_good_ones() -> None:
     assert [message.message_id for message in text.messages()] == ["GOOD"]
     assert len(text.damaged()) < 2100
     assert sum(entry.error is not None for entry in text.entries) == len(text.entries) - 1
+
+
+def test_a_kept_error_keeps_no_frames_of_the_reader_alive() -> None:
+    error = QueueText.parse(around(b"!tag x")).entries[1].error
+    assert error is not None
+    assert error.__traceback__ is None
+    assert error.__context__ is None
+
+
+def test_a_bracketed_list_of_anything_but_messages_is_refused() -> None:
+    assert "more than 1000" in refusal(b"messages: [" + b"a, " * 2000 + b"b]\n").message
+    assert "more than 1000" in refusal(b"messages: [" + b"{a: 1}, " * 2000 + b"b]\n").message
+    assert len(QueueText.parse(b"messages: [" + b"a, " * 900 + b"b]\n").damaged()) == 901
 
 
 def test_entries_nobody_looked_at_are_looked_at_once_the_file_is_repaired() -> None:

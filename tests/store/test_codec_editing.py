@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.backends.yamlteam.codec import CodecError, QueueText, emit
+from store.backends.yamlteam.codec import CodecError, QueueText, editing, emit
 from store.message import Message, new_record
 
 WRITTEN_BY_HAND = b"""\
@@ -236,10 +236,11 @@ def test_the_style_of_the_file_is_kept(style: str) -> None:
 
 @pytest.mark.parametrize("last", ["x", "|\n      x", "|-\n      x", "|+\n      x", "'x'", "[x]"])
 def test_a_file_without_a_final_newline_can_be_appended_to(last: str) -> None:
-    data = f"messages:\n- message_id: M\n  type: t\n  from: a\n  to: b\n  payload:\n    content: {last}".encode()
+    data = f"messages:\n- message_id: M\n  type: t\n  from: no\n  to: b # who\n  payload:\n    content: {last}".encode()
     text = QueueText.parse(data)
     after = QueueText.parse(text.edit(append=[a_message(1)]).data())
     assert after.messages()[0].record == text.messages()[0].record
+    assert after.data().startswith(data[: data.index(b"content:")])
     assert after.messages()[1].record == a_message(1).record
 
 
@@ -287,6 +288,13 @@ def test_a_list_in_an_unusual_frame_can_be_changed(data: bytes) -> None:
     loaded = yaml.load(after.data(), yaml.CSafeLoader)
     assert len(loaded.pop("messages")) == len(before) + 1
     assert loaded == others
+
+
+def test_a_conversion_that_would_lose_an_entry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = QueueText.parse(b"messages: [{message_id: M, type: t, from: a, to: b}]\n")
+    monkeypatch.setattr(editing, "in_block_frame", lambda data, raws: b"messages:\n" + list(raws)[0])
+    with pytest.raises(CodecError, match="dashes"):
+        text.edit(append=[a_message(1)])
 
 
 words = st.sampled_from(["read", "failed", "no", "a: b", "two\nlines\n", " x", "10:30", "é", "", "x" * 200])

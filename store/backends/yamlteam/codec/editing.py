@@ -96,12 +96,12 @@ def _close_last(parts: Parts, changed: dict[int, Entry | None]) -> None:
 
 
 def _closed(entry: Entry, style: Style) -> Entry:
+    """The entry with a line end, which must not become part of a text that ended without one."""
     raw, message = entry.raw + style.eol, entry.message
     if message is None:
         return Entry(raw)
-    if same(parse_record(raw), message.record):
-        return Entry(raw, message)
-    return new_entry(message, style)
+    record = parse_record(raw)
+    return Entry(raw if same(record, message.record) else patch(raw, record, message.record, style), message)
 
 
 def _entries(entries: tuple[Entry, ...], changed: Mapping[int, Entry | None]) -> tuple[Entry, ...]:

@@ -18,6 +18,7 @@ _FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 _OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
 _NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*+"
 _KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?(?:[ \t\r\n]|\Z))")
@@ -70,6 +71,8 @@ def split(data: bytes) -> Frame | None:
             return None
         starts = item_starts(data, first.start(), end, style)
         frame = Frame(data[: first.start()], starts, end, style, doubtful or has_other_breaks(data))
+    if _FORBIDDEN.search(frame.head):
+        return None
     return frame if _is_sound(data[: found.start()], data[frame.end :]) else None
 
 

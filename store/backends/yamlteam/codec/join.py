@@ -16,8 +16,8 @@ from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.whole import MOST_DAMAGED
 from store.message import Message
 
-_TRIES = 400
-_WIDEST = 1 << 16
+_TRIES = 100
+_NARROWEST, _WIDEST = 1 << 10, 1 << 16
 
 
 def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> Parts:
@@ -84,8 +84,8 @@ def join_open(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     while index < len(entries):
         entry, used = entries[index], 1
         if is_open(entry) and tries > 0:
-            tries -= 1
             entry, used = _close(entries, index)
+            tries -= used == 1
         joined.append(entry)
         index += used
     return tuple(joined)
@@ -103,9 +103,13 @@ def is_skipped(entry: Entry) -> bool:
 
 def _close(entries: Sequence[Entry], index: int) -> tuple[Entry, int]:
     """The joined entry and how many entries it uses; the entry itself when nothing near closes it."""
-    raws = _window(entries, index)
-    ends = list(accumulate([raw.count(b"\n") for raw in raws]))
-    used = _closing(raws, ends)
+    raws: list[bytes] = []
+    used, width = 0, _NARROWEST
+    while used < 2 and width <= _WIDEST:
+        before, raws = len(raws), _window(entries, index, width)
+        if len(raws) > before:
+            used = _closing(raws, list(accumulate([raw.count(b"\n") for raw in raws])))
+        width *= 8
     if used < 2:
         return entries[index], 1
     candidate = Entry(b"".join(raws[:used]))
@@ -128,12 +132,13 @@ def _closing(raws: Sequence[bytes], ends: Sequence[int]) -> int:
         return 0
 
 
-def _window(entries: Sequence[Entry], index: int) -> list[bytes]:
+def _window(entries: Sequence[Entry], index: int, width: int) -> list[bytes]:
+    """The bytes of the entry at `index` and of those behind it, up to about `width` bytes in all."""
     raws: list[bytes] = []
     size = 0
-    for entry in entries[index:]:
-        size += len(entry.raw)
-        if raws and size > _WIDEST:
+    for place in range(index, len(entries)):
+        size += len(entries[place].raw)
+        if raws and size > width:
             break
-        raws.append(entry.raw)
+        raws.append(entries[place].raw)
     return raws
