@@ -292,7 +292,7 @@ def test_a_list_in_an_unusual_frame_can_be_changed(data: bytes) -> None:
 
 def test_a_conversion_that_would_lose_an_entry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = QueueText.parse(b"messages: [{message_id: M, type: t, from: a, to: b}]\n")
-    monkeypatch.setattr(editing, "in_block_frame", lambda data, raws: b"messages:\n" + list(raws)[0])
+    monkeypatch.setattr(editing, "in_block_frame", lambda data, raws: b"messages:\n" + next(iter(raws)))
     with pytest.raises(CodecError, match="dashes"):
         text.edit(append=[a_message(1)])
 
