@@ -4,6 +4,7 @@ VENV ?= .venv
 PYTHON ?= $(shell for one in python3.13 python3.12 python3.11 python3; do \
 	command -v $$one >/dev/null 2>&1 && $$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$one && break; done)
 BIN := $(VENV)/bin
+WORKERS ?= auto
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -12,13 +13,14 @@ ARGS ?=
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  WORKERS=0 runs the tests one after the other"
 	@echo "  ARGS=... is handed on, for example: make test ARGS='-k receive -x'"
 
 run: $(VENV)/.installed ## set up, then open the console on a simulated team
 	$(BIN)/team-console demo $(ARGS)
 
 test: $(VENV)/.tested ## set up, then run the tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 check: $(VENV)/.checked ## set up, then lint and check types
 	$(BIN)/ruff check .
