@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 
+DISSOLVING = "dissolve"
+"""The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
+
 
 def act(
     screen: MainScreen,
@@ -31,6 +34,7 @@ def act(
     if screen.busy:
         screen.toast("The former action is still being written.", severity="warning")
         return
+    screen.set_busy("writing")
     screen.app.run_worker(_act(screen, work, told, then), group="act", exit_on_error=False)
 
 
@@ -39,7 +43,8 @@ def dissolve(screen: MainScreen, names: tuple[str, ...], reason: str | None) -> 
     if screen.busy:
         screen.toast("The former action is still being written.", severity="warning")
         return
-    screen.app.run_worker(_dissolve(screen, names, reason), group="act", exit_on_error=False)
+    screen.set_busy("stopping")
+    screen.app.run_worker(_dissolve(screen, names, reason), group=DISSOLVING, exit_on_error=False)
 
 
 def fetch(screen: MainScreen, message: Message) -> None:
@@ -64,7 +69,6 @@ async def _act(
     told: Callable[[ResultT], str] | None,
     then: Callable[[ResultT], None] | None,
 ) -> None:
-    screen.set_busy("writing")
     try:
         result = await asyncio.to_thread(work)
     except Exception as error:
@@ -112,6 +116,9 @@ async def _dissolve(screen: MainScreen, names: tuple[str, ...], reason: str | No
             agreed += row is not None and row.state is RequestState.APPROVED
             if row is not None and row.state is RequestState.REJECTED:
                 screen.toast(f"⊘ {safe_line(name, 64)} will not stop: {safe_line(row.reason, 200)}", severity="warning")
+    except asyncio.CancelledError:
+        screen.toast("Nobody else is asked to stop.", severity="warning")
+        raise
     finally:
         screen.set_busy("")
     screen.toast(f"{agreed} of {len(names)} agreed to stop")

@@ -111,6 +111,7 @@ class ConsoleApp(App[int]):
     def on_mount(self) -> None:
         """Begin to read at once; watch when there is something to see."""
         leave_cleanly(self)
+        self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
 
@@ -127,7 +128,7 @@ class ConsoleApp(App[int]):
         """Forget what the terminal shows, and look again."""
         if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
             canvas.forget()
-        self.main.refresh(layout=True)
+        self.refresh(layout=True)
         self.look()
 
     def on_resize(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.events import Resize
+from textual.events import Click, Resize
+from textual.message import Message
 
 from widgets.cells import Line, width_of
 from widgets.one_line import OneLine
@@ -26,8 +27,15 @@ class KeyBar(OneLine):
     DEFAULT_CSS = "KeyBar { background: $panel; padding: 0 1; }"
     HELP: ClassVar[str] = "What you can press here; ? shows all of it."
 
+    @dataclass
+    class Pressed(Message):
+        """A key was clicked."""
+
+        key: str
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._ends: tuple[tuple[int, int, str], ...] = ()
         self._hints: tuple[KeyHint, ...] = ()
         self._pinned: tuple[KeyHint, ...] = ()
         self._note: Line = ()
@@ -38,13 +46,30 @@ class KeyBar(OneLine):
         right = (*note, *(part for hint in pinned for part in _piece(hint)))
         room = self.size.width - width_of(right) - 1
         left: list[Line] = []
+        places: list[tuple[int, int, str]] = []
+        at = 0
         for hint in hints:
             piece = _piece(hint)
-            if room < width_of(piece):
+            size = width_of(piece)
+            if room < size:
                 break
-            room -= width_of(piece)
+            room -= size
             left.append(piece)
+            places.append((at, at + size, hint.key))
+            at += size
+        at = self.size.width - sum(width_of(_piece(hint)) for hint in pinned)
+        for hint in pinned:
+            places.append((at, at := at + width_of(_piece(hint)), hint.key))
+        self._ends = tuple(places)
         self.set_line(tuple(part for piece in left for part in piece), right)
+
+    def on_click(self, event: Click) -> None:
+        """Press the key under the mouse."""
+        x = event.x - self.styles.padding.left
+        for start, end, key in self._ends:
+            if start <= x < end:
+                self.post_message(self.Pressed(key))
+                return
 
     def on_resize(self, event: Resize) -> None:
         """Choose what fits."""

@@ -101,6 +101,10 @@ def known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
 
 def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Receipt:
     kind = letter.kind or "message"
+    if kind == "message" and ALL in letter.to:
+        raise TeamError(
+            Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
+        )
     return mail.send(
         screen.seat,
         to=letter.to,
@@ -190,7 +194,7 @@ def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: mail.Previ
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening)
-    lines.append("The next one is asked when one has answered, or kept silent for too long.")
+    lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
     form = Confirm[str](
         "Shut down the team", tuple(lines), lambda reason: reason, verb=f"Ask all {len(names)}", field="reason"
     )

@@ -14,7 +14,7 @@ from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from console.acting import act, dissolve, fetch
+from console.acting import DISSOLVING, act, dissolve, fetch
 from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
 from console.deeds import deeds
 from console.drafts import Drafts
@@ -130,8 +130,9 @@ class MainScreen(Screen[None]):
             self._enter()
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside nothing happens."""
-        self.pane.back()
+        """Back out of the innermost thing; at the outside, stop asking agents to stop one after the other."""
+        if not self.pane.back():
+            self.app.workers.cancel_group(self.app, DISSOLVING)
         self._show_keys()
 
     def subject(self) -> Subject:
@@ -282,6 +283,13 @@ class MainScreen(Screen[None]):
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
         fetch(self, event.message)
+
+    @on(KeyBar.Pressed)
+    def _pressed(self, event: KeyBar.Pressed) -> None:
+        here = actions_in(self.mode, read_only=self.read_only)
+        action = next((one for one in here if one.shown == event.key), None)
+        if action is not None:
+            self.action_perform(action.id)
 
     @on(TabBar.Chosen)
     def _chosen(self, event: TabBar.Chosen) -> None:

@@ -1,0 +1,125 @@
+"""Around the screen: the picker of teams, the mouse, suspending, and what a busy console does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from console.demo import showcase
+from console.screens.picker import PickerApp
+from store.backends.memory import MemoryTeam
+from tests.console.conftest import hand_in_plan, opened
+from tests.pty import console
+from widgets.field import Field
+from widgets.key_bar import KeyBar
+from widgets.note import Letter
+from widgets.tab_bar import TabBar
+
+
+@pytest.mark.anyio
+async def test_the_picker_gives_the_location_chosen() -> None:
+    app = PickerApp(("/projects/one", "/projects/two"))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("j", "enter")
+        await pilot.pause()
+    assert app.return_value == "/projects/two"
+
+
+@pytest.mark.anyio
+async def test_the_picker_can_be_left() -> None:
+    app = PickerApp(("/projects/one",))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("escape")
+        await pilot.pause()
+    assert app.return_value is None
+
+
+@pytest.mark.anyio
+async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        keys = desk.app.main.query_one(KeyBar).text
+        await desk.pilot.click(KeyBar, offset=(1 + keys.index("r reject"), 0))
+        await desk.form()
+        await desk.press("escape")
+        tabs = desk.app.main.query_one(TabBar).text
+        await desk.pilot.click(TabBar, offset=(2 + tabs.index("Requests"), 0))
+        await desk.until(lambda: desk.app.main.mode == "requests", "the mode")
+
+
+@pytest.mark.anyio
+async def test_a_message_to_all_goes_the_way_of_a_broadcast(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#to", Field).value = "all"
+        form.query_one("#summary", Field).value = "Code freeze starts today at four"
+        form.query_one("#content", Letter).text = "Merge what is reviewed."
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "b writes to everybody" in desk.text, "a refusal")
+        assert len(team.snapshot().messages) == 1
+
+
+@pytest.mark.anyio
+async def test_asking_all_to_stop_can_be_stopped(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("S")
+        await desk.until(lambda: "Ask all 3" in desk.text, "the question")
+        await desk.press("tab", "tab", "enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the first request")
+        await desk.press("escape")
+        await desk.until(lambda: any("Nobody else is asked" in one for one in desk.toasts), "the end")
+        assert len(team.snapshot().messages) == 2
+        assert desk.app.main.busy == ""
+
+
+@pytest.mark.anyio
+async def test_one_write_at_a_time(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        gate = threading.Event()
+        said: list[str] = []
+        desk.app.main.act(lambda: gate.wait(10), lambda _: "first")
+        desk.app.main.act(lambda: said.append("second ran"), lambda _: "second")
+        gate.set()
+        await desk.until(lambda: "first" in desk.toasts, "the first one's end")
+        assert any("still being written" in one for one in desk.toasts)
+        assert said == []
+        desk.app.main.act(lambda: said.append("third ran"), lambda _: "third")
+        await desk.until(lambda: said == ["third ran"], "a later one")
+
+
+def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> None:
+    showcase.build(tmp_path)
+    with console(tmp_path) as terminal:
+        terminal.wait_for("ESCALATE", "LIVE")
+        terminal.send(b"\x1a")
+        terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
+        left = bytes(terminal.output)
+        assert left.rfind(b"\x1b[?1049l") > left.rfind(b"\x1b[?1049h")
+        marker = len(terminal.output)
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.wait_until(lambda: b"ESCALATE" in terminal.output[marker:], "the picture again")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:
+    showcase.build(tmp_path)
+    with console(tmp_path) as terminal:
+        terminal.wait_for("ESCALATE", "LIVE")
+        terminal.settle()
+        marker = len(terminal.output)
+        terminal.send(b"\x0c")
+        drawn = ("ESCALATE", "sprint-42", "palette")
+        terminal.wait_until(lambda: all(one.encode() in terminal.output[marker:] for one in drawn), "the picture again")
+
+
+def _stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
