@@ -105,6 +105,12 @@ def test_a_list_inside_a_quoted_title_is_not_the_queue(end: bytes) -> None:
             QueueText.parse(data)
 
 
+def test_text_in_quotes_survives_a_broken_neighbour() -> None:
+    text = QueueText.parse(b"messages:\n" + holding(b'"first\n- second"') + TWO.replace(b"type: t", b"type: \x7f"))
+    assert [message.content for message in text.messages()] == ["first - second"]
+    assert "U+007F" in text.damaged()[0][1].message
+
+
 def test_a_line_that_lost_its_indentation_damages_only_its_entry() -> None:
     data = b"messages:\n" + TWO + holding(b"|\nHello world") + TWO
     text = QueueText.parse(data)
