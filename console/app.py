@@ -231,7 +231,8 @@ class ConsoleApp(App[int]):
         if view is None or (now - view.now).total_seconds() > REJUDGE:
             self.look()
         if self.main.is_mounted:
-            self.main.tick(now)
+            with suppress(NoMatches):
+                self.main.tick(now)
 
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
