@@ -20,6 +20,7 @@ BENCHMARKS = {
     "processes": "`team-console send` as a process against bare Python and ClawTeam",
     "screens": "the console on a terminal against neomutt: first paint, keys, bytes, memory",
     "live": "from a change on disk to the screen, over 500 changes",
+    "sql": "one to 32 agents on a team in files, in SQLite and in PostgreSQL",
     "growth": "what grows from 100 to 100,000 messages, and memory with a large archive",
 }
 

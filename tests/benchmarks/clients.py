@@ -37,7 +37,6 @@ class Client:
         down: The arrow key as it is sent to this program.
         switch: Pairs of keys there and back that change the whole screen.
         deliver: Puts one more message into its store.
-        shows_list: Whether a screen text shows the first rows.
     """
 
     name: str
@@ -56,6 +55,11 @@ class Client:
     def shows_list(text: str) -> bool:
         """Whether the first messages are on the screen."""
         return re.search(r"job \d{6}", text) is not None
+
+    @classmethod
+    def is_ready(cls, text: str) -> bool:
+        """Whether they are there and no older ones are still being read."""
+        return cls.shows_list(text) and "READING" not in text
 
 
 def console(folder: Path, size: int, *, archived: int = 0) -> Client:

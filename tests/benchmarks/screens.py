@@ -65,9 +65,9 @@ def watch_start(client: Client) -> Results:
 
 
 def arrive(client: Client, terminal: Terminal) -> None:
-    """Wait until the first rows are there and nothing moves any more."""
+    """Wait until everything was read and nothing moves any more."""
     deadline = perf_counter() + 120
-    while not client.shows_list(terminal.text()):
+    while not client.is_ready(terminal.text()):
         if perf_counter() > deadline:
             raise TimeoutError(f"{client.name} shows no message:\n{terminal.text()}")
         terminal.settle(quiet=0.3, limit=10.0)
