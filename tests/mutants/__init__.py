@@ -1,1 +1,1 @@
-"""Switches off one protection at a time, in a copy of the code, and asks whether a test notices."""
+"""Protections switched off one at a time: for each there is a test that notices."""

@@ -1,72 +1,48 @@
-"""Prints a table of protections and whether a test notices their absence: `python -m tests.mutants [WORD...]`."""
+"""`python -m tests.mutants`: switch each protection off in a test process and show which test notices."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
-from pathlib import Path
 
-from tests.mutants.protections import MUTANTS, Mutant
+import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("store", "widgets", "console", "tests", "pyproject.toml")
-LIMIT = 300.0
-"""Seconds the tests of one mutant may take; a protection whose absence makes them hang is noticed too."""
-_FAILED, _PASSED = 1, 0
+from tests.mutants.mutants import MUTANTS
 
 
 def main() -> int:
-    """Judge each mutant whose protection holds one of the words; 0 when every one was caught."""
+    """Print one line per mutant; the exit status says whether each was noticed by its tests and only then."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("words", nargs="*", help="only protections with one of these words")
-    words = parser.parse_args().words
-    chosen = [one for one in MUTANTS if not words or any(word in one.protection for word in words)]
-    missed = 0
-    print(f"{'protection switched off':44}{'caught':>8}{'seconds':>9}  by")
-    for mutant in chosen:
-        began = time.monotonic()
-        verdict = _judge(mutant)
-        missed += verdict != "yes"
-        print(f"{mutant.protection:44}{verdict:>8}{time.monotonic() - began:9.1f}  {mutant.tests[0]}", flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} caught")
-    return 1 if missed or not chosen else 0
+    parser.add_argument("names", nargs="*", help="only these")
+    parser.add_argument("--be", choices=sorted(MUTANTS), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.be:
+        return _be(chosen.be)
+    names = chosen.names or list(MUTANTS)
+    survived = [name for name in names if not _is_noticed(name)]
+    print(f"{len(names)} protections, {len(survived)} whose absence no test noticed")
+    return 1 if survived else 0
 
 
-def _judge(mutant: Mutant) -> str:
-    with tempfile.TemporaryDirectory() as name:
-        copy = Path(name)
-        _copy(copy)
-        path = copy / mutant.file
-        text = path.read_text(encoding="utf-8")
-        if text.count(mutant.old) != 1:
-            return "stale"
-        path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-        return _noticed(copy, mutant)
+def _is_noticed(name: str) -> bool:
+    tests = MUTANTS[name].tests
+    healthy = subprocess.run([sys.executable, "-m", "pytest", *_OPTIONS, *tests], capture_output=True, check=False)
+    mutated = subprocess.run([sys.executable, "-m", "tests.mutants", "--be", name], capture_output=True, check=False)
+    noticed = healthy.returncode == 0 and mutated.returncode == pytest.ExitCode.TESTS_FAILED
+    word = "noticed by" if noticed else "NOT NOTICED by" if healthy.returncode == 0 else "BROKEN TEST"
+    print(f"{name:32} {word} {', '.join(tests)}", flush=True)
+    return noticed
 
 
-def _copy(target: Path) -> None:
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, target / part)
+def _be(name: str) -> int:
+    """This process is the mutant: run its tests with the protection switched off."""
+    with pytest.MonkeyPatch.context() as patch:
+        MUTANTS[name].patch(patch)
+        return int(pytest.main([*_OPTIONS, *MUTANTS[name].tests]))
 
 
-def _noticed(copy: Path, mutant: Mutant) -> str:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        return "yes"
-    return {_FAILED: "yes", _PASSED: "NO"}.get(done.returncode, f"error {done.returncode}")
-
+_OPTIONS = ("-q", "-x", "-p", "no:cacheprovider")
 
 if __name__ == "__main__":
     sys.exit(main())

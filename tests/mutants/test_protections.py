@@ -1,20 +1,15 @@
-"""The list of protections keeps up with the code: each place to switch one off is there, exactly once."""
+"""Small promises that a mutant needs to be caught by."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.mutants.protections import MUTANTS, Mutant
-
-ROOT = Path(__file__).resolve().parents[2]
+from store.safe import safe_line, safe_text
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.protection)
-def test_the_place_is_there_once_and_so_is_the_test(mutant: Mutant) -> None:
-    assert (ROOT / mutant.file).read_text(encoding="utf-8").count(mutant.old) == 1
-    for one in mutant.tests:
-        file, _, name = one.partition("::")
-        assert (ROOT / file).is_file()
-        assert not name or f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
+@pytest.mark.parametrize("hostile", ["\x1b]52;c;x\x07", "\x1b[6n", "\x9b2J", "\u202e", "\x7f"])
+def test_no_control_of_a_terminal_survives(hostile: str) -> None:
+    for shown in (safe_text(f"a{hostile}b"), safe_line(f"a{hostile}b")):
+        assert not set(hostile) & set(shown) & set("\x1b\x07\x9b\u202e\x7f")
+        assert shown[0] == "a"
+        assert shown[-1] == "b"

@@ -1,0 +1,81 @@
+"""What the next lock holder does with a transaction that is on record and never reached the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from store.backends.yamlteam.ledger import Ledger
+from store.backends.yamlteam.team import YamlTeam
+from tests.crash.models import images
+from tests.crash.simdisk import ROOT, PowerCut, SimDisk
+from tests.crash.stories import AGENT, answer, deliver, open_team, receive, send
+from tests.store.contract import make_message
+
+ONE, TWO = make_message(1).message_id, make_message(2).message_id
+
+
+def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
+    """A disk with two messages on which `act` was killed once its ledger line was durable."""
+    disk = SimDisk()
+    send(1, 2)(open_team(disk))
+
+    def stop(count: int, name: str) -> None:
+        if name == "exchange":
+            raise PowerCut
+
+    disk.fault = stop
+    try:
+        act(open_team(disk))
+    except PowerCut:
+        (image,) = images(disk, "process")
+        return image.disk()
+    raise AssertionError("it was not stopped")
+
+
+def _notices(disk: SimDisk) -> list[str]:
+    with open_team(disk).transaction(actor="ceo", action="look", wait=0) as tx:
+        return [one.code for one in tx.notices]
+
+
+def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_once() -> None:
+    disk = _killed_before_the_swap(receive)
+    assert receive(open_team(disk)) == [ONE, TWO]
+    assert receive(open_team(disk)) == []
+    history = open_team(disk).history(agent=AGENT).messages
+    assert sorted(one.message_id for one in history) == [ONE, TWO]
+
+
+def test_undoing_is_on_record_and_told() -> None:
+    disk = _killed_before_the_swap(receive)
+    assert _notices(disk) == ["UNDONE"]
+    last = Ledger(disk, ROOT / "audit.jsonl").tip().line
+    assert last is not None
+    assert (last.action, last.void) == ("undo", 2)
+    assert open_team(disk).history().messages == ()
+    assert {one.status for one in open_team(disk).snapshot().messages} == {"pending"}
+
+
+def test_an_answer_on_record_is_finished_whole() -> None:
+    disk = _killed_before_the_swap(answer)
+    assert _notices(disk) == ["COMPLETED"]
+    states = {one.message_id[-2:]: one.status for one in open_team(disk).snapshot().messages}
+    assert states == {"01": "read", "02": "pending", "09": "pending"}
+    assert [one.message_id for one in open_team(disk).history().messages] == [ONE]
+
+
+def test_a_delivery_on_record_is_finished_and_pushed_once() -> None:
+    disk = _killed_before_the_swap(deliver)
+    assert _notices(disk) == ["COMPLETED"]
+    pushed = disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0]
+    assert pushed.count(ONE.encode()) == pushed.count(TWO.encode()) == 1
+    deliver(open_team(disk))
+    assert disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0] == pushed
+
+
+def test_a_send_on_record_is_finished_and_its_repetition_changes_nothing() -> None:
+    disk = _killed_before_the_swap(send(3, 4))
+    assert _notices(disk) == ["COMPLETED"]
+    before = disk.read(ROOT / "message-queue.yaml")[0]
+    send(3, 4)(open_team(disk))
+    assert disk.read(ROOT / "message-queue.yaml")[0] == before
+    assert len(open_team(disk).snapshot().messages) == 4

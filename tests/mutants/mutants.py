@@ -1,0 +1,318 @@
+"""The mutants: what each switches off by patching a function, and the tests that must fail then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+_CRASH = "tests/crash/test_crash_states.py"
+_POWER = f"{_CRASH}::test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged[receive]"
+_ERRORS = f"{_CRASH}::test_a_disk_error_at_any_step_is_reported_and_changes_nothing[ENOSPC-once-receive]"
+_RECOVERY = "tests/crash/test_recovery.py"
+_STORE = "tests/store/test_yamlteam"
+_CONTRACT = "tests/store/test_team_contract.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One protection, how to switch it off, and the node ids of tests that rely on it."""
+
+    name: str
+    patch: Patch
+    tests: tuple[str, ...]
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _file_fsync(patch: pytest.MonkeyPatch) -> None:
+    from tests.crash.simdisk import SimDisk
+
+    patch.setattr(SimDisk, "sync", _nothing)
+
+
+def _folder_fsync(patch: pytest.MonkeyPatch) -> None:
+    from tests.crash.simdisk import SimDisk
+
+    patch.setattr(SimDisk, "sync_folder", _nothing)
+
+
+def _id_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.buffered import BufferedTransaction
+
+    patch.setattr(BufferedTransaction, "known", _nothing)
+
+
+def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.transaction import YamlTransaction
+
+    patch.setattr(YamlTransaction, "archived_for", lambda *_: False)
+
+
+def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import generation, recovery
+
+    def stale(disk: Any, path: Any, known: Any) -> Any:
+        return known if known is not None and known.stat is not None else generation.load(disk, path, known)
+
+    patch.setattr(recovery, "load", stale)
+
+
+def _lock(patch: pytest.MonkeyPatch) -> None:
+    import os
+
+    from store.backends.yamlteam.disk import RealDisk
+
+    class Nobody:
+        def __init__(self, path: Any) -> None:
+            path.touch()
+            self.ino = os.stat(path).st_ino
+
+        write = release = _nothing
+
+    patch.setattr(RealDisk, "lock", lambda self, path, wait, mode: Nobody(path))
+
+
+def _lock_inode(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.disk import RealDisk
+
+    stat = RealDisk.stat
+    check = Store._check_unchanged
+
+    def blind(self: Store) -> None:
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(
+                RealDisk,
+                "stat",
+                lambda disk, path: (
+                    _with_inode(stat(disk, self.layout.folder), self.held.ino)
+                    if path == self.layout.lock
+                    else stat(disk, path)
+                ),
+            )
+            check(self)
+
+    patch.setattr(Store, "_check_unchanged", blind)
+
+
+def _with_inode(found: Any, ino: int) -> Any:
+    from dataclasses import replace
+
+    return replace(found, ino=ino) if found is not None else None
+
+
+def _queue_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.commit import Store
+
+    patch.setattr(Store, "_check_unchanged", _nothing)
+
+
+def _displaced_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery, "_displaced", _nothing)
+
+
+def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery, "_was_written_late", lambda store: False)
+
+
+def _healing(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery._Settlement, "_healing", _nothing)
+
+
+def _undo(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery, "UNDOABLE", frozenset())
+
+
+def _completion(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery._Settlement, "_is_unfinished", False)
+
+
+def _archive_cut(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery._Settlement, "_cut_archives", _nothing)
+
+
+def _take_back(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.commit import Store
+
+    patch.setattr(Store, "_take_back", _nothing)
+
+
+def _checksum(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import archives
+
+    patch.setattr(archives, "_crc_holds", lambda *_: True)
+
+
+def _torn_line(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery._Settlement, "_set_aside_torn_line", _nothing)
+
+
+def _chain(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.ledger import Ledger
+
+    lines = Ledger.lines
+    patch.setattr(Ledger, "lines", lambda self, after=None: ((tip, True) for tip, _ in lines(self, after)))
+
+
+def _stale_staging(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery, "_strays", lambda store: [])
+
+
+def _no_follow(patch: pytest.MonkeyPatch) -> None:
+    import os
+
+    from store.backends.yamlteam import disk
+
+    patch.setattr(disk, "_SAFE", os.O_CLOEXEC)
+
+
+def _hard_link(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import recovery
+
+    patch.setattr(recovery, "_refuse_hard_link", _nothing)
+
+
+def _patience(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import generation, reader
+
+    load = generation.load
+    patch.setattr(reader, "load", lambda disk, path, known: load(disk, path, known, patience=0.0))
+
+
+def _mode(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("os.fchmod", _nothing)
+
+
+def _name_check(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import layout, transaction
+
+    for module in (layout, transaction):
+        patch.setattr(module, "check_name", lambda text, field="": text)
+
+
+def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.transaction import YamlTransaction
+
+    patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
+
+
+def _stat_poll(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import watch
+
+    patch.setattr(watch, "POLL_SECONDS", 3600.0)
+
+
+def _first_answer(patch: pytest.MonkeyPatch) -> None:
+    from store.desk import requests
+
+    patch.setattr(requests, "_refuse_answered", _nothing)
+
+
+def _control_characters(patch: pytest.MonkeyPatch) -> None:
+    from store import safe
+
+    patch.setattr(safe, "_visible", lambda match: match.group())
+
+
+_FIRST_ANSWER = "tests/desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
+_FOREIGN = f"{_STORE}_foreign.py"
+_LOCK = f"{_STORE}_lock.py"
+
+_ALL = (
+    Mutant("file fsync", _file_fsync, (_POWER,)),
+    Mutant("folder fsync", _folder_fsync, (_POWER,)),
+    Mutant("id check on adding", _id_check, (f"{_CONTRACT}::test_an_archived_id_stays_taken[yaml]",)),
+    Mutant("id check on archiving", _archive_id_check, (f"{_CONTRACT}::test_archiving_twice_keeps_one_copy[yaml]",)),
+    Mutant(
+        "reading again after the lock",
+        _read_again_after_lock,
+        (f"{_CONTRACT}::test_two_openings_lose_nothing_between_them[yaml]",),
+    ),
+    Mutant("lock", _lock, (f"{_CONTRACT}::test_only_one_transaction_runs_at_a_time_and_waiting_is_bounded[yaml]",)),
+    Mutant("lock inode check", _lock_inode, (f"{_LOCK}::test_a_lock_file_deleted_while_held_stops_the_commit",)),
+    Mutant(
+        "queue check before the swap",
+        _queue_check,
+        (f"{_STORE}_files.py::test_a_folder_moved_away_during_a_transaction_stops_the_commit",),
+    ),
+    Mutant(
+        "look at what was displaced",
+        _displaced_check,
+        (f"{_FOREIGN}::test_a_write_that_slips_in_during_ours_is_merged",),
+    ),
+    Mutant(
+        "look for late writers",
+        _late_writer_check,
+        (f"{_FOREIGN}::test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn",),
+    ),
+    Mutant(
+        "healing",
+        _healing,
+        (f"{_FOREIGN}::test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again",),
+    ),
+    Mutant("undoing a dead receiver", _undo, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
+    Mutant("finishing what is on record", _completion, (f"{_RECOVERY}::test_an_answer_on_record_is_finished_whole",)),
+    Mutant("cutting archives in recovery", _archive_cut, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
+    Mutant("taking back after an error", _take_back, (_ERRORS,)),
+    Mutant(
+        "checksum of archive entries",
+        _checksum,
+        (f"{_STORE}_archive.py::test_a_changed_byte_in_the_middle_is_told_and_later_records_are_read",),
+    ),
+    Mutant("torn ledger line", _torn_line, (f"{_STORE}_audit.py::test_a_torn_last_line_is_moved_aside_and_told",)),
+    Mutant("hash chain", _chain, (f"{_STORE}_audit.py::test_a_ledger_that_was_tampered_with_says_from_where",)),
+    Mutant(
+        "removal of stale staging files",
+        _stale_staging,
+        (f"{_STORE}_files.py::test_staging_files_of_dead_processes_are_removed_and_never_read",),
+    ),
+    Mutant(
+        "not following links",
+        _no_follow,
+        (f"{_STORE}_files.py::test_a_planted_link_at_a_file_of_ours_is_never_followed",),
+    ),
+    Mutant(
+        "refusing hard links",
+        _hard_link,
+        (f"{_STORE}_files.py::test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes",),
+    ),
+    Mutant(
+        "patience with half files",
+        _patience,
+        (f"{_STORE}_files.py::test_a_reader_waits_out_a_writer_that_rewrites_in_place",),
+    ),
+    Mutant("keeping the mode", _mode, (f"{_STORE}_files.py::test_the_queue_keeps_its_mode",)),
+    Mutant("name check", _name_check, (f"{_STORE}_files.py::test_a_name_never_leaves_its_folder",)),
+    Mutant(
+        "archive before removal",
+        _archive_before_removal,
+        (f"{_STORE}_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it",),
+    ),
+    Mutant("looking beside events", _stat_poll, (f"{_STORE}_watch.py::test_lost_events_are_made_up_for_by_looking",)),
+    Mutant("first answer wins", _first_answer, (_FIRST_ANSWER,)),
+    Mutant("control-character filter", _control_characters, ("tests/mutants/test_protections.py",)),
+)
+
+MUTANTS: Mapping[str, Mutant] = {one.name: one for one in _ALL}
