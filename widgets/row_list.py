@@ -15,7 +15,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.cells import Line, fit, width_of, wrap
+from widgets.cells import Line, fit
+from widgets.drawing import Draw, Drawing, centred
 from widgets.tones import Inked
 
 RowT = TypeVar("RowT")
@@ -24,25 +25,6 @@ _BROAD = 32
 """Cells from which on a second line has room for something."""
 GUTTER = 2
 """Cells before each row: the cursor's bar and the mark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """What a row is drawn for.
-
-    Attributes:
-        width: Cells of each line, the gutter excluded.
-        now: The present moment, for ages.
-        lines: Lines of each row, 1 or 2.
-    """
-
-    width: int
-    now: datetime
-    lines: int
-
-
-Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
-"""A pure function from a row to its lines; each is padded or cut to the width."""
 
 
 class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
@@ -81,40 +63,32 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
 
     @dataclass
-    class Moved(Message):
-        """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
+    class Told(Message):
+        """Something happened in `row_list`; the base of the messages below."""
 
         row_list: RowList[Any]
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list it happened in."""
+            return self.row_list
+
+    @dataclass
+    class Moved(Told):
+        """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
+
         key: str | None
         by_user: bool
 
-        @property
-        def control(self) -> RowList[Any]:
-            """The list it happened in."""
-            return self.row_list
-
     @dataclass
-    class Opened(Message):
+    class Opened(Told):
         """Enter was pressed or the row clicked twice."""
 
-        row_list: RowList[Any]
         key: str
 
-        @property
-        def control(self) -> RowList[Any]:
-            """The list it happened in."""
-            return self.row_list
-
     @dataclass
-    class Marked(Message):
+    class Marked(Told):
         """Marks changed."""
-
-        row_list: RowList[Any]
-
-        @property
-        def control(self) -> RowList[Any]:
-            """The list it happened in."""
-            return self.row_list
 
     def __init__(
         self,
@@ -151,7 +125,6 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._empty: tuple[Line, ...] = ()
         self._now = datetime.now(UTC)
         self._cache: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
-        self._wrapped: tuple[object, list[Line]] = ((), [])
         self._disturbed_at = float("-inf")
 
     _cursor_key: str | None
@@ -309,16 +282,10 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.strip((bar, ("✓" if marked else " ", "mark")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:
-        if self.rows or not self._empty:
-            return self.strip(((" " * width, ""),), width)
-        if self._wrapped[0] != (self._empty, width):
-            lines = [one for line in self._empty for one in (wrap(line, width - 4) if line else [()])]
-            self._wrapped = ((self._empty, width), lines)
-        lines = self._wrapped[1]
+        lines = () if self.rows else centred(self._empty, width)
         number = y - max(0, (self.size.height - len(lines)) // 3)
         line = lines[number] if 0 <= number < len(lines) else ()
-        lead = max(0, (width - width_of(line)) // 2)
-        return self.strip(fit(((" " * lead, ""), *line), width), width)
+        return self.strip(fit(line, width), width)
 
     def _lines_of(self, index: int) -> tuple[Line, ...]:
         row = self.rows[index]

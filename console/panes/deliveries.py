@@ -11,8 +11,8 @@ from store.desk.requests import fingerprint
 from store.views.rows import DeliveryRow, DeliveryState, View
 from widgets.delivery_detail import delivery_document
 from widgets.document import Document
+from widgets.drawing import Drawing
 from widgets.faces.deliveries import delivery_lines
-from widgets.row_list import Drawing
 
 
 class DeliveriesPane(ListPane[DeliveryRow]):

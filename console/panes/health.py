@@ -21,8 +21,8 @@ from store.views.rows import View
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
 from widgets.document import Block, Document, Fact, Form, Lines, Text
+from widgets.drawing import Drawing
 from widgets.faces.findings import finding_lines
-from widgets.row_list import Drawing
 from widgets.signs import SEVERITIES
 
 _AUDITED = 100

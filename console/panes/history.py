@@ -21,9 +21,10 @@ from store.views.history import Stretch, search
 from store.views.rows import View
 from widgets.cells import Line
 from widgets.document import Document
+from widgets.drawing import Drawing
 from widgets.faces.messages import history_lines
 from widgets.message_detail import message_document
-from widgets.row_list import Drawing, RowList
+from widgets.row_list import RowList
 
 _AHEAD = 100
 """Rows below the cursor that should be read already."""

@@ -21,10 +21,11 @@ from store.views.rows import RosterRow, View
 from widgets.cells import Line
 from widgets.detail import Detail
 from widgets.document import Document
+from widgets.drawing import Drawing
 from widgets.faces.messages import inbox_lines
 from widgets.faces.roster import roster_lines
 from widgets.message_detail import message_document
-from widgets.row_list import Drawing, RowList
+from widgets.row_list import RowList
 from widgets.signs import AGENTS
 
 

@@ -12,10 +12,10 @@ from store.desk.requests import fingerprint
 from store.safe import safe_line
 from store.views.rows import AttentionItem, Need, View
 from widgets.document import Document, Fact, Lines
+from widgets.drawing import Drawing
 from widgets.faces.attention import attention_lines
 from widgets.message_detail import message_document
 from widgets.request_detail import earlier_plans, request_document
-from widgets.row_list import Drawing
 from widgets.signs import NEEDS
 
 SNOOZE = timedelta(minutes=15)

@@ -23,7 +23,8 @@ from store.team import Problem, Team
 from store.views.rows import View
 from widgets.detail import Detail
 from widgets.document import Document
-from widgets.row_list import Draw, RowList
+from widgets.drawing import Draw
+from widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from textual.widgets import Input

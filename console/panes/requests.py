@@ -10,9 +10,9 @@ from console.subject import Mode
 from store.desk.requests import fingerprint
 from store.views.rows import RequestRow, View
 from widgets.document import Document
+from widgets.drawing import Drawing
 from widgets.faces.requests import request_lines
 from widgets.request_detail import earlier_plans, request_document
-from widgets.row_list import Drawing
 
 
 class RequestsPane(ListPane[RequestRow]):

@@ -9,8 +9,8 @@ from console.panes.pane import ListPane
 from console.subject import Mode
 from store.views.rows import Batch, Lifecycle, View
 from widgets.document import Document
+from widgets.drawing import Drawing
 from widgets.faces.sprint import sprint_lines
-from widgets.row_list import Drawing
 from widgets.sprint_detail import batch_document, life_document
 
 

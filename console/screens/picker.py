@@ -16,8 +16,9 @@ from console.looks import THEMES, first_theme, native_colours
 from console.terminal import sparing
 from store.safe import safe_line
 from widgets.cells import Line
+from widgets.drawing import Drawing
 from widgets.key_bar import KeyBar, KeyHint
-from widgets.row_list import Drawing, RowList
+from widgets.row_list import RowList
 
 
 class PickerApp(App[str | None]):

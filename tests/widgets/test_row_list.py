@@ -11,7 +11,8 @@ from textual.geometry import Region
 
 from widgets.ages import age
 from widgets.cells import Line
-from widgets.row_list import Drawing, RowList
+from widgets.drawing import Drawing
+from widgets.row_list import RowList
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)

@@ -6,8 +6,8 @@ from store.safe import safe_line
 from store.views.rows import DeliveryRow, DeliveryState
 from widgets.ages import age, span
 from widgets.cells import Line, pad, spread
+from widgets.drawing import Drawing
 from widgets.faces.messages import summary_parts
-from widgets.row_list import Drawing
 from widgets.signs import DELIVERIES
 
 

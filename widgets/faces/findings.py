@@ -5,7 +5,7 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.team import Problem
 from widgets.cells import Line
-from widgets.row_list import Drawing
+from widgets.drawing import Drawing
 from widgets.signs import SEVERITIES, Sign
 
 

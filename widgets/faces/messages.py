@@ -9,7 +9,7 @@ from store.protocol.reading import reading
 from store.safe import safe_line
 from widgets.ages import age
 from widgets.cells import Line, pad, spread
-from widgets.row_list import Drawing
+from widgets.drawing import Drawing
 from widgets.signs import priority_sign, status_sign
 
 _WHEN = 11

@@ -6,7 +6,7 @@ from store.safe import safe_line
 from store.views.rows import Flag, RequestRow
 from widgets.ages import short_span
 from widgets.cells import Line, pad, spread
-from widgets.row_list import Drawing
+from widgets.drawing import Drawing
 from widgets.signs import REQUESTS
 
 _STATE = 10

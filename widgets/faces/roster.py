@@ -6,7 +6,7 @@ from store.safe import safe_line
 from store.views.rows import RosterRow
 from widgets.ages import age
 from widgets.cells import Line, spread
-from widgets.row_list import Drawing
+from widgets.drawing import Drawing
 from widgets.signs import AGENTS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.views.rows import Batch, Lifecycle, StoryState
 from widgets.cells import Line, pad, spread
-from widgets.row_list import Drawing
+from widgets.drawing import Drawing
 from widgets.signs import STORIES
 
 _BAR = 18

@@ -1,0 +1,39 @@
+"""What a row is drawn for, and the lines that stand where there are no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TypeVar
+
+from widgets.cells import Line, width_of, wrap
+
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a row is drawn for.
+
+    Attributes:
+        width: Cells of each line, the gutter excluded.
+        now: The present moment, for ages.
+        lines: Lines of each row, 1 or 2.
+    """
+
+    width: int
+    now: datetime
+    lines: int
+
+
+Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
+"""A pure function from a row to its lines; each is padded or cut to the width."""
+
+
+@lru_cache(maxsize=8)
+def centred(lines: tuple[Line, ...], width: int) -> tuple[Line, ...]:
+    """The lines wrapped and set to the middle of `width` cells."""
+    wrapped = [one for line in lines for one in (wrap(line, width - 4) if line else [()])]
+    return tuple(((" " * max(0, (width - width_of(line)) // 2), ""), *line) for line in wrapped)
