@@ -133,9 +133,9 @@ FACTORIES: Mapping[str, Any] = {
 }
 
 
-def put(team: Team, *messages: Message) -> None:
+def put(team: Team, *messages: Message, wait: float = 2.0) -> None:
     """Add messages in one transaction."""
-    with team.transaction(actor="ceo", action="send", wait=2.0) as tx:
+    with team.transaction(actor="ceo", action="send", wait=wait) as tx:
         for message in messages:
             tx.add(message)
         tx.record("send", ids=[one.message_id for one in messages])

@@ -204,8 +204,8 @@ def test_many_processes_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
     code = """
 first = int(sys.argv[2])
 for number in range(first, first + 5):
-    put(team, make_message(number))
-    receive(team)
+    put(team, make_message(number), wait=30)
+    receive(team, wait=30)
 """
     commands = [[sys.executable, "-c", PROLOGUE + code, str(tmp_path), str(n * 100)] for n in range(1, 9)]
     running = [subprocess.Popen(command) for command in commands]
@@ -220,14 +220,14 @@ for number in range(first, first + 5):
 
 
 def test_a_waiter_gets_the_lock_when_its_holder_is_killed(tmp_path: Path) -> None:
-    with (
-        process(HOLD, tmp_path) as holder,
-        process("put(team, make_message(1)); os.write(1, b'done')", tmp_path) as one,
-    ):
+    with process(HOLD, tmp_path) as holder:
         wait_for(holder, b"held")
-        assert one.poll() is None
-        holder.kill()
-        wait_for(one, b"done")
+        code = "os.write(1, b'here'); put(team, make_message(1), wait=30); os.write(1, b'done')"
+        with process(code, tmp_path) as one:
+            wait_for(one, b"here")
+            assert one.poll() is None
+            holder.kill()
+            wait_for(one, b"done")
     assert len(open_yaml(tmp_path).snapshot().messages) == 1
 
 

@@ -39,9 +39,9 @@ def queue_of(*messages: Message) -> bytes:
     return b"messages:\n" + b"".join(emit(one) for one in messages)
 
 
-def receive(team: YamlTeam, agent: str = "task-manager") -> list[str]:
+def receive(team: YamlTeam, agent: str = "task-manager", *, wait: float = 5) -> list[str]:
     """Hand out what is pending for `agent`: read, archived; the ids."""
-    with team.transaction(actor=agent, action="receive", wait=5) as tx:
+    with team.transaction(actor=agent, action="receive", wait=wait) as tx:
         waiting = [one for one in tx.everything() if one.is_pending_for(agent)]
         for one in waiting:
             new = one.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
