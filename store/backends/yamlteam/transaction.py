@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from store.backends.buffered import BufferedTransaction
 from store.backends.yamlteam.commit import Store
@@ -18,7 +19,6 @@ class YamlTransaction(BufferedTransaction):
     def __init__(self, store: Store, config: TeamConfig) -> None:
         super().__init__(now=store.clock(), config=config)
         self._store = store
-        self._archived: set[tuple[str, str]] = set()
         self._pushed: set[str] = set()
         self.notices = store.notices
 
@@ -32,13 +32,10 @@ class YamlTransaction(BufferedTransaction):
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
-        changes = self.changes
-        if not types or changes.added or changes.replaced or changes.removed:
+        if not types:
             return self.everything()
-        words = (b"\\", *(word.encode("utf-8", "replace") for word in types))
-        entries = self._store.generation.text.entries
-        found = (one.message for one in entries if any(word in one.raw for word in words))
-        return [one for one in found if one is not None]
+        words = [word.encode("utf-8", "replace") for word in types]
+        return self.changes.apply(self._store.generation.text.holding(words))
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._store.archives.find(message_id)
@@ -51,20 +48,23 @@ class YamlTransaction(BufferedTransaction):
 
     def archive(self, agent: str, message: Message) -> None:
         check_name(agent, field="agent")
-        pair = agent, message.message_id
-        if pair not in self._archived and not self.archived_for(*pair):
-            refuse_clash(agent, {*self._store.archives.agents(), *(who for who, _ in self._archived)})
-            self._archived.add(pair)
-            self.changes.archived.append((agent, message))
+        if agent not in self._archive_owners:
+            refuse_clash(agent, self._archive_owners)
+        before = len(self.changes.archived)
+        super().archive(agent, message)
+        if len(self.changes.archived) > before:
+            self._archive_owners.add(agent)
+
+    @cached_property
+    def _archive_owners(self) -> set[str]:
+        """Agents that have an archive, or will have one after this transaction."""
+        return set(self._store.archives.agents())
 
     def is_archived(self, message_id: str) -> bool:
-        if any(message_id == one for _, one in self._archived):
-            return True
+        """Its recipients' archives are looked at first."""
         message = self.get(message_id)
         likely = [name for name in message.recipients if is_name(name) and name != ALL] if message else []
-        return any(self.archived_for(name, message_id) for name in likely) or (
-            self.archived_message(message_id) is not None
-        )
+        return any(self.archived_for(name, message_id) for name in likely) or super().is_archived(message_id)
 
     def remove(self, message: Message) -> None:
         """See `Transaction.remove`.

@@ -24,7 +24,7 @@ _ESCAPED_ID = re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')
 class QueueText:
     """A queue or an archive as read; immutable."""
 
-    __slots__ = ("_data", "_messages", "_parts", "_starts")
+    __slots__ = ("_absent", "_data", "_messages", "_parts", "_starts")
 
     def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
         """Use `parse`."""
@@ -32,6 +32,7 @@ class QueueText:
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
         self._messages: tuple[Message, ...] | None = None
+        self._absent: set[str] = set()
 
     @classmethod
     def empty(cls) -> QueueText:
@@ -138,6 +139,8 @@ class QueueText:
 
     def find(self, message_id: str) -> int | None:
         """The index in `entries` of the message with this id; looks for its bytes before it understands entries."""
+        if message_id in self._absent:
+            return None
         if not self._parts.settled:
             for index in self._candidates(message_id):
                 message = self._parts.entries[index].message
@@ -145,12 +148,27 @@ class QueueText:
                     self.settle()
                     break
             else:
+                self._absent.add(message_id)
                 return None
         for index in self._candidates(message_id):
             message = self._parts.entries[index].message
             if message is not None and message.message_id == message_id:
                 return index
+        self._absent.add(message_id)
         return None
+
+    def holding(self, words: Collection[bytes]) -> list[Message]:
+        """Messages whose text holds one of `words` or an escape that could hide one, in stored order.
+
+        Understands nothing when there are none.
+        """
+        if not self._parts.settled:
+            if b"\\" not in self._data and not _holds_one(self._data, words):
+                return []
+            self.settle()
+        wanted = (b"\\", *words)
+        found = (entry.message for entry in self._parts.entries if any(word in entry.raw for word in wanted))
+        return [one for one in found if one is not None]
 
     def edit(
         self,
@@ -168,7 +186,20 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.settle()
-        return QueueText(*edit(self._data, self._parts, self.starts, Change(append, replace, frozenset(remove))))
+        data, parts = edit(self._data, self._parts, self.starts, Change(append, replace, frozenset(remove)))
+        return QueueText(data, parts, self._starts_in(parts))
+
+    def _starts_in(self, parts: Parts) -> list[int] | None:
+        """Where entries begin in a text that only continues this one; None when that is not known for nothing."""
+        old, known = self._parts, self._starts
+        if known is None or known[0] is not old.entries or not old.entries or parts.head != old.head:
+            return None
+        size = len(old.entries)
+        if len(parts.entries) < size or parts.entries[:size] != old.entries:
+            return None
+        end = len(self._data) - len(old.tail)
+        more = accumulate([len(entry.raw) for entry in parts.entries[size:]], initial=end)
+        return known[1] + list(more)[:-1]
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""
@@ -186,3 +217,10 @@ class QueueText:
         if b"\\" in data:
             for found in _ESCAPED_ID.finditer(data, len(self._parts.head)):
                 yield min(bisect_right(self.starts(), found.start()), len(self.starts())) - 1
+
+
+def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
+    """Whether one of `words` is in `data`; how they all begin is looked for first, to read `data` only once."""
+    least, most = min(words), max(words)
+    common = next((place for place, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), None)
+    return least[:common] in data and any(word in data for word in words)
