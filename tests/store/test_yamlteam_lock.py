@@ -175,6 +175,14 @@ os.write(1, b"done")
     assert len(open_yaml(tmp_path).audit()) == 1
 
 
+def test_what_one_opening_has_received_no_other_receives_again(tmp_path: Path) -> None:
+    one, other = open_yaml(tmp_path), open_yaml(tmp_path)
+    put(one, make_message(1))
+    assert len(one.snapshot().messages) == len(other.snapshot().messages) == 1
+    assert receive(one) == [make_message(1).message_id]
+    assert receive(other) == []
+
+
 def test_two_receivers_of_one_agent_get_each_message_once(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, *(make_message(n) for n in range(1, 41)))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from store.backends.buffered import carries
 from store.backends.yamlteam.codec import CodecError, QueueText, emit
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.files import cut, write_new
@@ -92,7 +93,7 @@ class Part:
             near = [one.message for one in self.text.entries if everything or needle in one.raw]
         except CodecError:
             return []
-        return [one for one in near if one is not None and request_id in (one.request_id, one.message_id)]
+        return [one for one in near if one is not None and carries(one, request_id)]
 
 
 class Archives:

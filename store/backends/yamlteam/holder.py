@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def read_text(disk: Disk, path: Path) -> bytes:
 
 def holder_text(*, since: str, action: str) -> bytes:
     """The lock file's text while this process holds it, one fixed width so that one write replaces it."""
-    return _padded({"pid": os.getpid(), "host": socket.gethostname(), "since": since, "action": action[:64]})
+    return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
 
 
 def released_text(released: Released) -> bytes:
@@ -85,7 +84,7 @@ def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
     """A sentence about a holder on this host that died without releasing, None when there was none."""
     facts = _parse(text)
     pid = facts.get("pid")
-    if holder is not None or not isinstance(pid, int) or facts.get("host") != socket.gethostname():
+    if holder is not None or not isinstance(pid, int) or facts.get("host") != os.uname().nodename:
         return None
     return f"pid {pid} ended during {facts.get('action')} (since {facts.get('since')}) without releasing the lock"
 
@@ -95,7 +94,7 @@ def _by_text(facts: dict[str, Any]) -> LockHolder | None:
     if not isinstance(pid, int):
         return None
     host = str(facts.get("host", ""))
-    alive = _is_alive(pid) if host == socket.gethostname() else None
+    alive = _is_alive(pid) if host == os.uname().nodename else None
     if alive is False:
         return None
     return LockHolder(pid, host, str(facts.get("since", "")), str(facts.get("action", "")), alive)
