@@ -93,7 +93,8 @@ def test_a_pulled_cable_is_said_on_its_own_console_only_and_nothing_is_missed(ne
     with near.console("-t", here) as one, far.console("-t", there) as other:
         _wait_for_word([one, other], "LIVE")
         far.pull_cable()
-        other.wait_for("UNREADABLE", seconds=40)
+        words = ("UNREADABLE", "STALE")
+        other.wait_until(lambda: any(word in other.text for word in words), "word of the cut cable", 40.0)
         sent = ("send", "--to", "ceo", "--summary", "The build is broken again now", "--content", "Look.")
         assert near("-t", here, "--as", "architect", *sent).status == 0
         one.wait_for("The build is broken", seconds=20)
