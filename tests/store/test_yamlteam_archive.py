@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
 from store.backends.yamlteam import archives
+from store.backends.yamlteam.team import YamlTeam
 from store.errors import Code, TeamError
 from store.message import Message
 from store.team import Team
@@ -237,3 +239,46 @@ def test_nothing_is_repaired_twice(tmp_path: Path) -> None:
     put(team, make_message(1))
     receive(team)
     assert notices(team) == notices(open_yaml(tmp_path)) == set()
+
+
+def _delete(team: YamlTeam, before: str) -> int:
+    return team.delete_archived(before=datetime.fromisoformat(before), actor="ceo", wait=1)
+
+
+def test_old_archived_messages_go_on_request_and_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "ROTATE_BYTES", 700)
+    team = open_yaml(tmp_path)
+    put(team, make_message(2))
+    receive(team)
+    for number in (1, 3, 4, 5, 6, 7, 8):
+        _archive(team, number)
+    young = (tmp_path / "archive" / NAME).read_bytes().rpartition(b"- message_id")[2]
+    assert _delete(team, "2026-02-24T10:30:21Z") == 4
+    assert sorted(_history(team)) == _ids(2, 6, 7, 8)
+    assert young in (tmp_path / "archive" / NAME).read_bytes()
+    assert (team.audit()[0].action, team.audit()[0].facts["count"]) == ("delete_archived", 4)
+    assert _delete(team, "2026-02-24T10:30:21Z") == 0
+    assert len(team.audit()) == 10
+    assert states(team) == {"02": "read"}
+
+
+def test_an_archive_emptied_by_age_is_gone_on_with(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1, 2)
+    assert _delete(team, "2027-01-01T00:00:00Z") == 2
+    assert _history(team) == []
+    _archive(team, 3)
+    assert _history(team) == _ids(3)
+    assert [path.name for path in (tmp_path / "archive").iterdir()] == [NAME]
+
+
+def test_damaged_records_outlive_the_deletion_of_old_ones(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _archive(team, 1, 2)
+    path = tmp_path / "archive" / NAME
+    damaged = b"- {no message at all\n"
+    path.write_bytes(path.read_bytes().replace(b"messages:\n", b"messages:\n" + damaged))
+    assert _delete(team, "2027-01-01T00:00:00Z") == 2
+    assert damaged in path.read_bytes()

@@ -186,6 +186,8 @@ class Archives:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
         data = self._disk.read(path)[0]
         whole = _closed_length(data)
+        if data == HEADER:
+            return b"", []
         if whole == len(data):
             return b"" if data.endswith(b"\n") else b"\n", []
         if _can_be_extended(HEADER + data[whole:] if whole else data):

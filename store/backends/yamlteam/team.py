@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.disk import Disk, RealDisk
@@ -13,10 +15,13 @@ from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.past import Past
 from store.backends.yamlteam.reader import Reader
 from store.backends.yamlteam.trail import Trail
-from store.clock import Clock, utc_now
+from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+
+if TYPE_CHECKING:
+    from store.backends.yamlteam.commit import Store
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 _READ_ONLY = "The team is open read-only."
@@ -64,15 +69,21 @@ class YamlTeam(Team):
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
-        from store.backends.yamlteam.session import transaction, turn
+        from store.backends.yamlteam.session import transaction
+
+        with self._turn(action, wait) as store, transaction(store, actor=actor, config=self.config) as tx:
+            yield tx
+
+    @contextmanager
+    def _turn(self, action: str, wait: float) -> Iterator[Store]:
+        """Hold the lock over a settled store, and remember what it ended with."""
+        from store.backends.yamlteam.session import turn
 
         self._check_writable()
-        with turn(
-            self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=self._reader.generation
-        ) as store:
+        known = self._reader.generation
+        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known) as store:
             try:
-                with transaction(store, actor=actor, config=self.config) as tx:
-                    yield tx
+                yield store
             finally:
                 self._reader.generation = store.generation
 
@@ -95,6 +106,21 @@ class YamlTeam(Team):
         except OSError as error:
             text = f"{path} cannot be read: {error.strerror or error}"
             raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.") from error
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        from store.backends.yamlteam.retention import carry_out, plan
+        from store.backends.yamlteam.session import transaction
+
+        with self._turn("delete_archived", wait) as store:
+            live = {one.message_id for one in store.generation.text.messages()}
+            shortenings = plan(store, before=before, keep=live)
+            ids = frozenset[str]().union(*(one.ids for one in shortenings))
+            if ids:
+                with transaction(store, actor=actor, config=self.config) as tx:
+                    tx.record("delete_archived", count=len(ids), before=to_text(before))
+                carry_out(store, shortenings)
+        return len(ids)
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""

@@ -1,0 +1,82 @@
+"""Shortens archives by what is too old (decision D18); each file is replaced whole, the rest byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from store.backends.yamlteam.archives import HEADER
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.files import write_new
+from store.backends.yamlteam.layout import archive_part
+from store.errors import Code, TeamError
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """What an archive is to become.
+
+    Attributes:
+        data: Its new bytes; None when nothing stays and the file may go.
+        ids: Messages that are in it no more.
+    """
+
+    path: Path
+    data: bytes | None
+    ids: frozenset[str]
+
+
+def plan(store: Store, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
+    """Archives that hold messages created before `before`, those in `keep` left out of account.
+
+    Damaged entries, and files that are not a plain list of entries, stay as they are.
+    """
+    found = (_shortening(store, path, before, frozenset(keep)) for path in store.archives.files())
+    return [one for one in found if one is not None]
+
+
+def carry_out(store: Store, shortenings: Collection[Shortening]) -> None:
+    """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
+
+    Raises:
+        TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
+    """
+    try:
+        for one in shortenings:
+            _replace(store, one)
+        store.archives.forget()
+        store.disk.sync_folder(store.layout.archives)
+    except OSError as error:
+        text = f"{error.filename or store.layout.archives}: {error.strerror or error}; some archives were not shortened"
+        raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error
+
+
+def _replace(store: Store, one: Shortening) -> None:
+    if one.data is None:
+        store.disk.unlink(one.path)
+        return
+    found = store.disk.stat(one.path)
+    staged = store.layout.stage()
+    write_new(store.disk, staged, one.data, mode=found.mode if found else store.mode)
+    store.disk.rename(staged, one.path)
+
+
+def _shortening(store: Store, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
+    try:
+        text = QueueText.parse(store.disk.read(path)[0])
+    except CodecError:
+        return None
+    messages = [(entry, entry.message) for entry in text.entries]
+    moments = {one.message_id: one.created_at for _, one in messages if one is not None}
+    old = frozenset(name for name, moment in moments.items() if moment is not None and moment < before) - keep
+    if text.whole or not old:
+        return None
+    kept = [entry.raw for entry, one in messages if one is None or one.message_id not in old]
+    part = archive_part(path.name)
+    is_closed_part = part is not None and part[1] is not None
+    if not kept and is_closed_part:
+        return Shortening(path, None, old)
+    return Shortening(path, (text.head or HEADER) + b"".join(kept) + text.tail, old)
