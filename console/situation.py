@@ -90,6 +90,8 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
     if snapshot.condition is Condition.VANISHED:
         hint = _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
         return Notice("vanished", "the queue is gone", hint)
+    if snapshot.condition is Condition.EMPTY and snapshot.doubt is not None:
+        return Notice("doubt", "the queue as it stands holds no message", _doubted(snapshot.doubt))
     if situation.failure:
         return Notice("stale", situation.failure, _meanwhile(situation, now, "It is tried again by itself."))
     if situation.watch.state is WatchState.STALLED:

@@ -17,7 +17,7 @@ class Notice:
     """What is the matter.
 
     Attributes:
-        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling` or `reading`; it chooses glyph, word and colour.
+        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt` or `reading`; glyph and word follow.
         text: What and where, safe text.
         hint: The next step or what is shown meanwhile, safe text.
         done: For `reading`: how much is read, 0 to 1; None when it is not known.
@@ -36,6 +36,7 @@ _FACES = {
     "vanished": ("∅", "VANISHED", "alarm"),
     "stale": ("◌", "STALE", "alert"),
     "polling": ("≈", "POLLING", "warn"),
+    "doubt": ("△", "IN DOUBT", "alert"),
 }
 _BAR = 24
 _MOST_LINES = 3
@@ -51,7 +52,7 @@ class Banner(Inked, Widget):
         padding: 0 1;
         background: $surface;
         &.-shown { display: block; }
-        &.-locked, &.-stale, &.-polling { background: $warning 12%; }
+        &.-locked, &.-stale, &.-polling, &.-doubt { background: $warning 12%; }
         &.-unreadable, &.-vanished { background: $error 16%; }
     }
     """

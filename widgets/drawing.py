@@ -37,3 +37,11 @@ def centred(lines: tuple[Line, ...], width: int) -> tuple[Line, ...]:
     """The lines wrapped and set to the middle of `width` cells."""
     wrapped = [one for line in lines for one in (wrap(line, width - 4) if line else [()])]
     return tuple(((" " * max(0, (width - width_of(line)) // 2), ""), *line) for line in wrapped)
+
+
+_QUIET = frozenset({"muted", "faint", "accent"})
+
+
+def in_one_ink(line: Line) -> Line:
+    """The row under the cursor where rows are dense: only urgent tones stay, it is legible, and a key costs less."""
+    return tuple((text, "" if tone in _QUIET else tone) for text, tone in line)

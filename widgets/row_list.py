@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.cells import Line, fit
-from widgets.drawing import Draw, Drawing, centred
+from widgets.drawing import Draw, Drawing, centred, in_one_ink
 from widgets.tones import Inked
 
 RowT = TypeVar("RowT")
@@ -271,6 +271,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         lines = self._lines_of(index)
         shown = lines[line] if line < len(lines) else ()
         states = ("row-list--cursor",) if index == self._cursor else ()
+        if states and self._row_lines == 1:
+            shown = in_one_ink(shown)
         text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
         return Strip.join([self._gutter(index, first=line == 0), text])
 
@@ -278,8 +280,10 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         on = index == self._cursor
         states = ("row-list--cursor",) if on else ()
         marked = first and bool(self._marks) and self._key(self.rows[index]) in self._marks
+        if not on and not marked:
+            return self.strip(((" " * GUTTER, ""),), GUTTER)
         bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
-        return self.strip((bar, ("✓" if marked else " ", "mark")), GUTTER, *states)
+        return self.strip((bar, ("✓" if marked else " ", "mark" if marked else "")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         lines = () if self.rows else centred(self._empty, width)

@@ -32,6 +32,7 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
 
 
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
+FOREIGN = Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", "somebody wrote it without the lock", "Look again.")
 HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", False)
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
@@ -44,6 +45,7 @@ SITUATIONS = {
     "vanished": seen(VANISHED),
     "stalled": seen(watch=WatchHint(WatchState.STALLED, "the folder is gone")),
     "failed": seen(failure="the disk answered with an error"),
+    "doubted": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY, problems=(FOREIGN,))),
     "polling": seen(watch=WatchHint(WatchState.POLLING, "no inotify here")),
 }
 
@@ -60,6 +62,7 @@ def test_each_situation_has_its_own_pulse() -> None:
         "stalled": "STALE",
         "failed": "STALE",
         "polling": "POLLING",
+        "doubted": "LIVE",
     }
     glyphs = {pulse_of(one, NOW).glyph for one in SITUATIONS.values()}
     assert len(glyphs) == len(set(words.values()))
@@ -75,6 +78,9 @@ def test_banners_say_where_who_and_since_when() -> None:
     assert "Shown is what was read" in unreadable.hint
     assert "process 4711 on box (send)" in locked.text
     assert "it is dead" in locked.text
+    doubted = notice_of(SITUATIONS["doubted"], NOW)
+    assert doubted is not None
+    assert (doubted.kind, "without the lock" in doubted.hint) == ("doubt", True)
     polling = notice_of(SITUATIONS["polling"], NOW)
     assert polling is not None
     assert polling.text == "no inotify here"

@@ -42,8 +42,7 @@ def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         (pad(_when(message, drawing.now), _WHEN, right=True) + " ", "muted"),
         (status.glyph + " ", status.tone),
         (pad(safe_line(message.sender, 64), name), ""),
-        (" → ", "faint"),
-        (pad(to, name) + " ", ""),
+        (f" → {pad(to, name)} ", ""),
         *summary_parts(message, ""),
     )
     return (line,)
