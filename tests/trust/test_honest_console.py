@@ -13,6 +13,7 @@ from console.feed import Sight
 from console.situation import Situation, empty_words, notice_of, pulse_of
 from console.subject import Mode
 from store.config import TeamConfig
+from store.locations import open_team
 from store.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from tests.conftest import CommandLine
 from tests.pty import Terminal, console
@@ -44,7 +45,8 @@ def test_every_harm_to_the_queue_leaves_the_last_good_view_under_a_banner_and_is
         terminal.wait_for(PLAN[:20], "LIVE")
         for name, harm in HARMS.items():
             harm(folder / FILES["queue"])
-            terminal.wait_until(lambda: _tells(terminal), f"word of harm: {name}")
+            if not _can_be_read(folder):
+                terminal.wait_until(lambda: _tells(terminal), f"word of harm: {name}")
             assert_honest(terminal)
             if any(word in terminal.text for word in BANNERS):
                 assert PLAN[:20] in terminal.text, (name, terminal.text)
@@ -53,6 +55,15 @@ def test_every_harm_to_the_queue_leaves_the_last_good_view_under_a_banner_and_is
             terminal.wait_until(lambda: not _tells(terminal) and PLAN[:20] in terminal.text, f"recovery from: {name}")
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+def _can_be_read(folder: Path) -> bool:
+    """Whether what is left of the queue is a queue all the same, shown as it stands."""
+    team = open_team(str(folder), read_only=True)
+    try:
+        return team.snapshot().condition is Condition.OK
+    finally:
+        team.close()
 
 
 def _tells(terminal: Terminal) -> bool:
