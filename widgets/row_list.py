@@ -51,8 +51,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "Down", show=False),
         Binding("k,up", "move(-1)", "Up", show=False),
-        Binding("g,home", "first", "First", show=False),
-        Binding("G,end", "last", "Last", show=False),
+        Binding("g,home", "end(False)", "First", show=False),
+        Binding("G,end", "end(True)", "Last", show=False),
         Binding("ctrl+d", "half(1)", "Half a page down", show=False),
         Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
@@ -216,13 +216,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Move the cursor by `step` rows."""
         self._go(self._cursor + step)
 
-    def action_first(self) -> None:
-        """Go to the first row."""
-        self._go(0)
-
-    def action_last(self) -> None:
-        """Go to the last row."""
-        self._go(len(self.rows) - 1)
+    def action_end(self, last: bool) -> None:
+        """Go to the first or the last row."""
+        self._go(len(self.rows) - 1 if last else 0)
 
     def action_half(self, direction: int) -> None:
         """Move half a page."""
