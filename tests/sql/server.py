@@ -75,8 +75,8 @@ class Server:
     netns: str | None = None
     process: subprocess.Popen[bytes] | None = None
 
-    def create(self) -> None:
-        """Make the cluster, owned by a user the server agrees to run as."""
+    def create(self, *, durable: bool = False) -> None:
+        """Make the cluster, owned by a user the server agrees to run as; `durable` as in production."""
         self.folder.mkdir(parents=True)
         if os.getuid() == 0:
             for parent in self.folder.parents:
@@ -92,7 +92,7 @@ class Server:
             cwd="/",
         )
         with (self.folder / "data" / "postgresql.conf").open("a") as file:
-            file.write(f"unix_socket_directories = '{self.folder}'\n{_SETTINGS}")
+            file.write(f"unix_socket_directories = '{self.folder}'\n{'' if durable else _SETTINGS}")
         with (self.folder / "data" / "pg_hba.conf").open("a") as file:
             file.write("host all all 0.0.0.0/0 trust\n")
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+
+import pytest
 
 from store.backends.sql.locate import create_database
 from store.backends.sql.team import SqlTeam
 from store.team import WatchHint, WatchState
+from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import insert
@@ -69,6 +74,43 @@ def test_an_idle_database_gives_no_hints(team: SqlTeam, place: str, opened: Open
         return count
 
     assert asyncio.run(story()) <= 1
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
+    tmp_path: Path, opened: Open, read_only: bool
+) -> None:
+    """The log is written first and seen later: whoever looks at its time alone looks too early and never again."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    place = str(tmp_path / "team.db")
+    create_database(place, SETTINGS)
+    keeper = opened(place)
+    keeper.snapshot()
+    team = opened(place, read_only=read_only)
+    slow = (
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=fdatasync",
+        "-e",
+        "inject=fdatasync:delay_enter=400000",
+    )
+    script = "import sys; from store.backends.sql.locate import *; from tests.store.contract import make_message, put;"
+    command = [*slow, sys.executable, "-c", script + "put(open_database(sys.argv[1]), make_message(1))", place]
+
+    async def story() -> None:
+        hints = team.watch()
+        await _next(hints)
+        writer = await asyncio.create_subprocess_exec(*command, env=clean_environment())
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 1)
+        assert await writer.wait() == 0
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
 
 
 def test_a_database_file_that_vanishes_and_returns_is_noticed(tmp_path: Path, opened: Open) -> None:

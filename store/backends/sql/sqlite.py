@@ -53,6 +53,7 @@ class Sqlite(Dialect):
         self.location = str(path)
         self.root = path
         self.read_only = read_only or not sqlite_file.can_write(path)
+        self._files = sqlite_file.Files(path)
         self._guard = threading.RLock()
         self._reader: Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -97,8 +98,8 @@ class Sqlite(Dialect):
         """The file, and the number that SQLite changes with every commit of another connection."""
         if not self.read_only:
             return self._identity, connection.exec_driver_sql("PRAGMA data_version").scalar()
-        found = sqlite_file.stamps(self.path)
-        return found if sqlite_file.is_settled(found) else None
+        found = self._files.version()
+        return found if found.is_settled else None
 
     def in_transaction(self, connection: Connection) -> bool:
         """From the driver."""
@@ -195,13 +196,12 @@ class Sqlite(Dialect):
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         """Look at the files a few times a second, and once more when a change is no longer fresh."""
-        seen: sqlite_file.Stamps | None = None
+        seen: sqlite_file.Version | None = None
         unsure = False
         while True:
-            now = sqlite_file.stamps(self.path)
-            settled = sqlite_file.is_settled(now)
-            if now != seen or (unsure and settled):
-                unsure = not settled
+            now = self._files.version()
+            if now != seen or (unsure and now.is_settled):
+                unsure = not now.is_settled
                 seen = now
                 yield WatchHint(WatchState.LIVE)
             await asyncio.sleep(LOOK_SECONDS)

@@ -10,7 +10,9 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,10 +23,59 @@ _MOUNTS = Path("/proc/mounts")
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "gpfs", "lustre", "fuse.sshfs", "afs", "ceph"})
 _YOUNG_NS = 100_000_000
-"""File times move in steps of some milliseconds: a change this fresh may be followed by another with the same time."""
+_INDEX_HEADER = 96
+"""Bytes of the log's index that change with every commit, and not before others can see it."""
+Stamp = tuple[int, int, int]
+"""Inode, size and time in ns of a file."""
 
-Stamps = tuple[tuple[int, int, int] | None, ...]
-"""(inode, size, time in ns) of the database and of its log, None for a file that is not there."""
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What tells one version of a database from the next without opening it: its files, and the end of its log.
+
+    The log is written and synced before the commit can be seen; only its index says when that is.
+    """
+
+    database: Stamp | None
+    log: Stamp | None
+    index: bytes
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next change is bound to look different: file times move in steps of some milliseconds."""
+        newest = max((one[2] for one in (self.database, self.log) if one is not None), default=0)
+        return time.time_ns() - newest > _YOUNG_NS
+
+
+class Files:
+    """The files of one database. The index is opened once and kept: to close it would drop SQLite's locks on it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._index_path = Path(f"{path}-shm")
+        self._index: int | None = None
+        self._inode = 0
+        self._guard = threading.Lock()
+
+    def version(self) -> Version:
+        """What is there now."""
+        return Version(_stamp(self._path), _stamp(Path(f"{self._path}-wal")), self._header())
+
+    def _header(self) -> bytes:
+        found = _stamp(self._index_path)
+        with self._guard:
+            if self._index is not None and (found is None or found[0] != self._inode):
+                os.close(self._index)
+                self._index = None
+            if found is None:
+                return b""
+            try:
+                if self._index is None:
+                    self._index = os.open(self._index_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+                    self._inode = os.fstat(self._index).st_ino
+                return os.pread(self._index, _INDEX_HEADER, 0)
+            except OSError:
+                return b""
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
@@ -92,17 +143,6 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def stamps(path: Path) -> Stamps:
-    """What tells one version of the database from the next without opening it."""
-    return _stamp(path), _stamp(Path(f"{path}-wal"))
-
-
-def is_settled(found: Stamps) -> bool:
-    """Whether the next change is bound to have other stamps."""
-    newest = max((one[2] for one in found if one is not None), default=0)
-    return time.time_ns() - newest > _YOUNG_NS
-
-
 def is_on_network(path: Path) -> bool:
     """Whether the file is on a file system that SQLite's log does not work on across machines."""
     try:
@@ -151,7 +191,7 @@ def _is_below(place: str, mount: str) -> bool:
     return mount == "/" or place == mount or place.startswith(mount + "/")
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _stamp(path: Path) -> Stamp | None:
     try:
         found = path.stat()
     except OSError:

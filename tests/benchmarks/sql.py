@@ -1,0 +1,155 @@
+"""When a team should leave its files: one to 32 agents at full speed on YAML, SQLite and PostgreSQL, side by side.
+
+Every agent is a process that sends to its neighbour and receives its own mail through the desk; every commit is synced.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from store.config import Agent, TeamConfig
+from tests.benchmarks.clients import environment
+from tests.benchmarks.peers import ROOT
+from tests.benchmarks.processes import command
+from tests.benchmarks.run import Run
+from tests.benchmarks.samples import Samples
+from tests.benchmarks.table import Table, number
+from tests.benchmarks.terminal import Terminal
+
+LEAD = "ceo"
+_START_SECONDS = 3.0
+
+
+def sql(run: Run) -> Iterator[Table]:
+    """Throughput and latency of sends by number of agents; then from a write to the screen of a console."""
+    crews = (1, 4) if run.quick else (1, 2, 4, 8, 16, 32)
+    seconds = 1.0 if run.quick else 8.0
+    with _places(run.folder / "sql") as places:
+        yield _throughput(places, crews, seconds, run.folder / "sql")
+        yield _screen(places, run.rounds(200), run.folder / "sql")
+
+
+def _throughput(places: _Places, crews: tuple[int, ...], seconds: float, folder: Path) -> Table:
+    columns = ["agents", *(f"{kind}: {what}" for kind in places.kinds for what in ("messages/s", "send p50", "p99 ms"))]
+    table = Table(f"Agents at full speed, {seconds:g} s each", columns)
+    refused: dict[str, int] = {}
+    for crew in crews:
+        cells = [str(crew)]
+        for kind in places.kinds:
+            took, lost = _work(places.fresh(kind, crew), crew, seconds, folder)
+            refused[kind] = refused.get(kind, 0) + lost
+            cells += [number(len(took.values) / seconds), number(took.median * 1e3), number(took.quantile(99) * 1e3)]
+        table.add(*cells)
+    table.notes.append(
+        "Each message is sent, received, archived and marked read; the agents share the machine's cores."
+    )
+    table.notes.append("The PostgreSQL server runs on the same machine and syncs its commits, as the other two do.")
+    for kind, count in refused.items():
+        if count:
+            table.notes.append(f"{kind}: {count} times the lock did not come free within 10 s; nothing was lost.")
+    return table
+
+
+def _work(location: str, crew: int, seconds: float, folder: Path) -> tuple[Samples, int]:
+    """What every send of the crew took, and how often one of them was refused."""
+    results = [folder / f"result-{index}.json" for index in range(crew)]
+    start = str(time.time() + _START_SECONDS + 0.4 * crew)
+    running = []
+    for index, result in enumerate(results):
+        words = (location, f"agent-{index}", f"agent-{(index + 1) % max(crew, 2)}", start, str(seconds), str(result))
+        program = [sys.executable, "-P", "-m", "tests.benchmarks.sql_agent", *words]
+        running.append(subprocess.Popen(program, env=environment(folder), cwd=ROOT))
+    try:
+        for one in running:
+            if one.wait(seconds + 120) != 0:
+                raise RuntimeError("an agent of the benchmark failed")
+    finally:
+        for one in running:
+            one.kill()
+    told = [json.loads(result.read_text()) for result in results]
+    took = tuple(value for one in told for value in one["took"])
+    return Samples(took), sum(one["refused"] for one in told)
+
+
+def _screen(places: _Places, changes: int, folder: Path) -> Table:
+    columns = ("from the end of a write to the terminal, ms", "p50", "p90", "p99", "worst")
+    table = Table(f"Change to screen, {changes} messages one by one", columns)
+    for kind in places.kinds:
+        took = _until_shown(places.fresh(kind, 2), changes, folder)
+        table.add(
+            kind, *(number(value) for value in (took.median, took.quantile(90), took.quantile(99), max(took.values)))
+        )
+    return table
+
+
+def _until_shown(location: str, changes: int, folder: Path) -> Samples:
+    from store.desk.inbox import read_message
+    from store.desk.mail import send
+    from store.desk.seat import Seat
+    from store.locations import open_team
+
+    team = open_team(location)
+    values = []
+    with Terminal((*command(), "-t", location, "--as", LEAD), environment(folder)) as terminal:
+        terminal.settle(quiet=1.5)
+        for turn in range(changes + 1):
+            words = {"summary": f"live {turn:06} is here", "content": "Look.", "priority": "critical"}
+            sent = send(Seat(team, "agent-0"), to=LEAD, **words)
+            values.append(terminal.wait_for(f"live {turn:06}", limit=20.0) * 1e3)
+            read_message(Seat(team, LEAD), agent=LEAD, message_id=sent.messages[0].message_id)
+            terminal.settle(quiet=0.15, first=5.0)
+    team.close()
+    return Samples(tuple(values[1:]))
+
+
+class _Places:
+    """Makes new teams, each in a place of its own."""
+
+    def __init__(self, folder: Path, server: object | None) -> None:
+        self._folder = folder
+        self._server = server
+        self._count = 0
+        self.kinds = ("YAML", "SQLite") if server is None else ("YAML", "SQLite", "PostgreSQL")
+
+    def fresh(self, kind: str, crew: int) -> str:
+        """The location of a new team with a lead and at least two agents."""
+        from store.desk.migrate import open_target
+
+        self._count += 1
+        location = str(self._folder / f"team-{self._count}{'.db' if kind == 'SQLite' else ''}")
+        if kind == "PostgreSQL":
+            from tests.sql.server import Server, fresh_database
+
+            assert isinstance(self._server, Server)
+            location = fresh_database(self._server)
+        names = [LEAD, *(f"agent-{index}" for index in range(max(crew, 2)))]
+        agents = {name: Agent(name, role="master" if name == LEAD else "member") for name in names}
+        config = TeamConfig(name="bench", lead=LEAD, agents=MappingProxyType(agents), declared=True)
+        open_target(location, config).close()
+        return location
+
+
+@contextmanager
+def _places(folder: Path) -> Iterator[_Places]:
+    """With a private PostgreSQL server where one is installed."""
+    from tests.sql.server import Server, find_programs
+
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = find_programs()
+    if programs is None:
+        yield _Places(folder, None)
+        return
+    server = Server(folder / "server", programs)
+    server.create(durable=True)
+    server.start()
+    try:
+        yield _Places(folder, server)
+    finally:
+        server.stop()

@@ -1,0 +1,40 @@
+"""One agent of the store comparison: sends to its neighbour and receives its own mail, as fast as it can, for a while."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from store.desk.inbox import receive
+from store.desk.mail import send
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.locations import open_team
+
+
+def main(location: str, name: str, neighbour: str, start_at: float, seconds: float, result: Path) -> None:
+    """Work from the wall-clock moment `start_at` on; writes what every send took, in seconds, and the refusals."""
+    seat = Seat(open_team(location), name)
+    seat.team.snapshot()
+    time.sleep(max(0.0, start_at - time.time()))
+    took: list[float] = []
+    refused = 0
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        begun = time.perf_counter()
+        try:
+            send(seat, to=neighbour, summary="The next step is done now", content="Line one.\nLine two.")
+            took.append(time.perf_counter() - begun)
+            receive(seat, agent=name)
+        except TeamError as error:
+            if error.code is not Code.STORE_LOCKED:
+                raise
+            refused += 1
+    result.write_text(json.dumps({"took": took, "refused": refused}))
+
+
+if __name__ == "__main__":
+    place, me, other, moment, duration, file = sys.argv[1:]
+    main(place, me, other, float(moment), float(duration), Path(file))
