@@ -100,8 +100,8 @@ def _until_shown(location: str, changes: int, folder: Path) -> Samples:
     with Terminal((*command(), "-t", location, "--as", LEAD), environment(folder)) as terminal:
         terminal.settle(quiet=1.5)
         for turn in range(changes + 1):
-            words = {"summary": f"live {turn:06} is here", "content": "Look.", "priority": "critical"}
-            sent = send(Seat(team, "agent-0"), to=LEAD, **words)
+            seat, title = Seat(team, "agent-0"), f"live {turn:06} is here"
+            sent = send(seat, to=LEAD, summary=title, content="Look.", priority="critical")
             values.append(terminal.wait_for(f"live {turn:06}", limit=20.0) * 1e3)
             read_message(Seat(team, LEAD), agent=LEAD, message_id=sent.messages[0].message_id)
             terminal.settle(quiet=0.15, first=5.0)

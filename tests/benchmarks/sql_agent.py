@@ -1,4 +1,4 @@
-"""One agent of the store comparison: sends to its neighbour and receives its own mail, as fast as it can, for a while."""
+"""One agent of the store comparison: sends to its neighbour and receives its own mail, as fast as it can."""
 
 from __future__ import annotations
 
