@@ -50,7 +50,7 @@ def test_every_harm_to_the_queue_leaves_the_last_good_view_under_a_banner_and_is
             assert_honest(terminal)
             if any(word in terminal.text for word in BANNERS):
                 assert PLAN[:20] in terminal.text, (name, terminal.text)
-                terminal.wait_for("Shown is what")
+                terminal.wait_until(lambda: "Shown is what" in " ".join(terminal.text.split()), "what is shown")
             repair(folder / FILES["queue"], good)
             terminal.wait_until(lambda: not _tells(terminal) and PLAN[:20] in terminal.text, f"recovery from: {name}")
         terminal.send("q")
