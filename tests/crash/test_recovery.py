@@ -8,7 +8,7 @@ from store.backends.yamlteam.ledger import Ledger
 from store.backends.yamlteam.team import YamlTeam
 from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
-from tests.crash.stories import AGENT, answer, deliver, open_team, receive, send
+from tests.crash.stories import AGENT, QUEUE, answer, deliver, open_team, receive, send
 from tests.store.contract import make_message
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id
@@ -79,3 +79,10 @@ def test_a_send_on_record_is_finished_and_its_repetition_changes_nothing() -> No
     send(3, 4)(open_team(disk))
     assert disk.read(ROOT / "message-queue.yaml")[0] == before
     assert len(open_team(disk).snapshot().messages) == 4
+
+
+def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the_queue_is_healed() -> None:
+    disk = _killed_before_the_swap(receive)
+    disk.overwrite(QUEUE, b"messages: []\n")
+    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    assert {one.status for one in open_team(disk).snapshot().messages} == {"read"}

@@ -166,9 +166,11 @@ class _Settlement:
         line = self._line
         if line is None:
             return None
-        healed = self._healing(line)
         if not self._is_unfinished:
-            return healed
+            return self._healing(line)
+        # First: a copy that is about to go must not count as an archived message.
+        self._cut_archives(line)
+        healed = self._healing(line)
         if line.actions & UNDOABLE:
             return self._undo(line, healed)
         return both(healed or _NOTHING, self._completion(line))
@@ -203,7 +205,6 @@ class _Settlement:
     def _undo(self, line: Line, healed: Work | None) -> Work | None:
         """Take back a receive whose reader died: its messages stay pending and go to somebody who lives."""
         store = self._store
-        self._cut_archives(line)
         text = f"{line.action} by {line.actor} was cut short before it was finished; its messages are pending again"
         store.notices.append(Problem("UNDONE", "notice", f"audit line {line.seq}", text))
         ids = [message_id for message_id, _ in line.changes]
@@ -216,7 +217,6 @@ class _Settlement:
     def _completion(self, line: Line) -> Work:
         """What is left to do of a committed transaction whose maker died."""
         store = self._store
-        self._cut_archives(line)
         work = from_line(line, action="heal", facts={"completed": line.seq, "action": line.action})
         text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
         store.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))

@@ -1,0 +1,134 @@
+"""Any order of sends, receives, deliveries, crashes and foreign writes keeps to a model that fits in a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from store.backends.yamlteam.codec import QueueText, emit
+from store.backends.yamlteam.disk import Stat
+from store.backends.yamlteam.team import YamlTeam
+from tests.crash.models import images
+from tests.crash.simdisk import ROOT, PowerCut, SimDisk
+from tests.crash.stories import AGENT, QUEUE, acknowledge, compact, deliver, enter, open_team, receive, send
+from tests.store.contract import make_message
+
+_STEPS = st.one_of(st.none(), st.integers(1, 25))
+_MODELS = st.sampled_from(["process", "ext4"])
+
+
+class Story(RuleBasedStateMachine):
+    """The model: which ids were accepted, and which a caller has received."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.disk = SimDisk()
+        self.accepted: set[str] = set()
+        self.received: list[str] = []
+        self.number = 0
+        self.settled = True
+        self.past: list[bytes] = []
+        self.theirs: str | None = None
+
+    @rule(count=st.integers(1, 3), stop=_STEPS, model=_MODELS)
+    def sends(self, count: int, stop: int | None, model: str) -> None:
+        numbers = range(self.number + 1, self.number + 1 + count)
+        self.number += count
+        if self._do(send(*numbers), stop, model):
+            self.accepted |= {make_message(number).message_id for number in numbers}
+
+    @rule(stop=_STEPS, model=_MODELS)
+    def receives(self, stop: int | None, model: str) -> None:
+        got: list[str] = []
+        if self._do(lambda team: got.extend(receive(team)), stop, model):
+            assert not set(got) & set(self.received), "handed out twice"
+            self.received += got
+
+    @rule(act=st.sampled_from([deliver, acknowledge, compact, enter]), stop=_STEPS, model=_MODELS)
+    def works(self, act: Callable[[YamlTeam], object], stop: int | None, model: str) -> None:
+        self._do(act, stop, model)
+
+    @rule(back=st.integers(1, 3))
+    def is_rolled_back(self, back: int) -> None:
+        """A program that does not lock puts back what it read some time ago, with a message of its own."""
+        if len(self.past) >= back:
+            self.number += 1
+            own = make_message(self.number)
+            old = QueueText.parse(self.past[-back])
+            body = b"".join(entry.raw for entry in old.entries)
+            self.disk.put(QUEUE, b"messages:\n" + body + emit(own))
+            self.theirs = own.message_id
+            self.settled = False
+
+    @rule()
+    def is_cut(self) -> None:
+        """A program that rewrites in place stops after the first messages."""
+        found: Stat | None = self.disk.stat(QUEUE)
+        if found is not None and self.past:
+            entries = QueueText.parse(self.past[-1]).entries
+            if len(entries) > 1:
+                self.disk.overwrite(QUEUE, b"messages:\n" + b"".join(one.raw for one in entries[: len(entries) // 2]))
+                self.theirs, self.settled = None, False
+
+    @invariant()
+    def nothing_accepted_is_lost(self) -> None:
+        if self.settled:
+            missing = self.accepted - self._present()
+            assert not missing, missing
+
+    @invariant()
+    def nothing_received_is_pending(self) -> None:
+        if self.settled and self.disk.stat(QUEUE) is not None:
+            live = {one.message_id: one.status for one in open_team(self.disk).snapshot().messages}
+            assert all(live.get(one, "read") == "read" for one in self.received)
+
+    @invariant()
+    def archives_hold_each_message_once(self) -> None:
+        path = ROOT / "archive" / f"{AGENT}-archive.yaml"
+        found = self.disk.stat(path)
+        if self.settled and found is not None and found.size:
+            ids = [one.message_id for one in QueueText.parse(self.disk.read(path)[0]).messages()]
+            assert len(ids) == len(set(ids))
+            assert set(self.received) <= set(ids)
+
+    def _do(self, act: Callable[[YamlTeam], object], stop: int | None, model: str) -> bool:
+        """Act, perhaps crashing at a step; whether it returned."""
+
+        def fault(count: int, name: str) -> None:
+            if count == stop:
+                raise PowerCut
+
+        self.disk.steps.clear()
+        self.disk.fault = fault if stop is not None else None
+        try:
+            act(open_team(self.disk))
+        except PowerCut:
+            *_, image = images(self.disk, model)
+            self.disk = image.disk()
+            self.settled = False
+            return False
+        self.disk.fault = None
+        self.settled = True
+        self.accepted |= {self.theirs} if self.theirs else set()
+        self.theirs = None
+        if self.disk.stat(QUEUE) is not None:
+            self.past.append(self.disk.read(QUEUE)[0])
+        return True
+
+    def _present(self) -> set[str]:
+        team = open_team(self.disk)
+        live = {one.message_id for one in team.snapshot().messages}
+        return live | {one.message_id for one in team.history(limit=10_000).messages}
+
+
+TestStory = Story.TestCase
+TestStory.settings = settings(
+    max_examples=60,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
