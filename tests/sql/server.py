@@ -96,28 +96,35 @@ class Server:
         with (self.folder / "data" / "pg_hba.conf").open("a") as file:
             file.write("host all all 0.0.0.0/0 trust\n")
 
-    def start(self) -> None:
-        """Start it and wait until it answers."""
+    def start(self, seconds: float = 60.0) -> None:
+        """Start it and wait until it answers.
+
+        After a crash the first tries may end at once: processes of the old server are still leaving.
+        """
+        deadline = time.monotonic() + seconds
+        self._launch()
+        while not self._answers():
+            assert time.monotonic() < deadline, (self.folder / "log").read_text()[-2000:]
+            if self.process is None or self.process.poll() is not None:
+                self._launch()
+            time.sleep(0.05)
+
+    def _launch(self) -> None:
         inside = ["ip", "netns", "exec", self.netns] if self.netns else []
         command = [str(self.programs / "postgres"), "-D", str(self.folder / "data"), "-h", self.address]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*inside, *self._as_user(), *command, "-p", str(self.port)], stdout=log, stderr=log, cwd="/"
             )
-        self.wait()
 
-    def wait(self, seconds: float = 30.0) -> None:
-        """Wait until it takes connections."""
+    def _answers(self) -> bool:
         import psycopg
 
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                psycopg.connect(self.url("postgres", socket=True), connect_timeout=2).close()
-                return
-            except psycopg.OperationalError:
-                assert time.monotonic() < deadline, (self.folder / "log").read_text()
-                time.sleep(0.02)
+        try:
+            psycopg.connect(self.url("postgres", socket=True), connect_timeout=5).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def kill(self) -> None:
         """End every process of the server at once, as a crash of its machine would."""
