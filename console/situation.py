@@ -75,6 +75,8 @@ def pulse_of(situation: Situation, now: datetime) -> Pulse:
         return _aged(pulses.STALE, situation, now)
     if _long_holder(snapshot, now):
         return pulses.LOCKED
+    if snapshot.is_rolled_back:
+        return pulses.DOUBT
     return pulses.POLLING if situation.watch.state is WatchState.POLLING else pulses.LIVE
 
 
@@ -92,6 +94,8 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
         return Notice("vanished", "the queue is gone", hint)
     if snapshot.condition is Condition.EMPTY and snapshot.doubt is not None:
         return Notice("doubt", "the queue as it stands holds no message", _doubted(snapshot.doubt))
+    if snapshot.doubt is not None and snapshot.is_rolled_back:
+        return Notice("doubt", safe_line(snapshot.doubt.message, 300), safe_line(snapshot.doubt.hint, 300))
     if situation.failure:
         return Notice("stale", situation.failure, _meanwhile(situation, now, "It is tried again by itself."))
     if situation.watch.state is WatchState.STALLED:

@@ -29,6 +29,12 @@ class Condition(StrEnum):
     """The queue is gone although archives or the audit show that it existed."""
 
 
+FOREIGN_WRITE = "FOREIGN_WRITE"
+"""Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
+ROLLED_BACK = "ROLLED_BACK"
+"""Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something wrong that a human should know: a departure, a damaged place, a stale lock.
@@ -102,6 +108,7 @@ class Snapshot:
         condition: What kind of state this is; `messages` is () when the store could not be read.
         holder: Who holds the write lock at this moment, None when nobody.
         left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
+        missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
     """
 
     revision: str
@@ -113,6 +120,7 @@ class Snapshot:
     condition: Condition = Condition.EMPTY
     holder: LockHolder | None = None
     left_out: int = 0
+    missing: frozenset[str] = frozenset()
 
     @property
     def is_known(self) -> bool:
@@ -121,8 +129,13 @@ class Snapshot:
 
     @property
     def doubt(self) -> Problem | None:
-        """Why messages may be missing all the same: somebody wrote the queue and may have dropped some."""
-        return next((one for one in self.problems if one.code == "FOREIGN_WRITE"), None)
+        """Why messages may be missing all the same, or are: somebody else wrote the queue."""
+        return next((one for one in self.problems if one.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
+
+    @property
+    def is_rolled_back(self) -> bool:
+        """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
+        return any(one.code == ROLLED_BACK for one in self.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ READING = Pulse("◔", "READING", "accent")
 POLLING = Pulse("≈", "POLLING", "warn")
 STALE = Pulse("◌", "STALE", "alert")
 LOCKED = Pulse("⚿", "LOCKED", "alert")
+DOUBT = Pulse("△", "IN DOUBT", "alert")
 UNREADABLE = Pulse("✗", "UNREADABLE", "alarm")
 VANISHED = Pulse("∅", "VANISHED", "alarm")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
 
 ARCHIVED = 2_000
 """How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""
+_PAUSE = 0.05
+
+
+def watched(team: Team) -> Snapshot:
+    """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write."""
+    from store.views.status import LONG_WRITE, held_for
+
+    snapshot = team.snapshot()
+    first, until = snapshot.holder, time.monotonic() + LONG_WRITE
+    while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
+        is_same = (holder.pid, holder.since) == (first.pid, first.since)
+        if not is_same or (held_for(holder, team.clock()) or 0.0) >= LONG_WRITE:
+            break
+        time.sleep(_PAUSE)
+        snapshot = team.snapshot()
+    return snapshot
 
 
 def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED) -> View:

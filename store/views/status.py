@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from store.clock import seconds_since, to_text
-from store.team import Condition, Problem, Team
+from store.team import LockHolder, Problem, Snapshot, Team
 from store.views.rows import RequestRow, RosterRow, View
 
-_LONG_WRITE = 1.0
+LONG_WRITE = 1.0
+"""Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
 
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
@@ -66,7 +67,8 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
 def status_json(view: View, team: Team) -> dict[str, Any]:
     """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`.
 
-    While the store cannot be read `messages` and `needs_you` are null; `doubt` says why some may be missing.
+    While the store cannot be read `messages` and `needs_you` are null; `doubt` says why some may be missing,
+    `missing` how many are known to be, `lock` who holds the lock at this moment.
     """
     snapshot = view.snapshot
     return {
@@ -74,13 +76,15 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "location": team.location,
         "backend": team.capabilities.name,
         "read_only": team.read_only,
-        "condition": _condition(view),
+        "condition": condition_of(snapshot, view.now),
         "agents": len(view.roster),
         "messages": dict(view.counts) if snapshot.is_known else None,
         "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
         "last_change": _moment(snapshot.changed_at),
         "doubt": f"{snapshot.doubt.message}. {snapshot.doubt.hint}" if snapshot.doubt else None,
+        "missing": len(snapshot.missing),
+        "lock": _holder(snapshot.holder),
     }
 
 
@@ -100,13 +104,28 @@ def finding_json(one: Problem) -> dict[str, str]:
     }
 
 
-def _condition(view: View) -> str:
-    """A lock that is held longer than any write takes is a state of its own (D16)."""
-    snapshot = view.snapshot
-    if snapshot.holder is None or snapshot.condition not in (Condition.OK, Condition.EMPTY):
+def condition_of(snapshot: Snapshot, now: datetime) -> str:
+    """The state of the store in one word (D16): a `Condition`, or `locked` or `doubt` when it can be read.
+
+    `doubt`: somebody else wrote the queue, and messages are missing or may be; `Snapshot.doubt` says more.
+    """
+    if not snapshot.is_known:
         return str(snapshot.condition)
-    held = seconds_since(snapshot.holder.since, view.now)
-    return "locked" if held is None or held >= _LONG_WRITE else str(snapshot.condition)
+    if snapshot.holder is not None and (held_for(snapshot.holder, now) or LONG_WRITE) >= LONG_WRITE:
+        return "locked"
+    return "doubt" if snapshot.doubt is not None else str(snapshot.condition)
+
+
+def held_for(holder: LockHolder, now: datetime) -> float | None:
+    """Seconds for which the lock has been held; None when that is not known, or the clocks do not agree."""
+    seconds = seconds_since(holder.since, now)
+    return None if seconds is None or seconds < -LONG_WRITE else max(seconds, 0.001)
+
+
+def _holder(holder: LockHolder | None) -> dict[str, Any] | None:
+    if holder is None:
+        return None
+    return {name: getattr(holder, name) for name in ("pid", "host", "since", "action", "alive")}
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -33,6 +33,7 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
 
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
 FOREIGN = Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", "somebody wrote it without the lock", "Look again.")
+ROLLED_BACK = Problem("ROLLED_BACK", "error", "message-queue.yaml", "somebody took 3 messages out", "Write again.")
 HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", False)
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
@@ -46,6 +47,7 @@ SITUATIONS = {
     "stalled": seen(watch=WatchHint(WatchState.STALLED, "the folder is gone")),
     "failed": seen(failure="the disk answered with an error"),
     "doubted": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY, problems=(FOREIGN,))),
+    "rolled back": seen(replace(SNAPSHOT, problems=(ROLLED_BACK,))),
     "polling": seen(watch=WatchHint(WatchState.POLLING, "no inotify here")),
 }
 
@@ -63,6 +65,7 @@ def test_each_situation_has_its_own_pulse() -> None:
         "failed": "STALE",
         "polling": "POLLING",
         "doubted": "LIVE",
+        "rolled back": "IN DOUBT",
     }
     glyphs = {pulse_of(one, NOW).glyph for one in SITUATIONS.values()}
     assert len(glyphs) == len(set(words.values()))
@@ -81,6 +84,9 @@ def test_banners_say_where_who_and_since_when() -> None:
     doubted = notice_of(SITUATIONS["doubted"], NOW)
     assert doubted is not None
     assert (doubted.kind, "without the lock" in doubted.hint) == ("doubt", True)
+    rolled_back = notice_of(SITUATIONS["rolled back"], NOW)
+    assert rolled_back is not None
+    assert (rolled_back.kind, rolled_back.text) == ("doubt", "somebody took 3 messages out")
     polling = notice_of(SITUATIONS["polling"], NOW)
     assert polling is not None
     assert polling.text == "no inotify here"

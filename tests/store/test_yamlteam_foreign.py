@@ -43,7 +43,7 @@ def test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again(
         (tmp_path / QUEUE).write_bytes(old)
     else:
         replace_by_rename(tmp_path / QUEUE, old)
-    assert "FOREIGN_WRITE" in _codes(tmp_path)
+    assert "ROLLED_BACK" in _codes(tmp_path)
     again = team if warm else open_yaml(tmp_path)
     assert receive(again) == []
     assert states(again) == {"01": "read", "02": "read"}

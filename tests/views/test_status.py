@@ -109,6 +109,24 @@ def test_a_lock_held_longer_than_a_write_takes_is_a_condition(seconds: float, co
     assert _status(held)["condition"] == condition
 
 
+@pytest.mark.parametrize("since", ["", "not a time"])
+def test_a_lock_of_unknown_age_is_taken_for_one_that_blocks(since: str) -> None:
+    view = Chronicle().view()
+    held = replace(view, snapshot=replace(view.snapshot, holder=LockHolder(7, "host", since, "send", None)))
+    status = _status(held)
+    assert status["condition"] == "locked"
+    assert status["lock"] == {"pid": 7, "host": "host", "since": since, "action": "send", "alive": None}
+
+
+@pytest.mark.parametrize("code", ["ROLLED_BACK", "FOREIGN_WRITE"])
+def test_a_queue_that_somebody_else_wrote_is_in_doubt_and_not_empty(code: str) -> None:
+    problem = Problem(code, "error", "message-queue.yaml", "somebody took 2 messages out", "Write again.")
+    snapshot = replace(snapshot_of((), condition=Condition.EMPTY, problems=(problem,)), missing=frozenset(("a", "b")))
+    status = _status(view_of(snapshot, me=LEAD, now=Chronicle().now))
+    assert (status["condition"], status["missing"]) == ("doubt", 2)
+    assert status["doubt"] == "somebody took 2 messages out. Write again."
+
+
 def test_findings_have_the_fields_of_the_contract() -> None:
     problem = Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "not closed", "Repair it")
     expected = {

@@ -14,25 +14,36 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """No options of its own."""
+    """Looking is the rule, healing the exception."""
     parser.description = "List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."
+    text = "first write: put back what a program that does not lock took out, finish what a dead one began"
+    parser.add_argument("--heal", action="store_true", help=text)
 
 
 def run(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    from store.views.status import check_json
+    from store.views.status import check_json, finding_json
 
+    healed = _heal(call) if call.options.heal else ()
     view = view_of_team(call.team, call.team.snapshot(), me=call.actor)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
-        call.out.json(check_json(view))
+        call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})
         return int(errors > 0)
+    for one in healed:
+        call.out.say(safe_line(one.message))
     for one in view.findings:
         _print(call, one)
     number = len(view.findings)
     word = "finding" if number == 1 else "findings"
     call.out.say(f"{number} {word}, {errors} of them errors" if number else "nothing to report")
     return int(errors > 0)
+
+
+def _heal(call: Call) -> tuple[Problem, ...]:
+    from store.desk.upkeep import heal
+
+    return heal(call.seat)
 
 
 def _print(call: Call, one: Problem) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from console.cli.call import Call
-from console.cli.looking import view_of_team
+from console.cli.looking import view_of_team, watched
 from console.cli.table import age_since, print_table
 from console.cli.verbs.roster import print_roster
 from store.safe import safe_line
 from store.team import Condition, Snapshot
 from store.views.rows import AttentionItem, View
+from store.views.status import condition_of, status_json
 
 _UNREADABLE = 4
 _ROWS = 10
@@ -26,11 +27,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print it; a broken queue is shown as what it is, not as an error of this verb."""
-    snapshot = call.team.snapshot()
+    snapshot = watched(call.team)
     view = view_of_team(call.team, snapshot, me=call.actor)
     if call.out.as_json:
-        from store.views.status import status_json
-
         call.out.json(status_json(view, call.team))
     else:
         _show(call, snapshot, view)
@@ -61,17 +60,20 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
 
 def _condition(call: Call, snapshot: Snapshot) -> str:
     word = str(snapshot.condition)
-    good = snapshot.condition in (Condition.OK, Condition.EMPTY)
-    text = call.out.paint(word, "green" if good else "red")
-    if not good:
+    if not snapshot.is_known:
         first = next((one for one in snapshot.problems if one.severity == "error"), None)
+        text = call.out.paint(word, "red")
         return f"{text}: {safe_line(f'{first.sentence} {first.hint}')}" if first else text
+    text = call.out.paint("in doubt", "red") if snapshot.is_rolled_back else call.out.paint(word, "green")
     if snapshot.holder is None:
         return text
     held = snapshot.holder
-    alive = {True: "", False: ", which is not alive", None: ""}[held.alive]
-    who = f"pid {held.pid} on {held.host}{alive}" if held.pid else "somebody"
-    return f"{text}, {call.out.paint('locked', 'yellow')} by {safe_line(f'{who} ({held.action}) since {held.since}')}"
+    who = safe_line(f"pid {held.pid} on {held.host or 'this host'}" if held.pid else "somebody")
+    if condition_of(snapshot, call.team.clock()) != "locked":
+        return f"{text}, {who} is writing"
+    alive = {True: "it is alive", False: "it is not alive", None: "not known whether it is alive"}[held.alive]
+    what = safe_line(f"({held.action or 'not said what for'}) since {held.since or 'a time it does not say'}; {alive}")
+    return f"{text}, {call.out.paint('locked', 'yellow')} by {who} {what}"
 
 
 def _show_needs(call: Call, view: View) -> None:

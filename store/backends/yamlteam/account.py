@@ -5,14 +5,36 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Protocol
 
+from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.commit import Store
-from store.backends.yamlteam.disk import Mark
+from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.healing import expected_after, replay
-from store.backends.yamlteam.ledger import Line
+from store.backends.yamlteam.healing import expected_after, is_visible, replay
+from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.ledger import Ledger, Line
 from store.message import Message
+
+
+class Files(Protocol):
+    """The files an account is made from."""
+
+    @property
+    def disk(self) -> Disk:
+        """Where they are."""
+
+    @property
+    def layout(self) -> Layout:
+        """How they are called."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """Every transaction on record."""
+
+    @property
+    def archives(self) -> Archives:
+        """What left the queue, or may."""
 
 
 class Account:
@@ -21,7 +43,7 @@ class Account:
     `trusted` is the generation that the last holder of the lock left, whoever wrote it.
     """
 
-    def __init__(self, store: Store, known: Generation, line: Line, *, trusted: Mark | None, without: bool) -> None:
+    def __init__(self, store: Files, known: Generation, line: Line, *, trusted: Mark | None, without: bool) -> None:
         self._store = store
         self._known = known
         self._line = line
@@ -59,10 +81,22 @@ class Account:
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
         with contextlib.suppress(CodecError, OSError):
-            return QueueText.parse(self._store.disk.read(prev)[0])
+            return QueueText.parse(self._store.disk.read(prev)[0], self._known.text)
         return None
 
 
-def is_archived(store: Store, message_id: str) -> bool:
+def is_unfinished(store: Files, line: Line, queue: Generation) -> bool:
+    """Whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
+    if queue.mark == line.queue:
+        return False
+    if queue.mark == line.base:
+        return True
+    prev = store.disk.stat(store.layout.prev)
+    if prev is not None and prev.mark == line.base:
+        return False
+    return not is_visible(line, queue.text)
+
+
+def is_archived(store: Files, message_id: str) -> bool:
     """Whether any archive has a copy of this id."""
     return store.archives.find(message_id) is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.ledger import Line, Record
-from store.backends.yamlteam.work import Change, with_keys
+from store.backends.yamlteam.work import Change, changed_keys, with_keys
 from store.message import Message, Status, from_record
 from store.team import Problem
 
@@ -30,6 +30,8 @@ _STATE_KEYS = (
     *("claimed_by", "lease_until", "token"),
     *("attempts", "retry_count", "next_attempt_at", "error_message"),
 )
+HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
+"""Codes of what is put back: a message, its state, its end."""
 _HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
 
 
@@ -64,11 +66,16 @@ def reconcile(
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
     healing = Healing()
-    found = _by_id(current.messages())
+    found = by_id(current.messages())
+    damaged = [entry.raw for entry in current.entries if entry.message is None]
+    last = current.entries[-1].message if current.entries else None
     for message_id, wanted in expected.items():
         here = found.get(message_id)
         if here is None:
-            _restore(wanted, current, healing, settled)
+            _restore(wanted, damaged, healing, settled)
+        elif here is last and _is_cut(here.record, wanted.record):
+            healing.changes[message_id] = Change(changed_keys(here.record, wanted.record), here, None)
+            _tell(healing, HEALED_CUT, message_id, "was cut short by a program that does not lock; it is whole again")
         elif here is not wanted:
             _compare(wanted, here, healing)
     added = [one for message_id, one in found.items() if message_id not in expected]
@@ -83,8 +90,8 @@ def reconcile(
 def contribution(theirs: QueueText, ours: QueueText, *, settled: Callable[[str], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
     healing = Healing()
-    found = _by_id(ours.messages())
-    for message_id, one in _by_id(theirs.messages()).items():
+    found = by_id(ours.messages())
+    for message_id, one in by_id(theirs.messages()).items():
         here = found.get(message_id)
         if here is None and not settled(message_id):
             healing.adds.append(one)
@@ -96,7 +103,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, settled: Callable[[str],
 
 def expected_after(messages: Iterable[Message], line: Line | None) -> dict[str, Message]:
     """The queue by id after the transaction on record in `line`, if any."""
-    held = _by_id(messages)
+    held = by_id(messages)
     if line is not None:
         _fold(held, line)
     return held
@@ -149,24 +156,25 @@ def _understood(record: Record) -> Message | None:
         return None
 
 
-def _by_id(messages: Iterable[Message]) -> dict[str, Message]:
+def by_id(messages: Iterable[Message]) -> dict[str, Message]:
+    """The first message of each id."""
     found: dict[str, Message] = {}
     for one in messages:
         found.setdefault(one.message_id, one)
     return found
 
 
-def _restore(wanted: Message, current: QueueText, healing: Healing, settled: Callable[[str], bool]) -> None:
+def _restore(wanted: Message, damaged: list[bytes], healing: Healing, settled: Callable[[str], bool]) -> None:
     message_id = wanted.message_id
     if settled(message_id):
         healing.removed.append(message_id)
         return
     needle = message_id.encode("utf-8", "replace")
-    if any(entry.message is None and needle in entry.raw for entry in current.entries):
+    if any(needle in raw for raw in damaged):
         _tell(healing, "DAMAGED_ENTRY", message_id, "can no longer be read in the queue; it was left as it is")
         return
     healing.adds.append(wanted)
-    _tell(healing, "HEALED_LOST", message_id, "was dropped by a program that does not lock; it was put back")
+    _tell(healing, HEALED_LOST, message_id, "was dropped by a program that does not lock; it was put back")
 
 
 def _compare(wanted: Message, here: Message, healing: Healing) -> None:
@@ -177,7 +185,22 @@ def _compare(wanted: Message, here: Message, healing: Healing) -> None:
         return
     healing.changes[here.message_id] = Change(_state_of(wanted, here), here, None)
     text = f"was put back from {wanted.status} to {here.status} by a program that does not lock; it is {wanted.status}"
-    _tell(healing, "HEALED_STATE", here.message_id, text)
+    _tell(healing, HEALED_STATE, here.message_id, text)
+
+
+def _is_cut(here: object, wanted: object) -> bool:
+    """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
+    return here != wanted and _begins(here, wanted)
+
+
+def _begins(here: object, wanted: object) -> bool:
+    if isinstance(here, str) and isinstance(wanted, str):
+        return wanted.startswith(here.rstrip("\n"))
+    if isinstance(here, Mapping) and isinstance(wanted, Mapping):
+        return all(key in wanted and _begins(value, wanted[key]) for key, value in here.items())
+    if isinstance(here, list) and isinstance(wanted, list):
+        return len(here) <= len(wanted) and all(map(_begins, here, wanted))
+    return here == wanted or here is None
 
 
 def _is_ahead(one: Message, other: Message) -> bool:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from store.backends.yamlteam.beside import Beside
 from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.disk import Disk, Mark, Stat
+from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
-from store.clock import Clock
+from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.config_file import load as load_config
 from store.errors import TeamError
 from store.message import Message
 from store.team import Condition, LockHolder, Problem, Snapshot
+
+if TYPE_CHECKING:
+    from store.backends.yamlteam.losses import Loss, Losses
 
 Progress = Callable[[int, int], bool]
 _LARGE = 4
@@ -57,6 +61,8 @@ class Reader:
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...]] | None = None
+        self._ours: Generation | None = None
+        self._losses: Losses | None = None
         self.generation: Generation | None = None
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
@@ -78,7 +84,10 @@ class Reader:
             condition = self._condition(generation, messages, problems)
             problems += self._beside.problems(generation)
             holder = self._holder()
-            problems += self._lock_problems(stat, holder)
+            lock_text = read_text(self._disk, self._layout.lock)
+            problems += self._lock_problems(lock_text, holder)
+            loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
+            problems += (loss.problem,) if loss is not None else ()
             return Snapshot(
                 revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}",
                 taken_at=self._clock(),
@@ -88,6 +97,7 @@ class Reader:
                 problems=tuple(problems),
                 condition=condition,
                 holder=holder,
+                missing=loss.missing if loss is not None else frozenset(),
             )
 
     def newest(self, limit: int) -> Snapshot | None:
@@ -204,39 +214,40 @@ class Reader:
         return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
 
     def _holder(self) -> LockHolder | None:
-        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then."""
-        path, now = self._layout.lock, time.monotonic()
-        if now - self._asked_kernel < ASK_KERNEL_SECONDS:
-            return find_holder(self._disk, path) or self._silent_holder
-        self._asked_kernel = now
+        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then.
+
+        Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
+        """
+        path, now, silent = self._layout.lock, time.monotonic(), self._silent_holder
+        if silent is None and now - self._asked_kernel < ASK_KERNEL_SECONDS:
+            return find_holder(self._disk, path)
+        self._asked_kernel, self._silent_holder = now, None
         holder = find_holder(self._disk, path, sure=True)
-        self._silent_holder = holder if holder is not None and not holder.since else None
-        return holder
+        if holder is None or holder.since:
+            return holder
+        same = silent is not None and silent.pid == holder.pid
+        self._silent_holder = silent if same else replace(holder, since=to_text(self._clock()))
+        return self._silent_holder
 
-    def _lock_problems(self, stat: Stat | None, holder: LockHolder | None) -> list[Problem]:
-        """What the lock file tells about the last writer, when nobody holds it."""
-        text = read_text(self._disk, self._layout.lock)
-        dead = text_of_the_dead(text, holder)
-        if dead is not None:
-            hint = "Nothing to do: the next write finishes or undoes what it began."
-            return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
-        released = parse_released(text)
-        if released is None or stat is None or released.queue in (stat.mark, None):
+    def _lock_problems(self, lock_text: bytes, holder: LockHolder | None) -> list[Problem]:
+        """What the lock file tells of a holder that died."""
+        dead = text_of_the_dead(lock_text, holder)
+        if dead is None:
             return []
-        now = self._disk.stat(self._layout.queue)
-        if now is None or now.mark != stat.mark or holder is not None:
-            return []
-        return [_foreign_write(self._layout)]
+        hint = "Nothing to do: the next write finishes or undoes what it began."
+        return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
 
+    def _loss(self, generation: Generation, lock_text: bytes) -> Loss | None:
+        """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
+        released, mark = parse_released(lock_text), generation.mark
+        if mark is None or (released is not None and released.queue in (mark, None)):
+            self._ours = generation if mark is not None else None
+            return None
+        if self._losses is None:
+            from store.backends.yamlteam.losses import Losses
 
-def _foreign_write(layout: Layout) -> Problem:
-    return Problem(
-        "FOREIGN_WRITE",
-        "notice",
-        str(layout.queue),
-        "the queue was last written by a program that does not lock",
-        "The next write compares it with the ledger and puts back what was lost.",
-    )
+            self._losses = Losses(self._disk, self._layout)
+        return self._losses.look(generation, self._ours, lock_text)
 
 
 def _warnings(config: TeamConfig) -> tuple[Problem, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from store.backends.yamlteam.account import Account, is_archived
+from store.backends.yamlteam.account import Account, is_archived, is_unfinished
 from store.backends.yamlteam.appends import inbox_line
 from store.backends.yamlteam.archives import closed_ids, torn_problem
 from store.backends.yamlteam.codec import QueueText
@@ -14,7 +14,7 @@ from store.backends.yamlteam.commit import KEPT, Store
 from store.backends.yamlteam.disk import Stat
 from store.backends.yamlteam.files import cut
 from store.backends.yamlteam.generation import Generation, load
-from store.backends.yamlteam.healing import Healing, contribution, is_visible, reconcile
+from store.backends.yamlteam.healing import Healing, contribution, reconcile
 from store.backends.yamlteam.holder import Released
 from store.backends.yamlteam.ledger import Line
 from store.backends.yamlteam.work import Work, apply, both, from_line
@@ -121,15 +121,10 @@ class _Settlement:
     @cached_property
     def _is_unfinished(self) -> bool:
         """Whether the maker of the last line died before its transaction reached the queue."""
-        store, line = self._store, self._line
-        if line is None or self._left or self._swapped or store.generation.mark == line.queue:
+        line = self._line
+        if line is None or self._left or self._swapped:
             return False
-        if store.generation.mark == line.base:
-            return True
-        prev = store.disk.stat(store.layout.prev)
-        if prev is not None and prev.mark == line.base:
-            return False
-        return not is_visible(line, store.generation.text)
+        return is_unfinished(self._store, line, self._store.generation)
 
     def _set_aside_torn_line(self) -> None:
         store = self._store
