@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "console")
+
+
+def pytest_configure() -> None:
+    """Let programs under test hear SIGINT, also when a shell started the tests in the background with it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def clean_environment(**more: str) -> dict[str, str]:

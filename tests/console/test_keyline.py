@@ -1,0 +1,112 @@
+"""Keys act in the order in which they were typed, also when they go to different widgets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from time import monotonic
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.events import Event, Key
+from textual.widget import Widget
+
+import console.keyline
+from console.keyline import KeyLine
+
+pytestmark = pytest.mark.anyio
+
+
+class Place(Widget, can_focus=True):
+    """Takes its time with every key until it is let go."""
+
+    def __init__(self, *, busy: bool) -> None:
+        super().__init__()
+        self.begun: list[str] = []
+        self.free = asyncio.Event()
+        if not busy:
+            self.free.set()
+
+    async def on_key(self, event: Key) -> None:
+        self.begun.append(event.key)
+        await self.free.wait()
+
+
+class Desk(App[None]):
+    """A busy place and a free one, and what reached the app through them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived: list[str] = []
+        self.typed: list[str] = []
+        self.busy, self.free = Place(busy=True), Place(busy=False)
+        self.line = KeyLine(self, super().on_event)
+
+    def compose(self) -> ComposeResult:
+        yield self.busy
+        yield self.free
+
+    async def on_event(self, event: Event) -> None:
+        if self.line.takes(event):
+            await self.line.take(event)
+            self.arrived += [event.key] if isinstance(event, Key) else []
+        else:
+            await super().on_event(event)
+
+    def on_key(self, event: Key) -> None:
+        self.typed.append(event.key)
+
+    async def type(self, key: str, place: Place) -> None:
+        """Press `key` while `place` has the focus."""
+        self.screen.set_focus(place)
+        self.post_message(Key(key, key))
+        await until(lambda: key in self.arrived)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the app go on until `condition` holds."""
+    deadline = monotonic() + 30
+    while not condition():
+        assert monotonic() < deadline
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    """The app, with a key on its way in the busy place."""
+    app = Desk()
+    async with app.run_test():
+        await app.type("a", app.busy)
+        await until(lambda: app.busy.begun == ["a"])
+        try:
+            yield app
+        finally:
+            app.busy.free.set()
+
+
+async def test_a_key_for_another_widget_does_not_overtake(desk: Desk) -> None:
+    await desk.type("b", desk.free)
+    assert desk.free.begun == []
+    desk.busy.free.set()
+    await until(lambda: desk.typed == ["a", "b"])
+    assert desk.free.begun == ["b"]
+
+
+async def test_what_was_kept_back_leaves_in_its_order(desk: Desk) -> None:
+    for key, place in (("b", desk.free), ("c", desk.busy), ("d", desk.free)):
+        await desk.type(key, place)
+    desk.busy.free.set()
+    await until(lambda: desk.typed == ["a", "b", "c", "d"])
+
+
+async def test_a_key_whose_widget_goes_away_holds_nothing_back(desk: Desk) -> None:
+    await desk.type("b", desk.free)
+    desk.busy.remove()
+    desk.busy.free.set()
+    await until(lambda: "b" in desk.typed)
+
+
+async def test_a_key_that_is_stuck_is_waited_for_only_so_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console.keyline, "_PATIENCE", 0.001)
+    await desk.type("b", desk.free)
+    await until(lambda: desk.typed == ["b"])
