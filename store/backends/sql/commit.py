@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, column, delete, insert, select, table, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.sql import Select
+from sqlalchemy.sql.selectable import TableClause
 
 from store.backends.buffered import Changes
 from store.backends.sql.past import archived_row, audit_rows, dump
 from store.backends.sql.rows import Entry, changed_row, new_row
-from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape
+from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape, find_inbox
 from store.errors import Code, TeamError
+
+_CHUNK = 500
 
 
 class Writer:
@@ -23,6 +26,7 @@ class Writer:
         self._shape = shape
         self._entry = entry
         self._arrivals = 0
+        self._inboxes: dict[str, TableClause | None] = {}
 
     def write(self, changes: Changes, *, actor: str, at: str) -> None:
         """Write everything; the caller commits.
@@ -85,11 +89,25 @@ class Writer:
     def _remove(self, changes: Changes) -> None:
         rows = [{"old_id": message_id} for message_id in changes.removed]
         if rows:
+            self._keep_others(changes)
             messages = self._shape.messages
             statement = delete(messages).where(messages.c.message_id == bindparam("old_id"))
             self._check(self._connection.execute(statement, rows).rowcount, rows)
         for message_id in changes.removed:
             self._note(message_id, None)
+
+    def _keep_others(self, changes: Changes) -> None:
+        """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
+        if not self._shape.others:
+            return
+        ids = list(changes.removed)
+        wanted = self._shape.select_others()
+        for start in range(0, len(ids), _CHUNK):
+            some = self._shape.messages.c.message_id.in_(ids[start : start + _CHUNK])
+            for message_id, *values in self._connection.execute(wanted.where(some)):
+                held = {name: one for name, one in zip(self._shape.others, values, strict=True) if one is not None}
+                if held:
+                    changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
     def _archive(self, changes: Changes) -> None:
         rows = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
@@ -99,14 +117,20 @@ class Writer:
     def _push(self, changes: Changes, at: str) -> None:
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
         for agent, message in changes.pushed:
-            record = dump(dict(message.record))
-            if agent in self._shape.inboxes:
-                own = table(f"{agent}_inbox", column("message_id"), column("payload"))
-                payload = dump(dict(message.payload))
-                self._connection.execute(insert(own), {"message_id": message.message_id, "payload": payload})
+            own = self._own_inbox(agent)
+            if own is not None:
+                row = {"message_id": message.message_id, "payload": dump(dict(message.payload))}
+                self._insert_once(own, row, message_id=message.message_id)
                 continue
+            record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             self._insert_once(INBOX, {"n": self._number(), **row}, agent=agent, message_id=message.message_id)
+
+    def _own_inbox(self, agent: str) -> TableClause | None:
+        """Looked for at every write: agents make theirs when they start."""
+        if agent not in self._inboxes:
+            self._inboxes[agent] = find_inbox(self._connection, agent)
+        return self._inboxes[agent]
 
     def _insert_once(self, into: Any, row: Mapping[str, Any], **key: str) -> None:
         there = select(*(into.c[name] for name in key)).filter_by(**key)

@@ -45,7 +45,7 @@ class Fetched:
     rows: Sequence[Any]
     complete: bool
     count: int
-    watermark: int | None = None
+    watermark: object | None = None
 
 
 class Dialect(ABC):
@@ -135,7 +135,9 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def fetch(self, connection: Connection, shape: Shape, *, since: int | None, progress: Progress | None) -> Fetched:
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
         """The rows, or those changed since the watermark `since`."""
 
     @abstractmethod

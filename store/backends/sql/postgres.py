@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql import ColumnElement, Select
 
 from store.backends.sql.dialect import Dialect, Fetched, Mode, Progress, locked
-from store.backends.sql.postgres_watch import CHANNEL, watch
+from store.backends.sql.postgres_watch import CHANNEL, is_lost, watch
 from store.backends.sql.tables import MESSAGES, NOTES, Shape
 from store.clock import to_text
 from store.errors import Code, TeamError
@@ -28,6 +28,8 @@ _CONNECT = {
 }
 """A cut connection is noticed within ten seconds, whatever the system's own defaults are."""
 _CHUNK = 1000
+_PLAIN_DATES = "SET LOCAL datestyle = ISO"
+"""Whatever the database's own setting is: moments are read as texts."""
 _NO_PARAMETERS = {"no_parameters": True}
 _HOLDER = f"""
 SELECT a.pid, coalesce(host(a.client_addr), 'the server'), a.xact_start, a.application_name
@@ -36,7 +38,9 @@ WHERE l.relation = to_regclass('{MESSAGES}') AND l.granted AND l.pid <> pg_backe
   AND l.mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 ORDER BY a.xact_start LIMIT 1
 """
-_LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
+_HORIZON = f"""
+SELECT pg_postmaster_start_time()::text, pg_snapshot_xmin(pg_current_snapshot())::text::bigint, count(*) FROM {MESSAGES}
+"""
 _REFUSALS = {
     "55P03": (Code.STORE_LOCKED, "Try again."),
     "25006": (Code.READ_ONLY, "Open the team without --read-only, on a server that takes writes."),
@@ -79,14 +83,15 @@ class Postgres(Dialect):
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
         if mode is Mode.READ:
-            _run(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            _run(connection, f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
             return
         lock = "SHARE ROW EXCLUSIVE" if mode is Mode.WRITE else "ROW EXCLUSIVE"
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         try:
             _run(
                 connection,
-                f"BEGIN; SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
+                f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
+                f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN {lock} MODE",
             )
         except DBAPIError as error:
@@ -103,20 +108,27 @@ class Postgres(Dialect):
             text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
             raise TeamError(Code.STORE_FAILED, text, "Look at the team, or repeat with the same id.") from error
 
-    def fetch(self, connection: Connection, shape: Shape, *, since: int | None, progress: Progress | None) -> Fetched:
-        """Only rows written by transactions that were not over when the watermark was taken."""
-        count_of = text(f"SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, count(*) FROM {MESSAGES}")
-        watermark, count = connection.execute(count_of).one()
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
+        """Only rows written by transactions that were not over when the watermark was taken.
+
+        A watermark says nothing about a server that was started since: it may be a replica or a restored copy.
+        """
+        started, horizon, count = connection.execute(text(_HORIZON)).one()
         statement = shape.select_rows()
-        if since is not None:
-            statement = statement.where(text(_changed(shape))).params(since=str(since % 2**32))
+        match since:
+            case (before, int(seen)) if before == started:
+                statement = statement.where(text(_changed(shape))).params(since=str(seen % 2**32))
+            case _:
+                since = None
         rows: list[Any] = []
         result = connection.execute(statement)
         while chunk := result.fetchmany(_CHUNK):
             rows += chunk
             if progress is not None and since is None and not progress(len(rows), count):
                 raise InterruptedError
-        return Fetched(rows, since is None, count, watermark)
+        return Fetched(rows, since is None, count, (started, horizon))
 
     def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """The column itself is a timestamp."""
@@ -142,10 +154,10 @@ class Postgres(Dialect):
         """By SQLSTATE; without one the server was not reached."""
         state = _state(error)
         words = " ".join(str(error.orig).split()) or type(error.orig).__name__
-        if state is None or state.startswith(_LOST):
+        if is_lost(state):
             hint = "Nothing is lost on the server. Check that it runs and the network; it is tried again."
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
-        code, hint = _REFUSALS.get(state, (Code.STORE_FAILED, "Nothing was changed."))
+        code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
         return TeamError(code, f"{self.location}: {words}", hint)
 
     def watch(self) -> AsyncIterator[WatchHint]:

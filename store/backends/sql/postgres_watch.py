@@ -13,6 +13,7 @@ CHANNEL = "team_console"
 _GLANCE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
 _GLANCE = f"SELECT count(*), max(xmin::text::bigint), sum(xmin::text::bigint) FROM {MESSAGES}"
 
 
@@ -28,10 +29,11 @@ async def watch(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
                 pause = _FIRST_PAUSE
                 yield hint
         except Exception as error:
-            if not _is_lost(error):
+            if not _is_passing(error):
                 raise
             reason = " ".join(str(error).split()) or type(error).__name__
-            yield WatchHint(WatchState.STALLED, f"no connection to the server: {reason}")
+            what = "no connection to the server" if is_lost(getattr(error, "sqlstate", None)) else "the server refuses"
+            yield WatchHint(WatchState.STALLED, f"{what}: {reason}")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -62,7 +64,12 @@ async def _glance(connection: Any) -> object:
     return await cursor.fetchone()
 
 
-def _is_lost(error: Exception) -> bool:
+def is_lost(state: str | None) -> bool:
+    """Whether an error with this SQLSTATE says that the server is not there for us; without one nobody answered."""
+    return state is None or state.startswith(_LOST)
+
+
+def _is_passing(error: Exception) -> bool:
     from psycopg import Error
 
     return isinstance(error, (Error, OSError, TimeoutError))

@@ -31,14 +31,19 @@ class Reader:
         self.guard = threading.RLock()
         self._state = State()
         self._whole = _Rows()
-        self._watermark: int | None = None
+        self._watermark: object | None = None
         self._read_alone: dict[str, Entry] = {}
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> State:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
         with self.guard:
             fetched = self._dialect.fetch(connection, shape, since=self._watermark, progress=progress)
-            change = self._compared(fetched.rows) if fetched.complete else self._changed(fetched.rows)
+            if not fetched.complete:
+                change = self._changed(fetched.rows)
+            elif self._watermark is None:
+                change = self._compared(fetched.rows)
+            else:
+                change = self._anew(fetched.rows)
             self._state = after(self._state, change)
             if not fetched.complete and len(self._state.entries) != fetched.count:
                 self._state = after(self._state, self._deleted(connection, shape))
@@ -75,6 +80,11 @@ class Reader:
         kept = {id(entry) for entry in new}
         known = {id(entry) for entry in old}
         return Change([one for one in new if id(one) not in known], [one for one in old if id(one) not in kept])
+
+    def _anew(self, rows: Sequence[tuple[Any, ...]]) -> Change:
+        """Everything, after a time in which only changes were read."""
+        entries = [self._entry(tuple(one), f"{MESSAGES} row {number}") for number, one in enumerate(rows, start=1)]
+        return Change(entries, list(self._state.entries.values()))
 
     def _changed(self, rows: Sequence[Any]) -> Change:
         entries = [self._entry(tuple(one), f"{MESSAGES} row {number}") for number, one in enumerate(rows, start=1)]

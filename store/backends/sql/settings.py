@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, select
 
-from store.backends.sql.tables import SETTINGS, Shape
+from store.backends.sql.tables import SETTINGS, VERSION_KEY, Shape, check_version
 from store.config import TeamConfig
 from store.config_file import load, parse
 from store.locations import CONFIG_NAME
@@ -41,7 +41,7 @@ class Settings:
         """The settings now: of the table, else of the file, else defaults.
 
         Raises:
-            TeamError: `STORE_UNREADABLE` naming table or file, line and key.
+            TeamError: `STORE_UNREADABLE` naming table or file, line and key, or as for `stored_settings`.
         """
         text = stored_settings(connection) if shape.has_ours else None
         source = self.stamp() if text is None else text
@@ -59,9 +59,15 @@ class Settings:
 
 
 def stored_settings(connection: Connection) -> str | None:
-    """The text in the table, None when there is none."""
-    found = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.key == KEY)).scalar()
-    return None if found is None else str(found)
+    """The text in the table, None when there is none.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
+    """
+    wanted = select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_((KEY, VERSION_KEY)))
+    found = {one.key: str(one.value) for one in connection.execute(wanted)}
+    check_version(found.get(VERSION_KEY))
+    return found.get(KEY)
 
 
 def write_settings(connection: Connection, text: str) -> None:

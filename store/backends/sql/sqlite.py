@@ -140,7 +140,9 @@ class Sqlite(Dialect):
         if sqlite_file.identity(self.path) != self._identity:
             raise self._replaced("whether the change is in the new file is not known; repeat it with the same id")
 
-    def fetch(self, connection: Connection, shape: Shape, *, since: int | None, progress: Progress | None) -> Fetched:
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
         """Always everything: SQLite does not say which rows changed, and ten thousand are read in some 20 ms."""
         total = connection.execute(select(func.count()).select_from(shape.messages)).scalar_one() if progress else 0
         try:

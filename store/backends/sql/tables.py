@@ -11,7 +11,6 @@ from sqlalchemy import (
     Column,
     Connection,
     Index,
-    Inspector,
     Integer,
     LargeBinary,
     MetaData,
@@ -21,11 +20,13 @@ from sqlalchemy import (
     bindparam,
     cast,
     column,
+    insert,
     inspect,
     null,
     select,
     table,
 )
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.sql import ColumnElement, Select
 from sqlalchemy.sql.selectable import TableClause
 
@@ -119,7 +120,9 @@ SETTINGS = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""`settings` holds the text of a `messenger-config.yaml`."""
+"""`settings` holds the text of a `messenger-config.yaml`, `version` that of our tables (none: 1)."""
+VERSION_KEY = "version"
+VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +132,15 @@ class Shape:
     Attributes:
         messages: The table with its known columns.
         types: Column name -> its type in the database, of the columns we know.
+        others: Columns we do not know.
         has_ours: Whether our own tables are there.
-        inboxes: Agents with a table `{agent}_inbox` of their own (seed 003, step 2, method 1).
         text_only: Whether values are read and written as text without a cast (SQLite).
     """
 
     messages: TableClause
     types: Mapping[str, Any]
+    others: tuple[str, ...]
     has_ours: bool
-    inboxes: frozenset[str]
     text_only: bool
 
     def values(self, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +159,12 @@ class Shape:
             return select(*parts, null().label("note")).select_from(self.messages)
         joined = self.messages.outerjoin(NOTES, NOTES.c.message_id == self.messages.c.message_id)
         return select(*parts, NOTES.c.note).select_from(joined)
+
+    def select_others(self) -> Select[Any]:
+        """The id and the columns we do not know, as texts where the database is strict about types."""
+        columns: list[ColumnElement[Any]] = [column(name) for name in self.others]
+        values = columns if self.text_only else [cast(one, Text) for one in columns]
+        return select(self.messages.c.message_id, *values).select_from(self.messages)
 
     def _read(self, name: str) -> ColumnElement[Any]:
         if name not in self.types:
@@ -178,7 +187,8 @@ def find_shape(connection: Connection) -> Shape | None:
     names = set(inspector.get_table_names())
     if MESSAGES not in names:
         return None
-    types = {one["name"]: one["type"] for one in inspector.get_columns(MESSAGES) if one["name"] in COLUMNS}
+    found = {one["name"]: one["type"] for one in inspector.get_columns(MESSAGES)}
+    types = {name: kind for name, kind in found.items() if name in COLUMNS}
     missing = [name for name in _REQUIRED if name not in types]
     if missing:
         raise TeamError(
@@ -189,17 +199,19 @@ def find_shape(connection: Connection) -> Shape | None:
     return Shape(
         messages=table(MESSAGES, *(column(name, _own_type(name)) for name in types)),
         types=types,
+        others=tuple(name for name in found if name not in COLUMNS),
         has_ours=set(OURS.tables) <= names,
-        inboxes=frozenset(name.removesuffix("_inbox") for name in names if _is_inbox(inspector, name)),
         text_only=connection.dialect.name == "sqlite",
     )
 
 
-def _is_inbox(inspector: Inspector, name: str) -> bool:
-    """Whether `name` is an inbox table as seed 003's delivery code writes to it."""
-    if not name.endswith("_inbox") or name in OURS.tables:
-        return False
-    return {"message_id", "payload"} <= {one["name"] for one in inspector.get_columns(name)}
+def find_inbox(connection: Connection, agent: str) -> TableClause | None:
+    """The agent's own table `{agent}_inbox` as seed 003's delivery code writes to it (step 2, method 1), if any."""
+    name, inspector = f"{agent}_inbox", inspect(connection)
+    if name.lower() in OURS.tables or not inspector.has_table(name):
+        return None
+    has = {one["name"] for one in inspector.get_columns(name)}
+    return table(name, column("message_id"), column("payload")) if {"message_id", "payload"} <= has else None
 
 
 def our_tables(connection: Connection) -> set[str]:
@@ -210,7 +222,31 @@ def our_tables(connection: Connection) -> set[str]:
 def create_ours(connection: Connection) -> None:
     """Make our own tables and the index for waiting messages; what is there stays as it is."""
     OURS.create_all(connection, checkfirst=True)
-    connection.exec_driver_sql(f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status)")
+    _index_waiting(connection)
     if connection.execute(select(STATE.c.id)).first() is None:
         empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
-        connection.execute(STATE.insert(), empty)
+        connection.execute(insert(STATE), empty)
+    if connection.execute(select(SETTINGS.c.key).where(SETTINGS.c.key == VERSION_KEY)).first() is None:
+        connection.execute(insert(SETTINGS), {"key": VERSION_KEY, "value": str(VERSION)})
+
+
+def check_version(text: str | None) -> None:
+    """Refuse tables that a later team-console made: what they mean is not known here.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    if text is None or (text.isdecimal() and int(text) <= VERSION):
+        return
+    what = f"the team's tables are of version {text}, this team-console knows version {VERSION}"
+    raise TeamError(Code.STORE_UNREADABLE, what, "Update team-console on this machine.", newer=True)
+
+
+def _index_waiting(connection: Connection) -> None:
+    """Only its owner may index a table; without the index everything works, if slower."""
+    connection.exec_driver_sql("SAVEPOINT waiting")
+    try:
+        connection.exec_driver_sql(f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status)")
+    except ProgrammingError:
+        connection.exec_driver_sql("ROLLBACK TO SAVEPOINT waiting")
+    connection.exec_driver_sql("RELEASE SAVEPOINT waiting")

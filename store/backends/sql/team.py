@@ -120,7 +120,8 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            self._view.shape(connection)
+            if not self._view.shape(connection).has_ours:
+                mode = Mode.WRITE
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
             self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")

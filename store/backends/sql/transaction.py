@@ -157,6 +157,12 @@ class SqlTransaction(BufferedTransaction):
         return agent in self._owners(message_id)
 
     def is_archived(self, message_id: str) -> bool:
+        """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
+        try:
+            if self.entry(message_id).arrival is None:
+                return False
+        except LookupError:
+            pass
         return bool(self._archiving.get(message_id) or self._owners(message_id))
 
     def _owners(self, message_id: str) -> AbstractSet[str]:

@@ -109,6 +109,8 @@ class View:
         try:
             self._config = self._settings.read(connection, shape)
         except TeamError as error:
+            if error.facts.get("newer"):
+                raise
             problem = Problem("BAD_CONFIG", "error", self._dialect.location, error.message, error.hint)
             return self._config, (problem,)
         warnings = self._config.warnings

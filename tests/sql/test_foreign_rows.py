@@ -1,0 +1,154 @@
+"""Rows and columns of other programs: what nobody touched stays as it was to the byte, nothing of theirs is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from store.desk import inbox, mail
+from store.desk.clearing import clear
+from store.desk.delivery import deliver
+from store.desk.failures import discard, redirect
+from store.desk.seat import Seat
+from store.team import Condition
+from tests.sql.conftest import Open
+from tests.sql.test_foreign import SEED, execute
+from tests.store.contract import FakeClock
+
+EXTRA = ",\n tenant TEXT DEFAULT 'acme', weight REAL, stamp BLOB"
+COLUMNS = "message_id, sender, recipient, message_type, payload, status, created_at, error_message, tenant, weight"
+OLD = "2025-10-26 10:30:00"
+BAD_PAYLOAD, LIST_PAYLOAD = '{"half":', '[1, 2.50, "x"]'
+
+
+def _values(*rows: tuple[object, ...]) -> str:
+    """SQL for rows of texts, numbers and NULL."""
+    words = [", ".join("NULL" if one is None else f"'{one}'" for one in row) for row in rows]
+    return ", ".join(f"({row})" for row in words)
+
+
+@pytest.fixture
+def foreign(empty_place: str) -> str:
+    """A table with columns of its owner, and rows of every odd kind that this database lets in."""
+    strict = "://" in empty_place
+    execute(empty_place, SEED.format(more=EXTRA.replace("BLOB", "BYTEA") if strict else EXTRA))
+    rows: list[tuple[object, ...]] = [
+        ("m-1", "orchestrator", "architect", "spec_ready", '{"a":  1}', "pending", OLD, None, "globex", "7.25"),
+        ("m-2", "orchestrator", "architect", "x", LIST_PAYLOAD, "pending", OLD, None, None, None),
+        ("m-3", "orchestrator", "tester", None, None, "SENT", None, None, "acme", None),
+        ("m-4", "orchestrator", "tester", "x", "{}", "failed", OLD, "disk full", "initech", "-1"),
+        ("m-5", "orchestrator", "tester", "x", "{}", "delivered", OLD, None, "umbrella", "0.1"),
+        ("m-6", "orchestrator", "tester", "x", '"just text"', "failed", OLD, "no", "hooli", None),
+    ]
+    if not strict:
+        rows += [
+            ("m-7", "orchestrator", "tester", "x", BAD_PAYLOAD, "queued", "yesterday", None, None, None),
+            (None, "orchestrator", "tester", "x", "{}", "pending", OLD, None, "nobody", "1"),
+            (None, "orchestrator", "tester", "x", "{}", "pending", OLD, None, "nobody", "2"),
+        ]
+    execute(empty_place, f"INSERT INTO agent_message ({COLUMNS}) VALUES {_values(*rows)}")
+    stamp = "'\\x00ff22'::bytea" if strict else "x'00ff22'"
+    execute(empty_place, f"UPDATE agent_message SET stamp = {stamp}")
+    return empty_place
+
+
+def _dump(place: str, *but: str) -> list[tuple[Any, ...]]:
+    """Every row but those named, every value with its type."""
+    rows = [dict(one._mapping) for one in execute(place, "SELECT * FROM agent_message")]
+    if "://" not in place:
+        types = ", ".join(f"typeof({name}) || quote({name})" for name in rows[0])
+        exact = [tuple(one) for one in execute(place, f"SELECT {types} FROM agent_message")]
+    else:
+        words = execute(place, "SELECT agent_message::text FROM agent_message")
+        exact = [tuple(one) for one in words]
+    return sorted(one for one, row in zip(exact, rows, strict=True) if row["message_id"] not in but)
+
+
+def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
+    foreign: str, opened: Open, clock: FakeClock
+) -> None:
+    team = opened(foreign, clock=clock)
+    before = _dump(foreign, "m-1", "m-4")
+    lead, architect = Seat(team, "user"), Seat(team, "architect")
+    (taken,) = inbox.receive(architect, agent="architect", type="spec_ready", lease=60).messages
+    inbox.acknowledge(architect, ids=[taken.message_id])
+    sent = mail.send(lead, to="writer", type="spec_ready", message_id="ours").messages[0]
+    deliver(lead, only=["writer"])
+    redirect(lead, ids=["m-4"], to="writer")
+    inbox.receive(Seat(team, "writer"), agent="writer")
+    assert _dump(foreign, "m-1", "m-4", sent.message_id) == before
+    assert execute(foreign, "SELECT tenant FROM agent_message WHERE message_id IN ('m-1', 'm-4') ORDER BY 1") == [
+        ("globex",),
+        ("initech",),
+    ]
+
+
+def test_damage_is_shown_as_problems_and_everything_else_is_usable(foreign: str, opened: Open) -> None:
+    snapshot = opened(foreign).snapshot()
+    assert snapshot.condition is Condition.OK
+    odd = {(one.code, one.place) for one in snapshot.problems}
+    assert ("UNKNOWN_STATUS", "m-3") in odd
+    if "://" not in foreign:
+        assert ("DAMAGED_ENTRY", "m-7") in odd
+        assert len([one for one in snapshot.problems if "no message_id" in one.message]) == 2
+    contents = {one.message_id: one.content for one in snapshot.messages}
+    assert contents["m-6"] == "just text"
+    assert {"m-1", "m-2", "m-3", "m-4", "m-5", "m-6"} <= contents.keys()
+
+
+def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(
+    foreign: str, opened: Open, clock: FakeClock
+) -> None:
+    team = opened(foreign, clock=clock)
+    architect = Seat(team, "architect")
+    mail.send(Seat(team, "user"), to="architect", type="spec_ready", message_id="ours-0")
+    assert inbox.receive(architect, agent="architect").as_json()["count"] == 3
+    clock.advance(30 * 86400)
+    mail.send(Seat(team, "user"), to="architect", type="spec_ready", message_id="ours-1")
+    inbox.read_message(architect, agent="architect", message_id="ours-1")
+    there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
+    assert {"m-1", "m-2"} <= there
+    assert "ours-0" not in there, "our own read messages do leave"
+
+
+def test_what_a_row_that_goes_on_demand_had_beyond_a_message_is_kept(
+    foreign: str, opened: Open, clock: FakeClock
+) -> None:
+    team = opened(foreign, clock=clock)
+    lead = Seat(team, "user")
+    discard(lead, ids=["m-4"], reason="old")
+    clear(lead)
+    there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
+    assert there.isdisjoint({"m-4", "m-5", "m-6"})
+    kept = {line.facts["ids"][0]: line.facts["columns"] for line in team.audit() if line.action == "columns"}
+    assert {name: one["tenant"] for name, one in kept.items()} == {
+        "m-4": "initech",
+        "m-5": "umbrella",
+        "m-6": "hooli",
+    }
+    assert float(kept["m-5"]["weight"]) == 0.1
+    assert "00" in str(kept["m-5"]["stamp"])
+    archived = {one.message_id for one in team.history(agent="tester").messages}
+    assert archived == {"m-4", "m-5", "m-6"}
+
+
+@pytest.mark.parametrize("payload", ["TEXT", "JSON"])
+def test_an_inbox_table_made_after_the_router_started_gets_each_message_once(
+    foreign: str, opened: Open, clock: FakeClock, payload: str
+) -> None:
+    team = opened(foreign, clock=clock)
+    lead = Seat(team, "user")
+    mail.send(lead, to="writer", type="spec_ready", payload={"n": 1}, message_id="one")
+    deliver(lead, only=["writer"])
+    execute(foreign, f"CREATE TABLE writer_inbox (message_id TEXT PRIMARY KEY, payload {payload})")
+    mail.send(lead, to="writer", type="spec_ready", payload={"n": 2}, message_id="two")
+    deliver(lead, only=["writer"])
+    execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3 WHERE message_id = 'two'")
+    execute(foreign, "UPDATE agent_message SET status = 'pending', retry_count = 0 WHERE message_id = 'two'")
+    again = deliver(lead, only=["writer"])
+    assert [one.error for one in again.attempts] == [None]
+    ((message_id, stored),) = execute(foreign, "SELECT message_id, CAST(payload AS TEXT) FROM writer_inbox")
+    assert (message_id, json.loads(stored)["n"]) == ("two", 2)
+    assert [tuple(one) for one in execute(foreign, "SELECT message_id FROM team_console_inbox")] == [("one",)]

@@ -1,0 +1,163 @@
+"""A role with few rights on a PostgreSQL team: what it may do works, what it may not is refused and changes nothing."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from store.backends.sql.locate import create_database
+from store.desk import inbox, mail
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.team import Condition
+from tests.conftest import CommandLine
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.test_foreign import SEED, execute, insert
+from tests.store.contract import ids, make_message, put
+
+Role = Callable[..., str]
+
+
+@pytest.fixture
+def role(postgres: str) -> Iterator[Role]:
+    """Makes a role with the rights given, and hands out the location it uses."""
+    made: list[str] = []
+
+    def make(*grants: str) -> str:
+        name = f"role_{secrets.token_hex(4)}"
+        made.append(name)
+        execute(postgres, f"CREATE ROLE {name} LOGIN", *(one.format(role=name) for one in grants))
+        return postgres.replace("//postgres@", f"//{name}@")
+
+    yield make
+    for name in made:
+        execute(postgres, f"DROP OWNED BY {name} CASCADE", f"DROP ROLE {name}")
+
+
+def _tables(place: str) -> set[str]:
+    return {row[0] for row in execute(place, "SELECT tablename FROM pg_tables WHERE tablename LIKE 'team_console%'")}
+
+
+def test_a_role_that_may_only_read_sees_the_team_and_is_refused_to_write(
+    postgres: str, role: Role, opened: Open, elsewhere: CommandLine
+) -> None:
+    create_database(postgres, SETTINGS)
+    put(opened(postgres), make_message(1, to="architect"))
+    place = role("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
+    shown = elsewhere.ok("-t", place, "inbox", "architect", "--json").json
+    assert [one["message_id"] for one in shown["messages"]] == [make_message(1).message_id]
+    for verb in (
+        ("send", "--to", "architect", "--type", "spec_ready"),
+        ("receive", "--agent", "architect"),
+        ("deliver",),
+    ):
+        refused = elsewhere("-t", place, *verb, "--json")
+        assert (refused.status, refused.json["error"]) == (5, "READ_ONLY")
+        assert "permission denied" in refused.json["message"]
+    assert [one.status for one in opened(postgres).snapshot().messages] == ["pending"]
+
+
+def test_a_role_that_may_only_read_sees_a_database_of_others_and_makes_no_tables(
+    postgres: str, role: Role, opened: Open
+) -> None:
+    execute(postgres, SEED.format(more=""))
+    insert(postgres, "msg-001")
+    team = opened(role("GRANT SELECT ON agent_message TO {role}"))
+    assert (team.snapshot().condition, ids(team)) == (Condition.OK, ["msg-001"])
+    assert (team.history().messages, team.audit()) == ((), [])
+    with pytest.raises(TeamError) as caught:
+        mail.send(Seat(team, "user"), to="code_developer", type="spec_ready")
+    assert caught.value.code is Code.READ_ONLY
+    assert _tables(postgres) == set()
+
+
+def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres: str, role: Role, opened: Open) -> None:
+    execute(postgres, SEED.format(more=""))
+    insert(postgres, "msg-001")
+    team = opened(role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}"))
+    with pytest.raises(TeamError) as caught:
+        inbox.receive(Seat(team, "code_developer"), agent="code_developer")
+    assert caught.value.code is Code.READ_ONLY
+    assert "permission denied for schema" in caught.value.message
+    assert _tables(postgres) == set()
+    assert [one.status for one in team.snapshot().messages] == ["pending"]
+
+
+def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
+    postgres: str, role: Role, opened: Open
+) -> None:
+    execute(postgres, SEED.format(more=""))
+    insert(postgres, "msg-001")
+    place = role(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}", "GRANT CREATE ON SCHEMA public TO {role}"
+    )
+    team = opened(place)
+    got = inbox.receive(Seat(team, "code_developer"), agent="code_developer")
+    assert [one.message_id for one in got.messages] == ["msg-001"]
+    mail.send(Seat(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
+    assert ids(team) == ["msg-001", "ours"]
+    assert all(line.intact for line in team.audit())
+
+
+def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:
+    execute(postgres, SEED.format(more=""))
+    agents = [f"agent-{number}" for number in range(6)]
+    for name in agents:
+        insert(postgres, f"for-{name}")
+        execute(postgres, f"UPDATE agent_message SET recipient = '{name}' WHERE message_id = 'for-{name}'")
+    teams = {name: opened(postgres) for name in agents}
+    got: dict[str, list[str]] = {}
+    trouble: list[TeamError] = []
+    together = threading.Barrier(len(agents))
+
+    def work(name: str) -> None:
+        teams[name].snapshot()
+        together.wait(30)
+        try:
+            taken = inbox.receive(Seat(teams[name], name, wait=30.0), agent=name).messages
+            got[name] = [one.message_id for one in taken]
+        except TeamError as error:
+            trouble.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in agents]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert trouble == []
+    assert got == {name: [f"for-{name}"] for name in agents}
+
+
+@pytest.mark.parametrize("setting", ["datestyle = 'German'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"])
+def test_how_the_database_spells_moments_does_not_matter(postgres: str, opened: Open, setting: str) -> None:
+    create_database(postgres, SETTINGS)
+    name = postgres.rpartition("/")[2]
+    execute(postgres, f"ALTER DATABASE {name} SET {setting}")
+    insert(postgres, "msg-001", "2026-02-03 10:30:00")
+    put(opened(postgres), make_message(1))
+    created = {one.message_id: one.created for one in opened(postgres).snapshot().messages}
+    assert created == {
+        "msg-001": "2026-02-03T10:30:00.000Z",
+        make_message(1).message_id: make_message(1).created,
+    }
+
+
+@pytest.mark.parametrize("level", ["serializable", "repeatable read"])
+def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
+    postgres: str, opened: Open, level: str
+) -> None:
+    create_database(postgres, SETTINGS)
+    execute(postgres, f"ALTER DATABASE {postgres.rpartition('/')[2]} SET default_transaction_isolation = '{level}'")
+    put(opened(postgres), *[make_message(number, to="architect") for number in range(1, 9)])
+    first, second = opened(postgres), opened(postgres)
+    with first.claims(actor="architect", action="claim", wait=5.0) as tx:
+        (one,) = tx.select(recipient="architect", statuses=("pending",), limit=1)
+        got = inbox.receive(Seat(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
+        tx.replace(one, one.with_changes(status="delivered"))
+        tx.record("deliver", ids=[one.message_id])
+    assert len(got.messages) == 3
+    states = sorted(message.status for message in first.snapshot().messages)
+    assert states == ["claimed"] * 3 + ["delivered"] + ["pending"] * 4
