@@ -14,7 +14,7 @@ from store.config import TeamConfig
 from store.desk.inbox import readable
 from store.errors import Code, TeamError
 from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, open_team
-from store.message import Message
+from store.message import Message, Status
 from store.names import ALL, USER, is_name
 from store.team import AuditLine, Team, Transaction
 
@@ -111,6 +111,10 @@ class _Migration:
         self._done.warnings += [f"not copied: {one.place}: {one.message}" for one in stay]
         if snapshot.config.key:
             self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
+        pushed = sum(one.status == Status.DELIVERED or bool(one.delivered_to) for one in snapshot.messages)
+        if pushed:
+            text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
+            self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._copy_live(snapshot.messages)
         names = self._names(snapshot.config, snapshot.messages)
         archives = {name: list(_history(self._source, name)) for name in names}

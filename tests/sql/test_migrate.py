@@ -12,11 +12,13 @@ from store.config import Agent, Route, TeamConfig
 from store.config_file import parse
 from store.config_text import settings_text
 from store.desk import inbox, mail, requests
+from store.desk.delivery import deliver
 from store.desk.migrate import Migrated, migrate, open_target
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.team import Team
 from tests.conftest import CommandLine
+from tests.router.conftest import until
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import FakeClock, make_message, put
@@ -52,7 +54,13 @@ def places(request: pytest.FixtureRequest, make_place: Callable[[str, str], str]
 @pytest.fixture
 def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
     """A team with a queue, archives, an attachment and decisions."""
-    team = open_target(places[0], CONFIG, clock=clock)
+    team = _filled(places[0], clock)
+    yield team
+    team.close()
+
+
+def _filled(location: str, clock: FakeClock) -> Team:
+    team = open_target(location, CONFIG, clock=clock)
     ceo, architect = Seat(team, "ceo"), Seat(team, "architect")
     mail.send(ceo, to="architect", content="x" * 9000, summary="The large report is here now", message_id="large")
     mail.send(ceo, to="no", type="spec_ready", message_id="waiting")
@@ -60,8 +68,7 @@ def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
     clock.advance(1)
     plan = requests.submit_plan(architect, content="1. Split\n2. Join", summary="Refactor the report generator now")
     requests.approve(ceo, request_id=str(plan.request_id), note="go")
-    yield team
-    team.close()
+    return team
 
 
 @pytest.fixture
@@ -140,6 +147,55 @@ def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Tea
     assert done.differing == ["waiting"]
     states = {one.message_id: one.status for one in target.snapshot().messages}
     assert (states["waiting"], states["later"]) == ("read", "pending")
+
+
+def test_a_team_that_goes_round_all_stores_comes_back_as_it_left(
+    make_place: Callable[[str, str], str], clock: FakeClock, tmp_path: Path
+) -> None:
+    kinds = ("yaml", "sqlite", "postgresql", "yaml")
+    route = [make_place(kind, f"stop-{number}") for number, kind in enumerate(kinds)]
+    teams = [_filled(route[0], clock)]
+    for location in route[1:]:
+        teams.append(open_target(location, teams[-1].config(), clock=clock))
+        _run(teams[-2], teams[-1])
+    first, last = teams[0], teams[-1]
+    assert (_live(last), _archives(last), last.config()) == (_live(first), _archives(first), first.config())
+    large = next(one for one in last.history(agent="architect").messages if one.message_id == "large")
+    assert last.attachment(large.payload["attachment"]["path"]) == b"x" * 9000
+    assert all(line.intact for team in teams for line in team.audit(limit=1000))
+    for team in teams:
+        team.close()
+
+
+@pytest.mark.parametrize("kind", ["yaml", "sqlite", "postgresql"])
+def test_a_run_that_was_killed_is_simply_run_again(
+    kind: str, make_place: Callable[[str, str], str], clock: FakeClock, tmp_path: Path
+) -> None:
+    source = open_target(str(tmp_path / "source.db"), CONFIG, clock=clock)
+    put(source, *[make_message(number, to="architect") for number in range(1500)])
+    inbox.receive(Seat(source, "architect"), agent="architect")
+    put(source, *[make_message(number, to="architect") for number in range(1500, 1600)])
+    place = make_place(kind, "target")
+    target = open_target(place, CONFIG, clock=clock)
+    line = CommandLine(tmp_path)
+    with line.running("migrate", source.location, place) as process:
+        until(lambda: bool(target.history(limit=1).messages) or process.poll() is not None, seconds=60)
+        process.kill()
+        process.wait()
+    line.ok("migrate", source.location, place)
+    assert (_live(target), _archives(target)) == (_live(source), _archives(source))
+    assert line.ok("migrate", "--json", source.location, place).json["archived"] == 0
+    for team in (source, target):
+        team.close()
+
+
+def test_what_was_pushed_and_not_acknowledged_is_pointed_out(source: Team, target: Team) -> None:
+    deliver(Seat(source, "ceo"), only=["no"])
+    done = _run(source, target)
+    assert _live(target) == _live(source)
+    (warning,) = done.warnings
+    assert "delivered and not acknowledged: 1;" in warning
+    assert source.location in warning
 
 
 def test_a_request_can_be_answered_after_the_move(source: Team, target: Team) -> None:
