@@ -32,6 +32,7 @@ class Board:
         self._me = me
         self._voices = Voices()
         self._past: dict[str, Entry] = {}
+        self._left: set[str] = set()
         self._oldest = 0.0
         self._start(TeamConfig())
 
@@ -44,7 +45,8 @@ class Board:
 
         Args:
             history: Archived messages, newest first, so that what was decided before counts; one that is also live
-                counts once, as it is live. Needed only once: what leaves the queue later is remembered.
+                counts once, as it is live. Needed only once: what leaves the queue later is remembered, unless the
+                snapshot says that it is `missing`.
             bodies: Whether the bodies of sprint messages are checked field by field, which loads for 100 ms the
                 first time; those left out are checked at the next update that asks for it.
         """
@@ -53,7 +55,7 @@ class Board:
         self._deliveries.judge_at(now)
         stale = snapshot.condition not in _READABLE
         if not stale:
-            self._apply(self._change(snapshot.messages))
+            self._apply(self._change(snapshot.messages), snapshot.missing)
         for message in history:
             self._remember(message)
         return self._freeze(snapshot, now, stale=stale, bodies=bodies)
@@ -78,18 +80,19 @@ class Board:
             self._start(self._config)
             return self._queue.update(messages)
 
-    def _apply(self, change: Change) -> None:
+    def _apply(self, change: Change, missing: frozenset[str]) -> None:
         arriving = {entry.message.message_id for entry in change.added}
         for entry in change.removed:
             for fold in self._live:
                 fold.remove(entry)
             self._voices.remove(entry)
             self._facts.heard(entry)
-            self._leave(entry, replaced=entry.message.message_id in arriving)
+            message_id = entry.message.message_id
+            self._leave(entry, counts=message_id not in arriving and message_id not in missing)
+        for message_id in self._left & missing:
+            self._forget(message_id)
         for entry in change.added:
-            archived = self._past.pop(entry.message.message_id, None)
-            if archived is not None:
-                self._facts.remove(archived)
+            self._forget(entry.message.message_id)
             for fold in self._live:
                 fold.add(entry)
             self._voices.add(entry)
@@ -97,22 +100,31 @@ class Board:
             if entry.is_fact:
                 self._facts.add(entry)
 
-    def _leave(self, entry: Entry, *, replaced: bool) -> None:
-        """A message that left the queue was archived, so it still counts; one that was changed does not."""
+    def _leave(self, entry: Entry, *, counts: bool) -> None:
+        """A message that left the queue was archived, so it still `counts`; one that was changed or lost does not."""
         message_id = entry.message.message_id
-        gone = not replaced and not self._departures.is_live(message_id)
+        gone = counts and not self._departures.is_live(message_id)
         if gone:
             self._voices.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
             self._past[message_id] = entry
+            self._left.add(message_id)
         else:
+            self._facts.remove(entry)
+
+    def _forget(self, message_id: str) -> None:
+        """A message of the past is live again, or turns out to be lost."""
+        self._left.discard(message_id)
+        entry = self._past.pop(message_id, None)
+        if entry is not None:
             self._facts.remove(entry)
 
     def _remember(self, message: Message) -> None:
         if self._departures.is_live(message.message_id):
             return
+        self._left.discard(message.message_id)
         known = self._past.get(message.message_id)
         if known is not None and (known.message is message or known.message.record == message.record):
             return

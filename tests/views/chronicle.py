@@ -40,9 +40,11 @@ def snapshot_of(
     config: TeamConfig | None = None,
     problems: tuple[Problem, ...] = (),
     condition: Condition = Condition.OK,
+    missing: Iterable[str] = (),
 ) -> Snapshot:
     """A snapshot with these messages."""
-    return Snapshot("r", START, START, config or settings(), tuple(messages), problems, condition)
+    config = config or settings()
+    return Snapshot("r", START, START, config, tuple(messages), problems, condition, missing=frozenset(missing))
 
 
 @dataclass
@@ -53,6 +55,7 @@ class Chronicle:
     now: datetime = START
     messages: list[Message] = field(default_factory=list)
     archived: list[Message] = field(default_factory=list)
+    lost: list[Message] = field(default_factory=list)
     problems: tuple[Problem, ...] = ()
 
     def wait(self, seconds: float) -> None:
@@ -65,7 +68,7 @@ class Chronicle:
         envelope = {key: more.pop(key) for key in tuple(more) if key in _ENVELOPE}
         payload = {"summary": "A summary of five words", "content": "Text", **more} if type == "message" else more
         message = new_record(
-            message_id=id or f"m{len(self.messages) + len(self.archived) + 1}",
+            message_id=id or f"m{len(self.messages) + len(self.archived) + len(self.lost) + 1}",
             type=type,
             sender=sender,
             to=to,
@@ -115,13 +118,29 @@ class Chronicle:
         return new
 
     def archive(self, message: Message) -> None:
-        """Move a message out of the queue."""
+        """Move a message out of the queue; an archive takes each id once."""
         self.messages.remove(message)
-        self.archived.append(message)
+        if not self._is_archived(message):
+            self.archived.append(message)
+
+    def lose(self, message: Message) -> None:
+        """Take a message out of the queue as a program does that does not lock and archives nothing."""
+        self.messages.remove(message)
+        if not self._is_archived(message):
+            self.lost.append(message)
+
+    def _is_archived(self, message: Message) -> bool:
+        return message.message_id in {one.message_id for one in self.archived}
+
+    def heal(self) -> None:
+        """Put everything lost back at the end of the queue."""
+        self.messages += self.lost
+        self.lost.clear()
 
     def snapshot(self, **more: Any) -> Snapshot:
         """The queue as it is."""
-        return snapshot_of(self.messages, config=self.config, problems=self.problems, **more)
+        lost = {one.message_id for one in self.lost} - {one.message_id for one in self.messages}
+        return snapshot_of(self.messages, config=self.config, problems=self.problems, missing=lost, **more)
 
     def view(self, *, me: str = LEAD, after: float = 0.0) -> View:
         """What `me` sees `after` seconds."""

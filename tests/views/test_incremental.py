@@ -103,11 +103,18 @@ def _leave(story: Chronicle, data: st.DataObject) -> object:
     return None
 
 
+def _lose(story: Chronicle, data: st.DataObject) -> None:
+    """A foreign writer takes messages out of the file, or the next write heals what it took."""
+    if data.draw(st.booleans()):
+        story.heal()
+    elif story.messages:
+        story.lose(data.draw(st.sampled_from(story.messages)))
+
+
 def _come_back(story: Chronicle, data: st.DataObject) -> object:
     """A foreign writer puts an archived message back, at any place."""
     if story.archived:
         message = data.draw(st.sampled_from(story.archived))
-        story.archived.remove(message)
         story.messages.insert(data.draw(st.integers(0, len(story.messages))), message)
     return None
 
@@ -127,7 +134,7 @@ def _copy(story: Chronicle, data: st.DataObject) -> object:
 
 ACTS: tuple[Act, ...] = (
     *(_plain, _ask, _ask, _answer, _answer, _sprint, _sprint),
-    *(_status, _status, _edit, _leave, _come_back, _reorder, _copy),
+    *(_status, _status, _edit, _leave, _lose, _lose, _come_back, _reorder, _copy),
 )
 
 
@@ -140,7 +147,12 @@ def assert_same(one: View, other: View) -> None:
         assert left == right, field.name
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(data=st.data(), me=st.sampled_from((LEAD, "user", "debugger")), declared=st.booleans())
 def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, declared: bool) -> None:
     story = Chronicle(config=team_settings(declared=declared))
@@ -158,6 +170,28 @@ def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, d
 def _history(story: Chronicle) -> list[Message]:
     """The archive as a backend gives it: newest first."""
     return sorted(story.archived, key=lambda one: one.created, reverse=True)
+
+
+def test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back() -> None:
+    story = Chronicle()
+    plan = story.plan()
+    board = Board(LEAD)
+    assert board.update(story.snapshot(), story.now).requests[0].is_open
+    story.lose(plan)
+    assert board.update(story.snapshot(), story.now).requests == ()
+    story.heal()
+    assert board.update(story.snapshot(), story.now).requests[0].is_open
+
+
+def test_a_plan_found_to_be_lost_only_later_does_not_stay_open() -> None:
+    story = Chronicle()
+    story.lose(story.plan())
+    board = Board(LEAD)
+    story.messages, story.lost = story.lost, []
+    board.update(story.snapshot(), story.now)
+    story.messages, story.lost = [], story.messages
+    assert board.update(snapshot_of(()), story.now).requests[0].is_open
+    assert board.update(story.snapshot(), story.now).requests == ()
 
 
 def test_many_messages_written_into_one_gap_keep_their_order() -> None:
