@@ -22,7 +22,9 @@ _GRACE_SECONDS = 5.0
 def hand_over(message: Message, *, command: Sequence[str], limit: float, folder: Path | None) -> str | None:
     """Run `command` without a shell in `folder`; None when it took the message, else why it did not.
 
-    The command gets the record as one JSON line. It and everything it started are ended after `limit` seconds.
+    The command gets the record as one JSON line. After `limit` seconds it is ended with its whole process group; what it
+    leaves running when it ends by itself is its own affair. The record may come again with a higher `attempts` when a
+    router died before it could note the outcome.
     """
     import subprocess
 
@@ -60,7 +62,7 @@ def _ending(process: Popen[bytes], limit: float, complaint: IO[bytes]) -> str | 
 
 
 def _end_group(process: Popen[bytes]) -> None:
-    """Leave nothing of the command behind: its process group is its own, so nothing else is hit."""
+    """End a command that is still running; its process group is its own, so that nothing else is hit."""
     if process.returncode is None:
         _signal_group(process.pid)
         process.wait(_GRACE_SECONDS)

@@ -81,6 +81,22 @@ def test_route_speaks_the_orchestrators_json(make_team: MakeTeam) -> None:
     assert (refused.status, refused.json["error"]) == (1, "MISSING_RECIPIENT")
 
 
+def test_a_failed_delivery_is_answered_with_exactly_the_error_object_of_the_source(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    sent = _send(line)
+    _refuse(line, "architect")
+    failed = line("route", stdin=f'{{"ACTION": "deliver", "MESSAGE_ID": "{sent}"}}')
+    assert failed.status == 1
+    assert list(failed.json.items()) == [
+        ("success", False),
+        ("error", "delivery_timeout"),
+        ("message", "Failed to deliver message after 1 attempt: exit status 3: no room"),
+        ("message_id", sent),
+        ("recipient", "architect"),
+        ("retry_count", 1),
+    ]
+
+
 def test_clear_archives_and_says_how_many(make_team: MakeTeam) -> None:
     line = make_team("architect")
     sent = _send(line)

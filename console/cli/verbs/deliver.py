@@ -19,7 +19,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.description = (
         "Push every due message to its agent: to the command in its settings, else into its inbox. What fails is\n"
         "tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,\n"
-        "unless they have a command. Agents that use 'receive' need no router."
+        "unless they have a command. Agents that use 'receive' need no router.\n\n"
+        "Any number of routers may run: each message goes out once. A command is the exception: when a router is\n"
+        "killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,\n"
+        "with the same message_id and a higher 'attempts'."
     )
     parser.add_argument("--loop", action="store_true", help="go on until interrupted")
     to = parser.add_argument("--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")

@@ -17,9 +17,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    """Do what the document asks; refusals are the error object, on standard output as well."""
+    """Do what the document asks; refusals are the error object, on standard output as well.
+
+    A failed delivery is seed 003's error object and nothing more.
+    """
     from store.desk.route import read_document, route
+    from store.errors import Code, TeamError
 
     call.out.as_json = True
-    call.out.json(route(call.seat, read_document(read("the document"))))
-    return 0
+    try:
+        answer, status = route(call.seat, read_document(read("the document"))), 0
+    except TeamError as error:
+        if error.code is not Code.DELIVERY_TIMEOUT:
+            raise
+        answer, status = {key: one for key, one in error.as_json().items() if key != "hint"}, error.exit_code
+    call.out.json(answer)
+    return status

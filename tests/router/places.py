@@ -1,0 +1,82 @@
+"""The same team for the router in files, in SQLite and in PostgreSQL, opened by as many as a test likes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from store.clock import Clock, utc_now
+from store.config import Agent, TeamConfig
+from store.desk.migrate import open_target
+from store.locations import open_team
+from store.team import Team
+from tests.conftest import COMMAND, clean_environment
+
+KINDS = ("yaml", "sqlite", "postgresql")
+
+
+@dataclass(slots=True)
+class Place:
+    """A team at `location`; the command of `runner` appends every record it gets to `taken`."""
+
+    kind: str
+    location: str
+    folder: Path
+    _opened: list[Team] = field(default_factory=list)
+
+    def open(self, clock: Clock = utc_now) -> Team:
+        """The team as another process would open it."""
+        self._opened.append(open_team(self.location, clock=clock))
+        return self._opened[-1]
+
+    @property
+    def taken(self) -> Path:
+        """What the command of `runner` got, one record a line."""
+        return self.folder / "taken.jsonl"
+
+    def router(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start `team-console deliver`; the caller ends it."""
+        command = [*COMMAND, "-t", self.location, "deliver", *arguments]
+        return subprocess.Popen(command, cwd=self.folder, env=clean_environment(), stdout=subprocess.DEVNULL)
+
+    def deliveries(self) -> Counter[str]:
+        """How often the audit trail says that a message was delivered, by id."""
+        lines = self.open().audit(limit=100_000)
+        return Counter(one for line in lines if line.action == "deliver" for one in line.facts["ids"])
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for team in self._opened:
+            team.close()
+
+
+@contextmanager
+def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
+    """A new team led by `ceo`; `runner` has a command unless it is among `agents`."""
+    location = str(folder / {"yaml": "team", "sqlite": "team.db"}.get(kind, ""))
+    if kind != "yaml":
+        pytest.importorskip("sqlalchemy")
+    if kind == "postgresql":
+        pytest.importorskip("psycopg")
+        from tests.sql.server import fresh_database, shared_server
+
+        server = shared_server()
+        if server is None:
+            pytest.skip("no PostgreSQL server is installed")
+        location = fresh_database(server)
+    place = Place(kind, location, folder)
+    runner = Agent("runner", deliver=("sh", "-c", 'cat >> "$0"', str(place.taken)))
+    members = {one.name: one for one in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}
+    config = TeamConfig(name="router", lead="ceo", agents=MappingProxyType(members), declared=True)
+    open_target(location, config).close()
+    try:
+        yield place
+    finally:
+        place.close()

@@ -1,0 +1,130 @@
+"""Several routers and readers at once, and a router that is killed: on real stores and in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store.clock import to_text, utc_now
+from store.config import Agent
+from store.desk import failures, inbox
+from store.desk.delivery import deliver
+from store.desk.seat import Seat
+from store.errors import TeamError
+from store.message import Message
+from tests.router.conftest import until
+from tests.router.places import KINDS, Place, made
+from tests.store.contract import make_message, put
+
+PATIENCE = 60.0
+
+
+def _message(number: int, to: str) -> Message:
+    """A message of this minute: older ones would expire."""
+    return make_message(number, to=to, created=to_text(utc_now()))
+
+
+@pytest.fixture(params=KINDS)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    with made(request.param, tmp_path) as place:
+        yield place
+
+
+def test_routers_in_several_processes_deliver_each_message_once(place: Place) -> None:
+    plain = [_message(number, "architect") for number in range(1, 41)]
+    by_command = [_message(number, "runner") for number in range(41, 47)]
+    put(place.open(), *plain, *by_command)
+    routers = [place.router() for _ in range(3)]
+    assert [one.wait(PATIENCE) for one in routers] == [0, 0, 0]
+    wanted = {one.message_id: 1 for one in (*plain, *by_command)}
+    assert place.deliveries() == wanted
+    assert {one.status for one in place.open().snapshot().messages} == {"delivered"}
+    records = [json.loads(line) for line in place.taken.read_text().splitlines()]
+    assert [one["message_id"] for one in records] == [one.message_id for one in by_command]
+
+
+def test_a_router_killed_between_two_deliveries_loses_none_and_repeats_none(place: Place) -> None:
+    messages = [_message(number, "architect") for number in range(1, 1401)]
+    put(place.open(), *messages)
+    router = place.router()
+    try:
+        watcher = place.open()
+        until(lambda: any(one.status == "delivered" for one in watcher.snapshot().messages), seconds=PATIENCE)
+    finally:
+        router.kill()
+        router.wait()
+    assert place.router().wait(PATIENCE) == 0
+    assert place.deliveries() == {one.message_id: 1 for one in messages}
+    if place.kind == "yaml":
+        lines = (Path(place.location) / "inbox" / "architect.jsonl").read_text().splitlines()
+        pushed = Counter(json.loads(line)["message_id"] for line in lines)
+        assert pushed == {one.message_id: 1 for one in messages}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_over_and_says_so(
+    kind: str, tmp_path: Path
+) -> None:
+    """Whether the command had done its work is not known: it gets the record again, with the number of the attempt."""
+    gate, child = tmp_path / "gate", tmp_path / "child"
+    wait = f'cat >> "{tmp_path}/taken.jsonl"; test -e "{gate}" || {{ echo $$ > "{child}"; exec sleep 600; }}'
+    with made(kind, tmp_path, Agent("runner", deliver=("sh", "-c", wait), deliver_timeout=300.0)) as place:
+        put(place.open(), _message(1, "runner"))
+        router = place.router()
+        until(lambda: child.exists() and bool(child.read_text().strip()), seconds=PATIENCE)
+        router.kill()
+        router.wait()
+        os.kill(int(child.read_text()), signal.SIGKILL)
+        (held,) = place.open().snapshot().messages
+        assert (held.status, held.envelope("claimed_by")) == ("claimed", "@router")
+        with pytest.raises(TeamError, match="is with router until"):
+            failures.recall(Seat(place.open(), "ceo"), ids=[held.message_id])
+        assert deliver(Seat(place.open(), "ceo")).attempts == []
+        gate.touch()
+        later = utc_now() + timedelta(seconds=331)
+        done = deliver(Seat(place.open(clock=lambda: later), "ceo"))
+        assert [(one.message.status, one.message.envelope("attempts")) for one in done.attempts] == [("delivered", 2)]
+        records = [json.loads(line) for line in place.taken.read_text().splitlines()]
+        assert [(one["message_id"], one["attempts"]) for one in records] == [(held.message_id, 1), (held.message_id, 2)]
+        trail = [line.action for line in reversed(place.open().audit()) if line.action in ("dispatch", "deliver")]
+        assert trail == ["dispatch", "dispatch", "deliver"]
+
+
+@pytest.mark.parametrize("other", ["reader", "router"])
+def test_a_recall_that_races_a_reader_or_a_router_ends_as_exactly_one_of_the_two(place: Place, other: str) -> None:
+    teams = place.open(), place.open()
+    for number in range(1, 21):
+        message_id = make_message(number).message_id
+        put(teams[0], _message(number, "architect"))
+        got: list[str] = []
+        recalled: list[str] = []
+        together = threading.Barrier(2)
+
+        def take(together: threading.Barrier = together, got: list[str] = got) -> None:
+            together.wait(PATIENCE)
+            if other == "reader":
+                messages = inbox.receive(Seat(teams[1], "architect", wait=PATIENCE), agent="architect").messages
+            else:
+                messages = tuple(one.message for one in deliver(Seat(teams[1], "ceo", wait=PATIENCE)).delivered)
+            got.extend(one.message_id for one in messages)
+
+        reader = threading.Thread(target=take)
+        reader.start()
+        together.wait(PATIENCE)
+        with suppress(TeamError):
+            receipt = failures.recall(Seat(teams[0], "ceo", wait=PATIENCE), ids=[message_id])
+            recalled += [one.message_id for one in receipt.messages]
+        reader.join(PATIENCE)
+        assert sorted([*got, *recalled]) == [message_id]
+        states = {one.message_id: one.status for one in teams[0].snapshot().messages}
+        ended = "recalled" if recalled else "read" if other == "reader" else "delivered"
+        assert states.get(message_id, "read") == ended
