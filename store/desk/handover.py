@@ -22,7 +22,7 @@ _GRACE_SECONDS = 5.0
 def hand_over(message: Message, *, command: Sequence[str], limit: float, folder: Path | None) -> str | None:
     """Run `command` without a shell in `folder`; None when it took the message, else why it did not.
 
-    The command gets the record as one JSON line. After `limit` seconds it is ended with its whole process group; what it
+    The command gets the record as one JSON line. After `limit` seconds it is ended with its process group; what it
     leaves running when it ends by itself is its own affair. The record may come again with a higher `attempts` when a
     router died before it could note the outcome.
     """
