@@ -63,6 +63,11 @@ def error_text(error: BaseException) -> str:
     return f"✗ {error.code}: {safe_text(error.message)}{hint}"
 
 
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in one safe line."""
+    return safe_line(error.message if isinstance(error, TeamError) else f"{type(error).__name__}: {error}", 300)
+
+
 async def _act(
     screen: MainScreen,
     work: Callable[[], ResultT],

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -19,16 +18,17 @@ from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from console.acting import reason_of
 from console.drafts import Drafts
 from console.feed import Feed, Sight
+from console.hands import came_too_early
+from console.keyline import KeyLine
 from console.leaving import keep_drafts, leave_cleanly
 from console.looks import THEMES, first_theme, native_colours
 from console.screens.main import MainScreen
 from console.situation import Situation
 from console.terminal import Canvas, sparing
 from store.desk.seat import Seat
-from store.errors import TeamError
-from store.safe import safe_line
 from store.team import STARTING, Team, WatchHint, WatchState
 
 LOCK_WAIT = 2.0
@@ -94,6 +94,7 @@ class ConsoleApp(App[int]):
         self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
         self.feed = feed or Feed(team, me)
         self.situation = Situation(root=str(team.root or ""))
+        self._keys = KeyLine(self, self._act_on)
         self._reading = self._again = False
         self._reported = 0.0
         for theme in THEMES:
@@ -115,6 +116,20 @@ class ConsoleApp(App[int]):
         self.look()
         self.set_interval(TICK, self._tick)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Let what comes from a hand take effect one by one, in its order."""
+        if self._keys.takes(event):
+            await self._keys.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _act_on(self, event: events.Event) -> None:
+        """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
+        if not came_too_early(self, event):
+            await super().on_event(event)
+        elif self.screen is self.main:
+            self.main.tell_too_early()
+
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
             keep_drafts(self)
@@ -126,8 +141,7 @@ class ConsoleApp(App[int]):
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""
-        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
-            canvas.forget()
+        self.on_resize()
         self.refresh(layout=True)
         self.look()
 
@@ -195,8 +209,7 @@ class ConsoleApp(App[int]):
             self.call_after_refresh(gc.enable)
 
     def _failed(self, error: BaseException) -> None:
-        words = error.message if isinstance(error, TeamError) else f"{type(error).__name__}: {error}"
-        self._show(failure=safe_line(words, 300))
+        self._show(failure=reason_of(error))
         self.set_timer(HOLDER_LOOK, self.look)
 
     def _show(self, **known: Any) -> None:
@@ -214,8 +227,8 @@ class ConsoleApp(App[int]):
             try:
                 async for hint in self.team.watch():
                     self.post_message(self.StoreChanged(hint))
-            except OSError as error:
-                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, str(error))))
+            except Exception as error:
+                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(TICK)
 
     def _report(self, done: int, total: int) -> bool:
@@ -239,10 +252,3 @@ def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | No
     """Run the console on `team` until it is left; returns the exit status."""
     app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
     return app.run() or app.return_code or 0
-
-
-def pick_team(locations: Sequence[str]) -> str | None:
-    """Let the human choose one of the locations; None when none was chosen."""
-    from console.screens.picker import PickerApp
-
-    return PickerApp(tuple(locations)).run()

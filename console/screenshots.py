@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from textual.pilot import Pilot
+
 from console.app import ConsoleApp
 from console.demo import showcase
 from store.locations import open_team
 from store.team import Team
+from widgets.forms.form import Form
 
 _PLACE = "~/projects/reports"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
@@ -82,9 +85,16 @@ async def draw(picture: Picture, place: Path) -> str:
             queue.write_text(queue.read_text(encoding="utf-8").replace("messages:", "<<<<<<< ours\nmessages:", 1))
             app.look()
         for key in picture.keys:
+            await _until_keys_act(app, pilot)
             await pilot.press("space" if key == " " else "full_stop" if key == "." else key)
         await _quiet(app)
         return _plain(app.export_screenshot(title=f"team-console · {showcase.LEAD}"))
+
+
+async def _until_keys_act(app: ConsoleApp, pilot: Pilot[int]) -> None:
+    """Let an open form have been looked at; until then it is not handed in."""
+    while isinstance(app.screen, Form) and not app.screen.showing.was_seen_at(time.monotonic()):
+        await pilot.pause(0.02)
 
 
 async def _quiet(app: ConsoleApp) -> None:

@@ -49,6 +49,6 @@ def pick(nothing_found: TeamError) -> str | None:
     locations = find_teams(Path.cwd())
     if not locations:
         raise nothing_found
-    from console.app import pick_team
+    from console.screens.picker import pick_team
 
     return pick_team(locations)

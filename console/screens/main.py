@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
+from math import inf
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
@@ -27,6 +28,7 @@ from store.desk.seat import Seat
 from store.safe import safe_line
 from widgets.banner import Banner
 from widgets.key_bar import KeyBar, KeyHint
+from widgets.showing import Showing
 from widgets.status_line import Standing, StatusLine
 from widgets.tab_bar import TabBar
 
@@ -60,6 +62,8 @@ class MainScreen(Screen[None]):
         self.situation = Situation()
         self.now = seat.team.clock()
         self.busy = ""
+        self.showing = Showing(since=-inf)
+        self._told = False
         self._panes: dict[Mode, Pane] = {}
         self._shown: dict[Mode, Situation] = {}
 
@@ -178,7 +182,20 @@ class MainScreen(Screen[None]):
             if then is not None:
                 then(result)
 
+        self.showing.cover()
+        self._told = False
         self.app.push_screen(form, answered)
+
+    def on_screen_resume(self) -> None:
+        """Nothing is in front any more: once that is drawn and was looked at, keys act on it again."""
+        if self.showing.is_covered:
+            self.call_after_refresh(self.showing.drawn)
+
+    def tell_too_early(self) -> None:
+        """Say once why keys do nothing that were typed while a form was closing."""
+        if not self._told:
+            self._told = True
+            self.toast("A form was still closing. Look at the list, then press it again.", severity="warning")
 
     def look(self) -> None:
         """Look at the store again."""
@@ -217,6 +234,8 @@ class MainScreen(Screen[None]):
         self._show_frame()
 
     def _perform(self, action: Action) -> None:
+        if action.writes and self.showing.is_covered:
+            return
         subject = self.subject()
         why = action.disabled(subject)
         if why is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -60,6 +61,11 @@ class PickerApp(App[str | None]):
     @on(RowList.Opened)
     def _chosen(self, event: RowList.Opened) -> None:
         self.exit(event.key)
+
+
+def pick_team(locations: Sequence[str]) -> str | None:
+    """Let the human choose one of the locations; None when none was chosen."""
+    return PickerApp(tuple(locations)).run()
 
 
 def _location_lines(location: str, drawing: Drawing) -> tuple[Line, ...]:

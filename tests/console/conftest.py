@@ -22,6 +22,7 @@ from store.desk import requests
 from store.desk.seat import Seat
 from store.message import Message
 from store.team import Team
+from widgets import showing
 from widgets.forms.form import Form
 
 WAIT = 10.0
@@ -36,7 +37,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No animations, one theme, and a state folder of the test's own."""
+    """No animations, one theme, no pause to look at a form, and a state folder of the test's own."""
+    monkeypatch.setattr(showing, "LOOK", 0.01)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("TEAM_CONSOLE_THEME", "dark")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -104,9 +106,16 @@ class Desk:
         return "\n".join("".join(text for text, _ in line) for line in pane.detail._lines)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
-        await self.pilot.press(*keys)
+        """Press keys, one after the other, each in view of what it acts on."""
+        for key in keys:
+            await self.until(self.can_act, "a screen to act on")
+            await self.pilot.press(key)
         await self.pilot.pause()
+
+    def can_act(self) -> bool:
+        """Whether what stands in front was looked at, so that keys act on it."""
+        shown = getattr(self.app.screen, "showing", None)
+        return shown is None or bool(shown.was_seen_at(time.monotonic()))
 
     async def type(self, text: str) -> None:
         """Type a text."""

@@ -46,6 +46,7 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
         await desk.pilot.click(KeyBar, offset=(1 + keys.index("r reject"), 0))
         await desk.form()
         await desk.press("escape")
+        await desk.until(desk.can_act, "the list behind the form")
         tabs = desk.app.main.query_one(TabBar).text
         await desk.pilot.click(TabBar, offset=(2 + tabs.index("Requests"), 0))
         await desk.until(lambda: desk.app.main.mode == "requests", "the mode")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.events import Key
 
 from console.screens import main as main_screen
 from store.backends.memory import MemoryTeam
@@ -10,6 +11,7 @@ from store.desk import mail, requests
 from store.desk.seat import Seat
 from store.message import from_record
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
+from widgets import showing
 
 pytestmark = pytest.mark.anyio
 
@@ -76,6 +78,60 @@ async def test_deciding_keys_pause_after_the_row_under_the_cursor_changed_by_its
         assert len(verdicts(team)) == 1
 
 
+async def test_a_form_is_not_handed_in_before_it_could_be_looked_at(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    monkeypatch.setattr(showing, "LOOK", 60.0)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        await desk.until(lambda: "look first" in desk.text, "the form")
+        assert "enter approve" not in desk.text
+        await desk.pilot.press("f", "i", "n", "e", "enter", "ctrl+s", "tab", "tab", "enter", "space")
+        await desk.pilot.click("#hand-in")
+        assert desk.app.screen is form
+        assert "fine" in desk.text
+        assert "writing" not in desk.text
+        assert verdicts(team) == []
+        monkeypatch.setattr(form.showing, "_since", 0.0)
+        form.query_one("#words").focus()
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict once it was looked at")
+
+
+async def test_keys_on_their_way_while_a_form_opens_open_no_other_and_decide_nothing(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        for key in ("a", "a", "r", "enter"):
+            desk.app.post_message(Key(key, key if len(key) == 1 else None))
+        await desk.form()
+        await desk.pilot.pause()
+        assert [type(one).__name__ for one in desk.app.screen_stack] == ["MainScreen", "ReasonPrompt"]
+        assert verdicts(team) == []
+
+
+async def test_what_is_typed_while_a_form_closes_does_nothing_to_the_list_behind_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = hand_in_plan(team, "The first plan of the morning")
+    mail.send(Seat(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.until(lambda: "enter approve" in desk.text, "a form that can be handed in")
+        monkeypatch.setattr(showing, "LOOK", 60.0)
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.screen is desk.app.main and len(desk.rows) == 1, "the list behind")
+        monkeypatch.setattr(main_screen, "GUARD", 0.0)
+        await desk.pilot.press(*"approved")
+        await desk.pilot.pause()
+        assert desk.app.screen is desk.app.main
+        assert [one.request_id for one in verdicts(team)] == [first]
+        assert [one.action for one in team.audit(limit=1)] == ["approve"]
+        assert sum("A form was still closing" in one for one in desk.toasts) == 1
+
+
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
@@ -90,6 +146,23 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         assert "ceo" in desk.text
     async with opened(team) as desk:
         assert desk.app.main.drafts.get(f"reject:{request_id}")["words"] == "no rollback"
+
+
+async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: MemoryTeam) -> None:
+    first = hand_in_plan(team, "The first plan of the morning")
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await desk.type("no rollback")
+        await desk.press("escape")
+        requests.approve(Seat(team, LEAD), request_id=first)
+        second = hand_in_plan(team, "Quite another plan of the day")
+        desk.app.look()
+        await desk.until(lambda: second in desk.detail, "the second plan")
+        await desk.calm()
+        await desk.press("r")
+        form = await desk.form()
+        assert form.typed() == {"words": "", "suggestion": ""}
 
 
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:

@@ -8,18 +8,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from console.demo.showcase import build
+from store.clock import from_text
 from store.locations import open_team
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
-from tests.trust.damage import healthy
-from tests.trust.keys import ENTER, ESCAPE, TAB, reach
+from tests.trust.damage import PLAN, healthy
+from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
 
-ACTS = 60
+ACTS = 40
 OTHERS = """
 import random, sys, threading
 from store.desk.inbox import receive
@@ -62,83 +65,159 @@ def rest(terminal: Terminal, seconds: float) -> None:
     terminal.settle(0.02)
 
 
-def decided(folder: Path) -> set[str]:
-    """What the audit says the human decided or took: request ids and message ids."""
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the audit says the human decided or took, and when."""
+
+    at: datetime
+    action: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A key that may decide, and what the human had on the screen when it was pressed."""
+
+    at: datetime
+    key: str
+    picture: str
+
+    def shows(self, made: Decision) -> bool:
+        """Whether the screen asked about exactly this, so that the key can have been meant for it."""
+        asked = {"approve": "enterapprove", "reject": "enterreject"}.get(made.action)
+        if asked is None:
+            return self.key == "d" and made.subject in self.picture
+        return self.key == ENTER and asked in self.picture and made.subject in self.picture
+
+
+def decided(folder: Path) -> list[Decision]:
+    """What the human decided or took, oldest first: request ids and message ids."""
     opened = open_team(str(folder), read_only=True)
-    lines = [
-        line for line in opened.audit(limit=10_000) if line.actor == "ceo" and line.action not in ("send", "broadcast")
-    ]
+    lines = [one for one in opened.audit(limit=10_000) if one.actor == "ceo" and one.action not in ("send", "plan")]
     opened.close()
-    found = {str(line.facts.get("request_id") or "") for line in lines}
+    found = []
     for line in lines:
-        if not line.facts.get("request_id"):
-            found |= {str(one) for one in line.facts.get("ids", ())}
-    return found - {""}
+        request = line.facts.get("request_id")
+        subjects = [str(request)] if request else [str(one) for one in line.facts.get("ids", ())]
+        found += [Decision(_moment(line.at), line.action, one) for one in subjects]
+    return sorted(found, key=lambda one: one.at)
+
+
+def _moment(text: str) -> datetime:
+    found = from_text(text)
+    assert found is not None
+    return found
+
+
+def press(terminal: Terminal, key: str) -> Press:
+    """Press a key; what stood on the screen before, without lines and gaps."""
+    while terminal.pump(0):
+        pass
+    picture = "".join(terminal.text.replace("│", "").split())
+    pressed = Press(datetime.now(UTC), key, picture)
+    terminal.send(key)
+    return pressed
+
+
+def think(terminal: Terminal, key: str) -> list[Press]:
+    """Decide as people do: out of what is open, look, ask, read the question, answer it."""
+    terminal.send(ESCAPE * 2)
+    rest(terminal, 0.9)
+    terminal.send(key)
+    if not arrives(terminal, {"a": "enter approve", "r": "enter reject"}[key], 1.0):
+        return []
+    terminal.send("because")
+    rest(terminal, 0.1)
+    return [press(terminal, ENTER)]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_random_keys_while_items_change_decide_only_what_was_shown_and_confirmed(team: CommandLine, seed: int) -> None:
+def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen_before(
+    team: CommandLine, seed: int
+) -> None:
     healthy(team)
-    before, dice, confirmed = decided(team.folder), random.Random(seed), set[str]()
+    before, dice, pressed = len(decided(team.folder)), random.Random(seed), list[Press]()
     with others_at_work(team.folder, seed), console(team.folder, columns=160) as terminal:
         terminal.wait_for("─ Needs you ·", "LIVE")
         keys = ["a", "a", "r", "r", "d", "j", "k", "x", "y", "z", ENTER, ENTER, ENTER, ESCAPE, "w", TAB, " ", "1", "3"]
-        for number in range(5 * ACTS):
-            if number >= ACTS and decided(team.folder) - before:
+        for number in range(4 * ACTS):
+            if number >= ACTS and len(decided(team.folder)) >= before + 2:
                 break
+            if dice.random() < 0.2:
+                pressed += think(terminal, dice.choice("ar"))
+                continue
             key = dice.choice(keys)
-            rest(terminal, dice.choice([0.0, 0.0, 0.3, 0.9]) if key in "ard" else 0.05)
-            picture = terminal.text
-            forms = "enter approve" in picture or "enter reject" in picture
-            if key == ENTER or (key == "d" and not forms):
-                confirmed.add(picture)
-            terminal.send(key)
-            if key in "ar" and dice.random() < 0.7:
-                terminal.settle(0.1)
-                if "enter approve" in terminal.text or "enter reject" in terminal.text:
-                    terminal.send("because")
-                    terminal.settle(0.1)
-                    confirmed.add(terminal.text)
-                    terminal.send(ENTER)
-        terminal.settle(0.5)
-        for _ in range(3):
-            terminal.send(ESCAPE)
-            terminal.settle(0.1)
-        reach(terminal, "1", "─ Needs you")
-        terminal.send("q")
-        terminal.wait_exit()
-    made = decided(team.folder) - before
+            rest(terminal, dice.choice([0.0, 0.3]) if key in "ard" else 0.02)
+            pressed.append(press(terminal, key))
+            if key in "ar" and dice.random() < 0.5:
+                rest(terminal, dice.choice([0.0, 0.02, 0.1, 0.5]))
+                terminal.send("because")
+                pressed.append(press(terminal, ENTER))
+        leave(terminal)
+    made = decided(team.folder)[before:]
     assert made, "the keys decided nothing, so that nothing was tested"
-    flat = ["".join(picture.replace("│", "").split()) for picture in confirmed]
-    assert [one for one in made if not any(one in picture for picture in flat)] == []
+    starts = [datetime.min.replace(tzinfo=UTC), *(one.at for one in made)]
+    meant = [
+        any(start < one.at <= each.at and one.shows(each) for one in pressed)
+        for start, each in zip(starts, made, strict=False)
+    ]
+    assert [each for each, was in zip(made, meant, strict=True) if not was] == []
 
 
-@pytest.mark.parametrize(
-    ("mode", "title", "key"),
-    [
-        ("2", "─ Agents", "s"),
-        ("2", "─ Agents", "S"),
-        ("2", "─ Agents", "b"),
-        ("4", "─ Deliveries", "x"),
-        ("4", "─ Deliveries", "e"),
-        ("4", "─ Deliveries", "t"),
-        ("4", "─ Deliveries", "u"),
-        ("3", "─ Requests", "r"),
-    ],
-)
-def test_enter_pressed_at_once_does_nothing_dangerous(tmp_path: Path, mode: str, title: str, key: str) -> None:
+def leave(terminal: Terminal) -> None:
+    """Out of whatever is open, and out of the console."""
+    terminal.settle(0.5)
+    for _ in range(3):
+        terminal.send(ESCAPE)
+        terminal.settle(0.1)
+    reach(terminal, "1", "─ Needs you")
+    terminal.send("q")
+    terminal.wait_exit()
+
+
+BURSTS = ("a\r", "aa\r\r", "a\r\r\r", "rno\r", "ra\r\x13", "a\x13", "r\x13\r")
+"""Keys that arrive together, as from somebody who types ahead; ctrl+s hands in too."""
+
+
+def test_keys_sent_in_one_go_decide_nothing_nobody_has_seen(team: CommandLine) -> None:
+    healthy(team)
+    before = (team.folder / "audit.jsonl").read_bytes()
+    with console(team.folder) as terminal:
+        terminal.wait_for("─ Needs you ·", "LIVE", PLAN[:20])
+        reach(terminal, "3", "─ Requests")
+        rest(terminal, 0.8)
+        for burst in BURSTS:
+            terminal.send(burst)
+            terminal.settle(0.2)
+            terminal.send(ESCAPE * 2)
+            rest(terminal, 0.5)
+            assert (team.folder / "audit.jsonl").read_bytes() == before, burst
+        leave(terminal)
+    assert (team.folder / "audit.jsonl").read_bytes() == before
+
+
+STRIKES = (("2", "sSb"), ("4", "xetu"), ("3", "r"))
+"""Keys of a mode after which enter alone must not do what they ask about."""
+
+
+def test_enter_alone_does_nothing_dangerous(tmp_path: Path) -> None:
     folder = tmp_path / "team"
     build(folder)
     before = (folder / "audit.jsonl").read_bytes()
     with console(folder) as terminal:
         terminal.wait_for("─ Needs you ·", "LIVE")
-        reach(terminal, mode, title)
-        terminal.send("jj" if key in "s" else "")
-        terminal.settle(0.9)
-        terminal.send(key)
-        terminal.settle(0.4)
-        terminal.send(ENTER)
-        terminal.settle(0.4)
+        for mode, keys in STRIKES:
+            reach(terminal, mode, {"2": "─ Agents", "3": "─ Requests", "4": "─ Deliveries"}[mode])
+            terminal.send("jj" if mode == "2" else "")
+            for key in keys:
+                rest(terminal, 0.8)
+                terminal.send(key)
+                rest(terminal, 0.8)
+                terminal.send(ENTER)
+                rest(terminal, 0.2)
+                terminal.send(ESCAPE * 2)
+                assert (folder / "audit.jsonl").read_bytes() == before, key
+        terminal.settle(0.2)
         terminal.signal(15)  # type: ignore[arg-type]
         terminal.wait_exit()
     assert (folder / "audit.jsonl").read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on, work
@@ -17,11 +18,14 @@ from textual.worker import Worker, WorkerState
 
 from store.errors import TeamError
 from store.safe import safe_line, safe_text
+from widgets import showing
 
 ResultT = TypeVar("ResultT")
 
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
+_LOOK = "◔ look first"
+"""Stands where the keys of a form will stand, until they work."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
@@ -62,18 +66,31 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
         self._on_draft = on_draft
         self._busy = False
         self._keeping: Timer | None = None
+        self.showing = showing.Showing()
 
     def compose(self) -> ComposeResult:
         """The box with its fields, the line for errors, and the two buttons."""
         with Container(classes="form--box") as box:
             box.border_title = Content(self.title_words())
-            box.border_subtitle = Content(self.keys())
+            box.border_subtitle = Content(_LOOK)
             with VerticalScroll(classes="form--body", can_focus=False):
                 yield from self.fields()
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
+
+    def on_screen_resume(self) -> None:
+        """It comes to the front: no key hands it in before it was drawn and could be read."""
+        self.showing.cover()
+        self.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        self.showing.drawn()
+        self.set_timer(showing.LOOK, self._show_keys)
+
+    def _show_keys(self) -> None:
+        self.query_one(".form--box").border_subtitle = Content(self.keys())
 
     def title_words(self) -> str:
         """Safe text on the border."""
@@ -115,8 +132,8 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
             self.dismiss(None)
 
     def action_hand_in(self) -> None:
-        """Act on what was typed."""
-        if self._busy:
+        """Act on what was typed, once the form could be looked at."""
+        if self._busy or not self.showing.was_seen_at(monotonic()):
             return
         try:
             act = self.answer()
