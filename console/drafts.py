@@ -1,73 +1,96 @@
-"""Keeps what a human was writing, outside the team folder, until it was sent or thrown away."""
+"""Keeps what a human was writing, outside the team folder, until it was sent or thrown away, or is old."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 Draft = Mapping[str, str]
+
+MOST_DAYS = 30
+"""Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
+_DAY = 86_400.0
 
 
 class Drafts:
     """Drafts of one team and identity by what they are for, in `XDG_STATE_HOME/team-console`.
 
     A read-only console keeps none. A state folder that cannot be written only costs drafts their life after exit.
+    Several consoles of the same human may be open: each changes only what was typed in it.
     """
 
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
-        self._drafts: dict[str, dict[str, str]] = {}
+        self._mine: dict[str, dict[str, str]] = {}
         self._enabled = enabled
         digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
         self._path = state_folder() / "drafts" / f"{digest}.json"
-        self._loaded = not enabled
 
     def get(self, purpose: str) -> Draft:
         """The draft for `purpose`; empty when there is none."""
-        self._load()
-        return dict(self._drafts.get(purpose, {}))
+        if purpose in self._mine or not self._enabled:
+            return dict(self._mine.get(purpose, {}))
+        typed: dict[str, str] = self._stored().get(purpose, {}).get("typed", {})
+        return typed
 
     def keep(self, purpose: str, draft: Draft) -> None:
         """Keep `draft` for `purpose`, at once on disk; an empty one is thrown away."""
-        self._load()
         typed = {name: text for name, text in draft.items() if text}
-        before = self._drafts.get(purpose)
-        if typed:
-            self._drafts[purpose] = typed
-        else:
-            self._drafts.pop(purpose, None)
-        if self._enabled and before != self._drafts.get(purpose):
-            with suppress(OSError):
-                self._write()
-
-    def _load(self) -> None:
-        if self._loaded:
+        if typed == self.get(purpose):
             return
-        self._loaded = True
+        self._mine[purpose] = typed
+        if self._enabled:
+            with suppress(OSError):
+                self._write(purpose, typed)
+
+    def _stored(self) -> dict[str, dict[str, Any]]:
+        """What is on disk and not too old; a file that cannot be read holds nothing."""
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return
-        if isinstance(stored, dict):
-            for purpose, draft in stored.items():
-                if isinstance(draft, dict):
-                    self._drafts[purpose] = {str(name): str(text) for name, text in draft.items()}
+            return {}
+        oldest = time.time() - MOST_DAYS * _DAY
+        found = stored.items() if isinstance(stored, dict) else ()
+        return {purpose: one for purpose, one in found if _is_draft(one) and one["kept"] > oldest}
 
-    def _write(self) -> None:
+    def _write(self, purpose: str, typed: Draft) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not self._drafts:
+        drafts = self._stored()
+        drafts.pop(purpose, None)
+        if typed:
+            drafts[purpose] = {"kept": time.time(), "typed": typed}
+        if not drafts:
             self._path.unlink(missing_ok=True)
             return
+        if not self._path.exists():
+            _sweep(self._path.parent)
         staged = self._path.with_suffix(f".{os.getpid()}.tmp")
         descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(self._drafts, file, ensure_ascii=False)
+            json.dump(drafts, file, ensure_ascii=False)
             file.flush()
             os.fsync(file.fileno())
         staged.replace(self._path)
+
+
+def _is_draft(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("kept"), int | float):
+        return False
+    typed = value.get("typed")
+    return isinstance(typed, dict) and all(isinstance(text, str) for text in typed.values())
+
+
+def _sweep(folder: Path) -> None:
+    """Throw away files of teams nobody writes to any more, and what a killed console left half written."""
+    oldest = time.time() - MOST_DAYS * _DAY
+    for path in folder.iterdir():
+        if path.suffix in (".json", ".tmp") and path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
 
 
 def state_folder() -> Path:

@@ -80,6 +80,7 @@ def _confirm(
     if len(fit) > 5:
         lines.append(f"  and {len(fit) - 5} more")
     lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
+    purpose = f"{seen.remedy}:{','.join(fit)}"
     form = Confirm[Receipt](
         title,
         tuple(lines),
@@ -88,6 +89,8 @@ def _confirm(
         field=field,
         required=bool(field),
         names=names,
+        draft=screen.drafts.get(purpose),
+        on_draft=partial(screen.drafts.keep, purpose),
     )
     screen.ask(form, lambda receipt: f"✓ {count(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
 

@@ -59,12 +59,15 @@ def shutdown(screen: MainScreen, subject: Subject) -> None:
     lines = [f"{listed(names, 12)} will be asked to stop: {count(len(names), 'request')}."]
     lines += _not_listening([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
+    purpose = f"shutdown:{','.join(names)}"
     form = Confirm[tuple[Receipt, ...]](
         "Shut down",
         tuple(lines),
         partial(_ask_to_stop, screen, names),
         verb=f"Ask {count(len(names), 'agent')}",
         field="reason",
+        draft=screen.drafts.get(purpose),
+        on_draft=partial(screen.drafts.keep, purpose),
     )
     screen.ask(form, lambda receipts: written("asked to stop", *receipts))
 
@@ -196,7 +199,13 @@ def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: mail.Previ
     lines += _not_listening(seen.not_listening)
     lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
     form = Confirm[str](
-        "Shut down the team", tuple(lines), lambda reason: reason, verb=f"Ask all {len(names)}", field="reason"
+        "Shut down the team",
+        tuple(lines),
+        lambda reason: reason,
+        verb=f"Ask all {len(names)}",
+        field="reason",
+        draft=screen.drafts.get("shutdown_all"),
+        on_draft=partial(screen.drafts.keep, "shutdown_all"),
     )
     screen.ask(form, None, then=lambda reason: screen.dissolve(names, reason or None))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from console.drafts import Drafts, state_folder
+from console.drafts import MOST_DAYS, Drafts, state_folder
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +46,16 @@ def test_a_read_only_console_writes_none(tmp_path: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[1]", b"\xff\xfe", b'{"broadcast": 3}', b'{"broadcast": {"content": 5}}']
+    "content",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b"\xff\xfe",
+        b'{"broadcast": 3}',
+        b'{"broadcast": {"content": 5}}',
+        b'{"x": {"kept": 9e9, "typed": 1}}',
+    ],
 )
 def test_a_damaged_draft_file_is_no_obstacle(tmp_path: Path, content: bytes) -> None:
     drafts = Drafts(str(tmp_path), "ceo")
@@ -53,6 +65,41 @@ def test_a_damaged_draft_file_is_no_obstacle(tmp_path: Path, content: bytes) -> 
     again = Drafts(str(tmp_path), "ceo")
     again.keep("message:x", {"content": "second"})
     assert Drafts(str(tmp_path), "ceo").get("message:x") == {"content": "second"}
+
+
+def test_two_consoles_of_one_human_keep_the_drafts_of_both(tmp_path: Path) -> None:
+    one, other = Drafts(str(tmp_path), "ceo"), Drafts(str(tmp_path), "ceo")
+    assert one.get("reject:plan-1") == other.get("reject:plan-1") == {}
+    one.keep("reject:plan-1", {"words": "add tests"})
+    other.keep("broadcast", {"content": "freeze"})
+    other.keep("broadcast", {})
+    assert Drafts(str(tmp_path), "ceo").get("reject:plan-1") == {"words": "add tests"}
+    assert other.get("reject:plan-1") == {"words": "add tests"}
+
+
+def test_a_draft_nobody_came_back_to_is_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Drafts(str(tmp_path), "ceo").keep("reject:plan-1", {"words": "add tests"})
+    later = time.time() + (MOST_DAYS + 1) * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
+    drafts = Drafts(str(tmp_path), "ceo")
+    assert drafts.get("reject:plan-1") == {}
+    drafts.keep("broadcast", {"content": "freeze"})
+    (file,) = state_folder().rglob("*.json")
+    assert list(json.loads(file.read_text(encoding="utf-8"))) == ["broadcast"]
+
+
+def test_files_of_teams_nobody_writes_to_any_more_are_thrown_away(tmp_path: Path) -> None:
+    for name in ("left", "used"):
+        Drafts(str(tmp_path / name), "ceo").keep("broadcast", {"content": name})
+    (used, left) = sorted(state_folder().rglob("*.json"), key=lambda path: "left" in path.read_text())
+    litter = left.with_suffix(".4711.tmp")
+    litter.write_text("{")
+    for path in (left, litter):
+        os.utime(path, (0, 0))
+    Drafts(str(tmp_path / "new"), "ceo").keep("broadcast", {"content": "new"})
+    assert not left.exists()
+    assert not litter.exists()
+    assert used.exists()
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_life_after_exit(tmp_path: Path, home: Path) -> None:
