@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import random
-import subprocess
-import sys
 import threading
-import time
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 from store.backends.sql.locate import create_database
@@ -16,84 +10,22 @@ from store.backends.sql.team import SqlTeam
 from store.desk.inbox import acknowledge, receive
 from store.desk.seat import Seat
 from store.errors import TeamError
-from tests.conftest import clean_environment
-from tests.router.conftest import until
+from tests.sql.claimers import work_off
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.test_foreign import execute
 from tests.sql.worker import AGENT
 from tests.store.contract import FakeClock, make_message, put
 
-MESSAGES = 20_000
-WORKERS = 6
+MESSAGES = 2_000
+"""Enough for all that can go wrong; `python -m tests.sql` does it with 20,000."""
 
 
-def test_six_claimers_on_twenty_thousand_messages_lose_none_and_do_none_twice(
-    empty_place: str, opened: Open, tmp_path: Path
-) -> None:
-    create_database(empty_place, SETTINGS)
-    team = opened(empty_place)
-    put(team, *[make_message(number, to=AGENT, payload={"task_id": number}) for number in range(MESSAGES)])
-    crew = _Crew(empty_place, tmp_path)
-    crew.work(lambda: _archived(empty_place), MESSAGES)
-    acknowledged = Counter(_acknowledged_ids(team))
-    receipts = Counter(crew.receipts())
-    assert len(acknowledged) == MESSAGES, "lost"
-    assert set(acknowledged.values()) == {1}, "acknowledged twice"
-    assert set(receipts.values()) == {1}, "handed to two workers that both finished it"
-    assert crew.killed >= 4
-    assert all(line.intact for line in team.audit(limit=5))
-
-
-class _Crew:
-    """Keeps six workers at work and kills one now and then."""
-
-    def __init__(self, place: str, folder: Path) -> None:
-        self._place = place
-        self._folder = folder
-        self._stop = folder / "stop"
-        self._started = 0
-        self.killed = 0
-
-    def work(self, done: Callable[[], int], total: int) -> None:
-        """Until all is done; then the workers end by themselves."""
-        chance = random.Random(7)
-        crew = [self._start() for _ in range(WORKERS)]
-        try:
-            for kill_at in (1, 3, 5, 7):
-                until(lambda kill_at=kill_at: done() >= total * kill_at // 10, seconds=240)  # type: ignore[misc]
-                victim = crew.pop(chance.randrange(len(crew)))
-                victim.kill()
-                victim.wait()
-                self.killed += 1
-                crew.append(self._start())
-            until(lambda: done() >= total, seconds=240)
-            self._stop.touch()
-            for one in crew:
-                assert one.wait(60) == 0
-        finally:
-            for one in crew:
-                one.kill()
-                one.wait()
-
-    def receipts(self) -> list[str]:
-        """Ids the workers wrote down as finished."""
-        return [line for file in self._folder.glob("receipts-*") for line in file.read_text().splitlines()]
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._started += 1
-        receipts = self._folder / f"receipts-{self._started}"
-        command = [sys.executable, "-m", "tests.sql.worker", self._place, str(receipts), str(self._stop)]
-        return subprocess.Popen(command, env=clean_environment())
-
-
-def _archived(place: str) -> int:
-    time.sleep(0.2)
-    return int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0])
-
-
-def _acknowledged_ids(team: SqlTeam) -> list[str]:
-    lines = team.audit(limit=100_000)
-    return [one for line in lines if line.action == "ack" for one in line.facts["ids"]]
+def test_six_claimers_on_many_messages_lose_none_and_do_none_twice(empty_place: str, tmp_path: Path) -> None:
+    done = work_off(empty_place, tmp_path, MESSAGES)
+    assert done.lost(MESSAGES) == 0
+    assert set(done.acknowledged.values()) == {1}, "acknowledged twice"
+    assert set(done.receipts.values()) == {1}, "handed to two workers that both finished it"
+    assert done.killed == 4
+    assert done.intact
 
 
 def test_claims_of_several_agents_run_side_by_side(postgres: str, opened: Open) -> None:

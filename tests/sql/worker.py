@@ -21,13 +21,13 @@ LEASE_SECONDS = 1.0
 _LOST = (Code.STORE_UNREADABLE, Code.STORE_FAILED)
 
 
-def main(place: str, receipts: Path, stop: Path) -> None:
+def main(place: str, receipts: Path, stop: Path, batch: int = BATCH) -> None:
     """Work until the file `stop` is there. A receipt is on disk only after the acknowledgement is."""
     seat = Seat(open_database(place), AGENT, wait=30.0)
     with receipts.open("ab", buffering=0) as file:
         while not stop.exists():
             try:
-                taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=BATCH).messages
+                taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=batch).messages
                 done = _finish(seat, [one.message_id for one in taken])
             except TeamError as error:
                 if error.code not in _LOST or "://" not in place:
@@ -62,4 +62,4 @@ def _new(seat: Seat, ids: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *(int(one) for one in sys.argv[4:]))
