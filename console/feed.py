@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from store.message import Message
-from store.team import Condition, Snapshot, Team
+from store.team import Condition, Problem, Snapshot, Team
 from store.views.rows import View
 
 if TYPE_CHECKING:
     from store.views.board import Board
+    from store.views.history import Past
 
 GLIMPSE = 500
 """Messages of the first picture of a large store."""
@@ -49,7 +49,9 @@ class Feed:
         self._board: Board | None = None
         self._number = 0
         self._view: View | None = None
-        self._past: tuple[Message, ...] = ()
+        self._past: Past | None = None
+        self._harm: tuple[Problem, ...] = ()
+        self._complete = False
         self._deep = False
 
     def read(self, progress: Callable[[int, int], bool] | None = None) -> Sight:
@@ -72,7 +74,8 @@ class Feed:
         snapshot = self._team.newest(GLIMPSE)
         if snapshot is None:
             return None
-        return Sight(0, snapshot, Board(self._me).update(snapshot, self._team.clock(), bodies=False), True)
+        view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
+        return Sight(0, snapshot, view, True)
 
     @property
     def is_deep(self) -> bool:
@@ -86,21 +89,19 @@ class Feed:
         """
         if self._deep:
             return
-        found: list[Message] = []
-        cursor: str | None = None
-        while len(found) < _PAST:
-            page = self._team.history(cursor=cursor, limit=500)
-            found += page.messages
-            cursor = page.cursor
-            if cursor is None:
-                break
-        self._past, self._deep = tuple(found), True
+        from store.views.history import past
+
+        self._past = past(self._team, limit=_PAST)
+        self._harm, self._complete, self._deep = self._past.problems, self._past.complete, True
 
     def _update(self, snapshot: Snapshot) -> View:
         from store.views.board import Board
 
         if self._board is None:
             self._board = Board(self._me)
-        view = self._board.update(snapshot, self._team.clock(), self._past, bodies=self._deep)
-        self._past = ()
+        seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
+        history = self._past.messages if self._past is not None else ()
+        now = self._team.clock()
+        view = self._board.update(seen, now, history, bodies=self._deep, complete=self._complete)
+        self._past = None
         return view

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store.message import Message
     from store.team import Snapshot, Team
     from store.views.rows import View
 
@@ -37,17 +35,8 @@ def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARC
     is enough for what waits.
     """
     from store.views.board import view_of
+    from store.views.history import past
 
-    history = list(islice(archive(team), archived)) if archived else ()
-    return view_of(snapshot, me=me, now=team.clock(), history=history)
-
-
-def archive(team: Team, *, agent: str | None = None) -> Iterator[Message]:
-    """Archived messages, newest first, page by page."""
-    cursor = None
-    while True:
-        page = team.history(agent=agent, cursor=cursor)
-        yield from page.messages
-        cursor = page.cursor
-        if cursor is None:
-            return
+    known = past(team, limit=archived)
+    seen = replace(snapshot, problems=(*snapshot.problems, *known.problems)) if known.problems else snapshot
+    return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

@@ -33,11 +33,18 @@ class Board:
         self._voices = Voices()
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
+        self._complete = True
         self._oldest = 0.0
         self._start(TeamConfig())
 
     def update(
-        self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = (), *, bodies: bool = True
+        self,
+        snapshot: Snapshot,
+        now: datetime,
+        history: Iterable[Message] = (),
+        *,
+        bodies: bool = True,
+        complete: bool = True,
     ) -> View:
         """The view of `snapshot` at the moment `now`.
 
@@ -49,6 +56,8 @@ class Board:
                 snapshot says that it is `missing`.
             bodies: Whether the bodies of sprint messages are checked field by field, which loads for 100 ms the
                 first time; those left out are checked at the next update that asks for it.
+            complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
+                called missing or unasked for that an archived message may explain.
         """
         if snapshot.config is not self._config and snapshot.config != self._config:
             self._start(snapshot.config)
@@ -58,6 +67,7 @@ class Board:
             self._apply(self._change(snapshot.messages), snapshot.missing)
         for message in history:
             self._remember(message)
+        self._complete = complete
         return self._freeze(snapshot, now, stale=stale, bodies=bodies)
 
     def _start(self, config: TeamConfig) -> None:
@@ -141,7 +151,7 @@ class Board:
 
     def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool) -> View:
         facts, ledger = self._facts, self._facts.ledger
-        facts.refresh(now, self._voices)
+        facts.refresh(now, self._voices, complete=self._complete)
         self._departures.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
         self._inboxes.meet(self._everybody())
         scene = self._scene(now)
@@ -210,11 +220,18 @@ class Board:
             twins=ledger.twins,
             lifecycles=self._facts.lives.rows,
             drift=self._facts.drift,
+            complete=self._complete,
         )
 
 
 def view_of(
-    snapshot: Snapshot, *, me: str, now: datetime, history: Iterable[Message] = (), bodies: bool = True
+    snapshot: Snapshot,
+    *,
+    me: str,
+    now: datetime,
+    history: Iterable[Message] = (),
+    bodies: bool = True,
+    complete: bool = True,
 ) -> View:
     """The view of one snapshot, made from scratch; arguments as for `Board.update`."""
-    return Board(me).update(snapshot, now, history, bodies=bodies)
+    return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete)

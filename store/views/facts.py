@@ -53,8 +53,8 @@ class Facts:
         if is_speech(entry):
             self.ledger.heard(entry.message.sender)
 
-    def refresh(self, now: datetime, voices: Voices) -> None:
-        """Bring every part up to date."""
+    def refresh(self, now: datetime, voices: Voices, *, complete: bool) -> None:
+        """Bring every part up to date; `complete` says whether all archived facts are known."""
         self._dirty |= {names for names, _ in self._left}
         self._left.clear()
         if MEMBERSHIP in self._dirty:
@@ -68,7 +68,7 @@ class Facts:
         self.ledger.refresh(now, voices=voices, team=self.team)
         self.lives.touch(self.ledger.touched)
         roles = {**self.team.gone, **self.team.roles}
-        self.lives.refresh(roles=roles, asked=self.ledger.created, refused=self.ledger.refused)
+        self.lives.refresh(roles=roles, asked=self.ledger.created, refused=self.ledger.refused, complete=complete)
 
     def _sort_in(self, entry: Entry, *, present: bool) -> None:
         name = entry.read.name

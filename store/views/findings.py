@@ -15,6 +15,8 @@ from store.views.departures import SEVERITIES, Departures
 from store.views.lifecycles import TITLES
 from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
+_OF_THOSE = "among the messages that were looked at, and older archived ones were not"
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -29,6 +31,8 @@ class Evidence:
     twins: Mapping[str, list[Entry]]
     lifecycles: tuple[Lifecycle, ...]
     drift: tuple[Problem, ...]
+    complete: bool = True
+    """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
 
 
 def findings(evidence: Evidence) -> tuple[Problem, ...]:
@@ -70,7 +74,8 @@ def _strangers(evidence: Evidence) -> Iterator[Problem]:
         if row.stranger:
             meant = nearest(row.name, names)
             hint = f"Did somebody mean {meant}? " if meant else ""
-            text = f"{row.name} writes or is written to and is on no roster"
+            where = "on no roster" if evidence.complete else f"on no roster {_OF_THOSE}"
+            text = f"{row.name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
 
 
@@ -130,7 +135,8 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
 
 
 def _orphans(evidence: Evidence) -> Iterator[Problem]:
-    for entry in sorted(evidence.orphans, key=lambda one: one.order):
+    """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
+    for entry in sorted(evidence.orphans, key=lambda one: one.order) if evidence.complete else ():
         message = entry.message
         if evidence.departures.is_live(message.message_id):
             quoted = entry.read.request_id or entry.read.subject or "nothing"
@@ -148,10 +154,12 @@ def _lives(evidence: Evidence) -> Iterator[Problem]:
             ("STEP_OUT_OF_ORDER", life.out_of_order, "came after a later one"),
             ("STEP_DOUBLED", life.doubled, "was made more than once"),
         ):
+            unsure = code == "STEP_MISSING" and not evidence.complete
+            words, severity = (f"is not {_OF_THOSE}", "notice") if unsure else (what, "warning")
             for number in steps:
-                text = f"{life.agent}: step {number} ({TITLES[number - 1]}) {what}"
+                text = f"{life.agent}: step {number} ({TITLES[number - 1]}) {words}"
                 hint = f"Ask {life.slave or 'the Master'} about it; the order of the eleven steps is fixed."
-                yield Problem(code, "warning", f"{life.key} step {number}", text, hint)
+                yield Problem(code, severity, f"{life.key} step {number}", text, hint)
 
 
 def _is_live(evidence: Evidence, life: Lifecycle) -> bool:

@@ -67,6 +67,39 @@ class Stretch:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The newest archived messages, newest first.
+
+    Attributes:
+        problems: What could not be read of the archives.
+        complete: Whether these are all that were ever archived.
+    """
+
+    messages: tuple[Message, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    complete: bool = False
+
+
+def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
+    """About `limit` archived messages; archives that cannot be read are a problem, not an error."""
+    found: list[Message] = []
+    problems: dict[Problem, None] = {}
+    cursor: str | None = None
+    while len(found) < limit:
+        try:
+            read = team.history(cursor=cursor, limit=page)
+        except TeamError as error:
+            problems[Problem("UNREADABLE_ARCHIVE", "error", "archive", error.message, error.hint)] = None
+            break
+        found += read.messages
+        problems.update(dict.fromkeys(read.problems))
+        cursor = read.cursor
+        if cursor is None:
+            return Past(tuple(found), tuple(problems), not problems)
+    return Past(tuple(found), tuple(problems))
+
+
 def wanted(
     *,
     now: datetime,

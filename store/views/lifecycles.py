@@ -93,6 +93,7 @@ def lifecycle(
     rosters: Rosters,
     asked: Mapping[str, Entry],
     refused: Callable[[str], bool],
+    complete: bool = True,
 ) -> Lifecycle:
     """The eleven steps of one life.
 
@@ -100,17 +101,18 @@ def lifecycle(
         number: From 1, which life of this name it is.
         asked: Message id of an AGENT_CREATED -> the request it answered.
         refused: Whether the shutdown with this request id was refused, so that asking again is no doubled step.
+        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
     """
     _complete(life, rosters, asked)
     steps = tuple(_step(life, one) for one in range(1, 12))
-    last = max(life.seen, default=0)
+    first, last = 1 if complete else min(life.seen, default=1), max(life.seen, default=0)
     silent = _UNSEEN if rosters.wanted else _UNSEEN | _BY_ROSTER
     return Lifecycle(
         key=life.agent if number == 1 else f"{life.agent}#{number}",
         agent=life.agent,
         slave=_slave(life),
         steps=steps,
-        missing=tuple(one for one in range(1, last) if one not in life.seen and one not in silent),
+        missing=tuple(one for one in range(first, last) if one not in life.seen and one not in silent),
         out_of_order=_out_of_order(steps),
         doubled=tuple(one for one in sorted(life.seen) if _is_doubled(life, one, refused)),
         ended=life.is_over,

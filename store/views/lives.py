@@ -26,6 +26,7 @@ class Lives:
         self._dirty: set[str] = set()
         self._vacated: set[Order] = set()
         self._permanent: set[str] = set()
+        self._complete = True
 
     @property
     def rows(self) -> tuple[Lifecycle, ...]:
@@ -63,8 +64,18 @@ class Lives:
         """What was asked or answered about these agents changed."""
         self._dirty |= self._facts.keys() & set(agents)
 
-    def refresh(self, *, roles: Mapping[str, str], asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
-        """Rebuild the lives that were touched."""
+    def refresh(
+        self,
+        *,
+        roles: Mapping[str, str],
+        asked: Mapping[str, Entry],
+        refused: Callable[[str], bool],
+        complete: bool = True,
+    ) -> None:
+        """Rebuild the lives that were touched; all of them once the past is `complete`, or no longer is."""
+        if complete is not self._complete:
+            self._complete = complete
+            self._dirty |= self._facts.keys()
         permanent = {name for name, role in roles.items() if role in _PERMANENT}
         self._dirty |= self._facts.keys() & (permanent ^ self._permanent)
         self._permanent = permanent
@@ -90,7 +101,14 @@ class Lives:
             return
         lives = [life for life in lives_of(agent, facts.rows) if is_temporary(life)]
         built = tuple(
-            lifecycle(life, number=number, rosters=self._rosters, asked=asked, refused=refused)
+            lifecycle(
+                life,
+                number=number,
+                rosters=self._rosters,
+                asked=asked,
+                refused=refused,
+                complete=self._complete,
+            )
             for number, life in enumerate(lives, start=1)
         )
         self._built[agent] = built

@@ -9,7 +9,7 @@ import pytest
 
 from store.protocol.signing import sign
 from store.team import Problem
-from store.views.board import Board
+from store.views.board import Board, view_of
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 SLAVE = "slave-batch-1"
@@ -290,3 +290,48 @@ def test_findings_do_not_depend_on_who_looks() -> None:
         CASES[code](story, True)
     views = [story.view(me=me) for me in (LEAD, "user", "debugger")]
     assert len({view.findings for view in views}) == 1
+
+
+def _in_doubt(story: Chronicle) -> dict[str, Problem]:
+    """Findings while older archived messages were not looked at."""
+    view = view_of(story.snapshot(), me=LEAD, now=story.now, history=reversed(story.archived), complete=False)
+    return {one.code: one for one in view.findings}
+
+
+def test_an_answer_is_not_said_to_answer_nothing_while_its_question_may_be_in_an_unread_archive() -> None:
+    story = Chronicle()
+    story.verdict("plan-of-old", approve=True)
+    assert "ANSWER_TO_NOTHING" in story.codes()
+    assert "ANSWER_TO_NOTHING" not in _in_doubt(story)
+
+
+def test_steps_before_the_first_one_seen_are_unknown_and_not_missing_while_archives_are_unread() -> None:
+    story = Chronicle()
+    creation(story, upto=8, skip=(1, 3, 4, 5))
+    assert "STEP_MISSING" in story.codes()
+    assert "STEP_MISSING" not in _in_doubt(story)
+
+
+def test_a_step_between_two_that_were_seen_is_a_notice_while_archives_are_unread() -> None:
+    story = Chronicle()
+    creation(story, upto=8, skip=(5,))
+    found = _in_doubt(story)["STEP_MISSING"]
+    assert (found.severity, "older archived ones were not" in found.message) == ("notice", True)
+
+
+def test_a_stranger_is_told_to_be_one_as_far_as_is_known_while_archives_are_unread() -> None:
+    story = Chronicle()
+    CASES["STRANGER"](story, True)
+    assert "older archived ones were not" in _in_doubt(story)["STRANGER"].message
+
+
+def test_everything_is_judged_again_once_all_archives_were_read() -> None:
+    story = Chronicle()
+    creation(story, upto=8, skip=(1, 3, 5))
+    story.verdict("plan-of-old", approve=True)
+    board = Board(LEAD)
+    board.update(story.snapshot(), story.now, complete=False)
+    followed = board.update(story.snapshot(), story.now)
+    assert followed.findings == story.view().findings
+    assert followed.lifecycles == story.view().lifecycles
+    assert board.update(story.snapshot(), story.now, complete=False).lifecycles[0].missing == ()

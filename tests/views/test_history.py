@@ -10,7 +10,19 @@ import pytest
 from store.backends.memory import MemoryTeam
 from store.errors import Code, TeamError
 from store.message import Message
-from store.views.history import CSV_FIELDS, Wanted, csv_row, history, history_json, log_line, search, wanted
+from store.team import Page
+from store.views.history import (
+    CSV_FIELDS,
+    Past,
+    Wanted,
+    csv_row,
+    history,
+    history_json,
+    log_line,
+    past,
+    search,
+    wanted,
+)
 from tests.views.chronicle import LEAD, Chronicle
 
 NOW = Chronicle().now
@@ -149,3 +161,23 @@ def test_csv_rows_hold_every_column_and_no_formula() -> None:
     assert tuple(row) == CSV_FIELDS
     assert (row["from"], row["to"], row["priority"], row["status"]) == (LEAD, "task-manager", "high", "pending")
     assert (row["summary"], row["content"]) == ('\'=HYPERLINK("http://x")', "'-1+1")
+
+
+def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
+    story = Chronicle()
+    for number in range(6):
+        story.archive(story.say(LEAD, "file-manager", id=f"m{number}"))
+    team = _team(story)
+    whole, part = past(team, limit=10, page=2), past(team, limit=3, page=2)
+    assert ([one.message_id for one in whole.messages], whole.complete) == ([f"m{n}" for n in (5, 4, 3, 2, 1, 0)], True)
+    assert ([one.message_id for one in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
+    assert past(team, limit=0) == Past()
+
+
+def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: MemoryTeam, **_: Any) -> Page:
+        raise TeamError(Code.STORE_UNREADABLE, "archive/ cannot be read", "Look at its permissions.")
+
+    monkeypatch.setattr(MemoryTeam, "history", broken)
+    found = past(MemoryTeam(), limit=10)
+    assert ([one.code for one in found.problems], found.messages, found.complete) == (["UNREADABLE_ARCHIVE"], (), False)

@@ -10,6 +10,8 @@ from console.cli.table import width
 from store.safe import safe_line
 from store.team import Problem
 
+_ARCHIVED = 20_000
+"""How many archived messages are looked at, so that an answer is not said to answer nothing."""
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
@@ -25,7 +27,7 @@ def run(call: Call) -> int:
     from store.views.status import check_json, finding_json
 
     healed = _heal(call) if call.options.heal else ()
-    view = view_of_team(call.team, call.team.snapshot(), me=call.actor)
+    view = view_of_team(call.team, call.team.snapshot(), me=call.actor, archived=_ARCHIVED)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})
