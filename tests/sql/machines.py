@@ -35,6 +35,7 @@ class Machine:
 
     Attributes:
         server: The server's address as this machine sees it.
+        cable: Its end of the cable; empty where there are no namespaces.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Machine:
     @property
     def prefix(self) -> list[str]:
         """What a command is run with to run on this machine."""
-        return ["ip", "netns", "exec", self.name]
+        return [] if not self.cable else ["ip", "netns", "exec", self.name]
 
     def __call__(self, *arguments: str, timeout: float = 60.0) -> Result:
         """Run the command line on this machine."""
@@ -80,9 +81,9 @@ class Machine:
 
 @dataclass(slots=True)
 class Network:
-    """The server's namespace and the machines around it."""
+    """The server's namespace, None for the one that everybody is in, and the machines around it."""
 
-    server: str
+    server: str | None
     machines: list[Machine] = field(default_factory=list)
 
 
@@ -90,18 +91,24 @@ class Network:
 def network(folder: Path, *, machines: int) -> Iterator[Network]:
     """Namespaces that are gone after the block."""
     mark = secrets.token_hex(2)
-    made = Network(f"tc{mark}db")
-    names = [made.server, *(f"tc{mark}m{number}" for number in range(machines))]
+    center = f"tc{mark}db"
+    made = Network(center)
+    names = [center, *(f"tc{mark}m{number}" for number in range(machines))]
     try:
         for name in names:
             _ip("netns", "add", name)
             _ip("-n", name, "link", "set", "lo", "up")
         for number, name in enumerate(names[1:]):
-            made.machines.append(_joined(made.server, name, number, folder))
+            made.machines.append(_joined(center, name, number, folder))
         yield made
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+def without_cables(folder: Path, *, machines: int) -> Network:
+    """Groups of processes that share nothing with the server's but TCP."""
+    return Network(None, [Machine(f"m{number}", "127.0.0.1", "", folder) for number in range(machines)])
 
 
 def _joined(server: str, name: str, number: int, folder: Path) -> Machine:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from store.errors import Code, TeamError
 from store.team import Condition
 from tests.conftest import CommandLine
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server, find_programs
+from tests.sql.server import Server, find_programs, private_server
 from tests.sql.test_foreign import execute
 from tests.store.contract import make_message, put
 
@@ -53,20 +52,17 @@ def test_tables_from_before_versions_were_written_are_of_the_first(place: str, t
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Iterator[Server]:
+def copied() -> Iterator[Server]:
     """A server whose cluster the test may copy and put back."""
     pytest.importorskip("psycopg")
     programs = find_programs()
     if programs is None:
         pytest.skip("no PostgreSQL server is installed")
-    server = Server(tmp_path / "server", programs)
-    server.create()
-    server.start()
-    yield server
-    server.stop()
+    with private_server(programs) as server:
+        yield server
 
 
-def test_a_server_put_back_from_a_copy_is_shown_as_it_is_now(copied: Server, opened: Open, tmp_path: Path) -> None:
+def test_a_server_put_back_from_a_copy_is_shown_as_it_is_now(copied: Server, opened: Open) -> None:
     """No row of the copy was written after the last look, so that asking for changes alone shows none."""
     copied.execute("CREATE DATABASE team")
     place = copied.url("team")
@@ -74,7 +70,7 @@ def test_a_server_put_back_from_a_copy_is_shown_as_it_is_now(copied: Server, ope
     team = opened(place)
     put(team, make_message(1), make_message(2))
     copied.stop()
-    data, copy = copied.folder / "data", tmp_path / "copy"
+    data, copy = copied.folder / "data", copied.folder / "copy"
     shutil.copytree(data, copy, symlinks=True)
     copied.start()
     with team.transaction(actor="ceo", action="read", wait=5.0) as tx:
