@@ -100,3 +100,17 @@ def test_a_rolled_back_queue_is_in_doubt_until_it_is_healed(team: CommandLine) -
 def test_healing_is_a_write_and_refused_where_nothing_may_be_written(team: CommandLine) -> None:
     refused = team("--read-only", "check", "--heal", "--json")
     assert (refused.status, refused.json["error"]) == (5, "READ_ONLY")
+
+
+def test_a_trail_that_was_changed_is_an_error_of_check_with_its_place(team: CommandLine) -> None:
+    for number in range(3):
+        team.ok("send", "--to", "file-manager", "--summary", f"Look at export number {number}", "--content", "Now.")
+    assert team.ok("check", "--json").json["findings"] == []
+    audit = team.folder / "audit.jsonl"
+    lines = audit.read_bytes().splitlines(keepends=True)
+    audit.write_bytes(b"".join(lines[:-2] + lines[-1:]))
+    checked = team("check", "--json")
+    assert checked.status == 1
+    (found,) = checked.json["findings"]
+    assert (found["code"], found["place"]) == ("AUDIT_BROKEN", f"audit.jsonl, line {len(lines)}")
+    assert found["hint"]

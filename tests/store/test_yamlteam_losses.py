@@ -21,6 +21,7 @@ from tests.store.yaml_folder import (
     put,
     queue_of,
     receive,
+    remove,
     replace_by_rename,
     states,
     wait_for,
@@ -137,6 +138,19 @@ def test_a_loss_is_noticed_whatever_the_lock_file_says(tmp_path: Path, lock: str
     assert open_yaml(tmp_path).snapshot().doubt is None
     _cut(tmp_path, after=1)
     assert open_yaml(tmp_path).snapshot().missing == _ids(2)
+
+
+def test_a_damaged_ledger_makes_no_loss_of_what_is_safe_in_an_archive(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    remove(team, 1)
+    put(team, make_message(3))
+    audit = tmp_path / "audit.jsonl"
+    lines = audit.read_bytes().splitlines(keepends=True)
+    audit.write_bytes(lines[0] + b"\0" * len(lines[1][:-1]) + b"\n" + lines[2])
+    (tmp_path / f"{QUEUE}.prev").unlink()
+    replace_by_rename(tmp_path / QUEUE, (tmp_path / QUEUE).read_bytes())
+    assert open_yaml(tmp_path).snapshot().doubt is None
 
 
 def test_a_look_at_a_rolled_back_queue_changes_nothing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 
 from console.cli.call import Call
 from console.cli.looking import view_of_team
@@ -12,6 +13,7 @@ from store.team import Problem
 
 _ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
+_AUDITED = 2_000
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
@@ -25,9 +27,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
     from store.views.status import check_json, finding_json
+    from store.views.trail import trail_findings
 
     healed = _heal(call) if call.options.heal else ()
-    view = view_of_team(call.team, call.team.snapshot(), me=call.actor, archived=_ARCHIVED)
+    snapshot = call.team.snapshot()
+    broken = trail_findings(call.team.audit(limit=_AUDITED))
+    view = view_of_team(
+        call.team, replace(snapshot, problems=(*snapshot.problems, *broken)), me=call.actor, archived=_ARCHIVED
+    )
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})

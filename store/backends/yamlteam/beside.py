@@ -28,11 +28,17 @@ class Beside:
         self._healings: tuple[Mark | None, tuple[Problem, ...]] = (None, ())
 
     def problems(self, queue: Generation | None) -> list[Problem]:
-        """Everything to tell; what cannot be looked at is left out."""
-        try:
-            return [*self._leftovers(), *self._recent_healings(), *_loose(self._layout, queue)]
-        except OSError:
-            return []
+        """Everything to tell, and what of it cannot be looked at."""
+        found = _loose(self._layout, queue)
+        for look, path in ((self._leftovers, self._layout.folder), (self._recent_healings, self._layout.audit)):
+            try:
+                found += look()
+            except OSError as error:
+                found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+        lock = self._disk.stat(self._layout.lock)
+        if lock is not None and lock.kind != "file":
+            found.append(_unusable(self._layout.lock, "not a plain file"))
+        return found
 
     def _leftovers(self) -> list[Problem]:
         layout = self._layout
@@ -71,6 +77,11 @@ def _healing(line: Line) -> Problem:
         text = "; ".join(f"{len(ids)} {what}" for ids, what in counts)
         text = text or "what another program wrote was taken over"
     return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
+
+
+def _unusable(path: Path, why: str) -> Problem:
+    hint = f"Nothing can be written while it is so. Look at what is there: ls -ld {path}"
+    return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
 
 
 def _loose(layout: Layout, queue: Generation | None) -> list[Problem]:

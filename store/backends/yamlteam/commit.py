@@ -15,7 +15,7 @@ from store.backends.yamlteam.appends import Append, make_folder, plan_appends
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Held, Mark, Stat
-from store.backends.yamlteam.files import Unsettled, append, cut, shared_mode, write_new
+from store.backends.yamlteam.files import NOT_PLAIN, Unsettled, append, cut, shared_mode, write_new
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
@@ -28,6 +28,7 @@ from store.team import Problem
 KEPT = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
 _NO_LINKS = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+_LOOK = "Look into the cause and repeat it."
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -297,9 +298,10 @@ class Store:
             return not_writable(Path(str(error.filename or self.layout.queue)), error)
         needed = sum(len(one.content) for one in work.adds) + len(self.generation.text.data())
         full = f"; {needed} bytes are needed" if error.errno in _FULL else ""
+        other = "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else _LOOK
         return TeamError(
             Code.STORE_FAILED,
             f"{error.filename or self.layout.queue}: {error.strerror or error}; nothing was changed{full}",
-            "Free space on that disk and repeat it." if full else "Look into the cause and repeat it.",
+            "Free space on that disk and repeat it." if full else other,
             errno=error.errno,
         )

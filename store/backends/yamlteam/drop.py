@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from store.backends.yamlteam.appends import make_folder
 from store.backends.yamlteam.archives import HEADER
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.files import NOT_PLAIN
 from store.backends.yamlteam.work import Work
 from store.clock import to_text
 from store.errors import TeamError
@@ -18,7 +18,6 @@ from store.message import Message, from_record
 from store.names import is_name
 from store.team import Problem
 
-_NO_FILE = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 _MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -40,15 +39,23 @@ def take_in(store: Store) -> None:
         except (CodecError, TeamError, ValueError) as error:
             _reject(store, path, getattr(error, "message", None) or str(error))
         except OSError as error:
-            if error.errno in _NO_FILE:
+            if error.errno in NOT_PLAIN:
                 _reject(store, path, error.strerror or str(error))
             else:
-                hint = "It stays where it is and is tried again."
-                store.notices.append(Problem("DROP_UNREADABLE", "warning", str(path), str(error.strerror), hint))
+                _stays(store, path, f"cannot be read: {error.strerror or error}")
     _commit(store, [one for messages in accepted.values() for one in messages])
     for path in accepted:
-        with contextlib.suppress(FileNotFoundError):
-            store.disk.unlink(path)
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                store.disk.unlink(path)
+        except OSError as error:
+            _stays(store, path, f"was taken in and cannot be removed: {error.strerror or error}")
+
+
+def _stays(store: Store, path: Path, why: str) -> None:
+    """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
+    hint = f"It stays in drop/ and is tried again with each write; team-console may need permission on {path.parent}."
+    store.notices.append(Problem("DROP_UNREADABLE", "warning", f"drop/{path.name}", f"drop/{path.name} {why}", hint))
 
 
 def _is_offered(name: str) -> bool:
@@ -106,10 +113,14 @@ def _completed(message: Message, stem: str, arrived: str) -> Message:
 
 
 def _reject(store: Store, path: Path, why: str) -> None:
-    make_folder(store.disk, store.layout.rejected, mode=store.mode)
     target = store.layout.rejected / path.name
-    if store.disk.stat(target) is not None:
-        target = target.with_name(f"{path.stem}-{store.stamp()}{path.suffix}")
-    store.disk.rename(path, target)
+    try:
+        make_folder(store.disk, store.layout.rejected, mode=store.mode)
+        if store.disk.stat(target) is not None:
+            target = target.with_name(f"{path.stem}-{store.stamp()}{path.suffix}")
+        store.disk.rename(path, target)
+    except OSError as error:
+        _stays(store, path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}")
+        return
     hint = "Correct it and move it into drop/ again."
     store.notices.append(Problem("DROP_REJECTED", "warning", f"drop/rejected/{target.name}", why, hint))

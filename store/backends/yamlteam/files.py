@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from pathlib import Path
 
 from store.backends.yamlteam.disk import Disk, Stat
 
 PRIVATE = 0o600
 """Mode of files we create where no older one says otherwise."""
+
+NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
+"""What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
 
 
 def shared_mode(queue: Stat | None) -> int:

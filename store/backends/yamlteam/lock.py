@@ -39,7 +39,8 @@ def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
 def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
     found = disk.stat(path)
     if found is not None and found.kind != "file":
-        raise _unusable(path, f"it is a {found.kind}, not a plain file", "Move it away; it must be a plain file.")
+        kind = "pipe or device" if found.kind == "other" else found.kind
+        raise _unusable(path, f"it is a {kind}, not a plain file", "Move it away; it must be a plain file.")
     try:
         return disk.lock(path, wait, mode)
     except TimeoutError:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from store.backends.yamlteam.account import Account, is_unfinished
+from store.backends.yamlteam.account import Account, is_archived, is_unfinished
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
@@ -19,6 +19,8 @@ from store.message import Message, Status
 from store.team import FOREIGN_WRITE, ROLLED_BACK, Problem
 
 _WHO = "a program that does not lock"
+_ASKED = 50
+"""For how many missing messages the archives are searched."""
 _HEAL = "The next write puts back what the ledger (audit.jsonl) knows; 'team-console check --heal' does it now."
 _WORDS = {
     HEALED_LOST: "took {} out of the queue",
@@ -81,11 +83,13 @@ class Losses:
     def _compare(self, now: Generation, ours: Generation | None, released: Released | None) -> Loss | None:
         try:
             expected = self._expected(now, ours, released)
+            if expected is None:
+                return Loss(_uncompared(self._files.layout)) if released is not None else None
+            return _loss(expected, now, self._files)
         except (OSError, TeamError):
-            expected = None
-        if expected is None:
-            return Loss(_uncompared(self._files.layout)) if released is not None else None
-        return _loss(expected, now, self._files.layout)
+            return Loss(_uncompared(self._files.layout))
+        finally:
+            self._files.archives.forget()
 
     def _expected(
         self, now: Generation, ours: Generation | None, released: Released | None
@@ -101,19 +105,25 @@ class Losses:
         return Account(self._files, now, line, trusted=trusted, without=without).expected()
 
 
-def _loss(expected: Mapping[str, Message], now: Generation, layout: Layout) -> Loss:
+def _loss(expected: Mapping[str, Message], now: Generation, files: _Files) -> Loss:
+    """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
+    asked: set[str] = set()
+
     def is_done(message_id: str) -> bool:
         one = expected.get(message_id)
-        return one is not None and one.status == Status.READ
+        if one is None or one.status == Status.READ:
+            return one is not None
+        asked.add(message_id)
+        return len(asked) <= _ASKED and is_archived(files, message_id)
 
     healing = reconcile(expected, now.text, settled=is_done, taken_out=lambda _: False)
     missing = frozenset(one.message_id for one in healing.adds)
     counts = Counter(one.code for one in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
     if not words:
-        return Loss(_harmless(layout))
+        return Loss(_harmless(files.layout))
     text = f"{_WHO} {', '.join(words)}"
-    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing)
+    return Loss(Problem(ROLLED_BACK, "error", files.layout.queue.name, text, _HEAL), missing)
 
 
 def _count(number: int) -> str:
@@ -122,7 +132,7 @@ def _count(number: int) -> str:
 
 def _uncompared(layout: Layout) -> Problem:
     text = "the queue was last written by a program that does not lock"
-    hint = "There is no ledger (audit.jsonl) to compare it with, so it is not known whether messages are missing."
+    hint = "It cannot be compared with the ledger (audit.jsonl), so it is not known whether messages are missing."
     return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
 
 

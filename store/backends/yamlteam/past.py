@@ -74,6 +74,8 @@ class Past:
             if tail.end is None:
                 found = self._disk.stat(tail.parts[-1])
                 tail.end = found.size if found else 0
+                if found is not None and found.kind not in ("file", "folder", "link"):
+                    self._tell(tail.parts[-1], 0, "cannot be read: not a regular file")
             if tail.end <= 0:
                 tail.parts.pop()
                 tail.end = None

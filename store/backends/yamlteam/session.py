@@ -13,7 +13,7 @@ from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import Slipped, Store
 from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.files import shared_mode
+from store.backends.yamlteam.files import NOT_PLAIN, shared_mode
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
@@ -133,6 +133,6 @@ def _failure(store: Store, error: OSError) -> TeamError:
     return TeamError(
         Code.STORE_FAILED,
         f"{path}: {error.strerror or error}; nothing was changed",
-        "Look into the cause and repeat it.",
+        "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it.",
         errno=error.errno,
     )

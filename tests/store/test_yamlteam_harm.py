@@ -1,0 +1,162 @@
+"""Whatever stands in the place of a file beside the queue: it is told, nothing hangs, and no message is hidden."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.backends.yamlteam.disk import RealDisk
+from store.errors import Code, TeamError
+from store.team import Condition
+from tests.store.yaml_folder import (
+    QUEUE,
+    make_message,
+    notices,
+    open_yaml,
+    put,
+    queue_of,
+    receive,
+    remove,
+    states,
+)
+
+INSTEAD: dict[str, Callable[[Path], object]] = {
+    "folder": Path.mkdir,
+    "pipe": lambda path: os.mkfifo(path),
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "loop of links": lambda path: path.symlink_to(path.name),
+}
+
+
+def _team(root: Path) -> None:
+    team = open_yaml(root)
+    put(team, make_message(1), make_message(2), make_message(3))
+    receive(team)
+    remove(team, 1)
+
+
+def _put_instead(path: Path, kind: str) -> None:
+    path.unlink()
+    INSTEAD[kind](path)
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+@pytest.mark.parametrize("name", ["audit.jsonl", f"{QUEUE}.lock"])
+def test_what_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_writers(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    _team(tmp_path)
+    _put_instead(tmp_path / name, kind)
+    seen = open_yaml(tmp_path).snapshot()
+    assert (seen.condition, len(seen.messages)) == (Condition.OK, 2)
+    (told,) = [one for one in seen.problems if one.code == "UNUSABLE_FILE"]
+    assert (told.severity, told.place, str(tmp_path / name) in told.hint) == ("error", str(tmp_path / name), True)
+    with pytest.raises(TeamError) as caught:
+        put(open_yaml(tmp_path), make_message(4))
+    assert caught.value.code is Code.STORE_FAILED
+    assert str(tmp_path / name) in caught.value.message
+    assert "plain file" in caught.value.hint
+    assert len(open_yaml(tmp_path).snapshot().messages) == 2
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_an_archive_that_is_no_plain_file_is_told_and_writing_names_it(tmp_path: Path, kind: str) -> None:
+    _team(tmp_path)
+    path = tmp_path / "archive" / "task-manager-archive.yaml"
+    _put_instead(path, kind)
+    page = open_yaml(tmp_path).history()
+    assert ([one.code for one in page.problems], page.messages) == (["DAMAGED_ARCHIVE"], ())
+    assert path.name in page.problems[0].place
+    with pytest.raises(TeamError) as caught:
+        put(open_yaml(tmp_path), make_message(4))
+        receive(open_yaml(tmp_path))
+    assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
+    assert str(path) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 300, b"\xff\xfe\n" * 9, b"{}\n[]\n7\n"], ids=["empty", "nul", "noise", "no lines"]
+)
+def test_a_ledger_that_holds_nothing_readable_loses_no_message_and_begins_anew(tmp_path: Path, data: bytes) -> None:
+    _team(tmp_path)
+    (tmp_path / "audit.jsonl").write_bytes(data)
+    put(open_yaml(tmp_path), make_message(4))
+    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
+    assert receive(open_yaml(tmp_path)) == [make_message(4).message_id]
+
+
+def _failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int, of: str) -> None:
+    """Let one call of the disk fail for paths that hold `of`."""
+    call = getattr(RealDisk, name)
+
+    def fail(self: RealDisk, path: Path, *more: object) -> object:
+        if of in str(path):
+            raise OSError(number, os.strerror(number), str(path))
+        return call(self, path, *more)
+
+    monkeypatch.setattr(RealDisk, name, fail)
+
+
+def _offer(root: Path, data: bytes) -> Path:
+    (root / "drop").mkdir()
+    (root / "drop" / "one.yaml").write_bytes(data)
+    return root / "drop" / "one.yaml"
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.ENOSPC, errno.EROFS])
+def test_a_drop_file_that_cannot_be_read_is_told_and_taken_in_later_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    path = _offer(tmp_path, queue_of(make_message(2)))
+    with monkeypatch.context() as broken:
+        _failing(broken, "read", number, "drop/one.yaml")
+        assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
+        assert path.exists()
+        assert states(open_yaml(tmp_path)) == {"01": "pending"}
+    assert notices(open_yaml(tmp_path)) == set()
+    assert not path.exists()
+    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EROFS])
+def test_a_drop_file_that_cannot_be_removed_keeps_nobody_from_writing_and_is_taken_in_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    path = _offer(tmp_path, queue_of(make_message(2)))
+    with monkeypatch.context() as broken:
+        _failing(broken, "unlink", number, "drop/one.yaml")
+        assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
+        put(open_yaml(tmp_path), make_message(3))
+    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "03": "pending"}
+    assert notices(open_yaml(tmp_path)) == set()
+    assert not path.exists()
+    assert len(states(open_yaml(tmp_path))) == 3
+
+
+def test_what_is_no_message_and_cannot_be_moved_keeps_nobody_from_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    path = _offer(tmp_path, b"- 7\n")
+    _failing(monkeypatch, "rename", errno.EACCES, "drop/one.yaml")
+    assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
+    put(open_yaml(tmp_path), make_message(2))
+    assert path.read_bytes() == b"- 7\n"
+    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
+
+
+def test_one_folder_that_cannot_be_listed_does_not_hide_what_else_there_is_to_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _team(tmp_path)
+    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1), make_message(2)))
+    notices(open_yaml(tmp_path))
+    _failing(monkeypatch, "names", errno.EIO, "archive")
+    codes = {one.code for one in open_yaml(tmp_path).snapshot().problems}
+    assert {"UNUSABLE_FILE", "HEALED"} <= codes
