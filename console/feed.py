@@ -53,6 +53,7 @@ class Feed:
         self._harm: tuple[Problem, ...] = ()
         self._complete = False
         self._deep = False
+        self._owed = True
 
     def read(self, progress: Callable[[int, int], bool] | None = None) -> Sight:
         """Read the store and bring the view up to date; only what changed costs.
@@ -85,14 +86,16 @@ class Feed:
     def deepen(self) -> None:
         """From the next reading on, know answers that are only in the archives and check bodies field by field.
 
-        The first reading leaves this out: it would keep the first picture waiting.
+        The first reading leaves this out: it would keep the first picture waiting. Archives that cannot be read now,
+        because a server is away for example, are asked for again.
         """
-        if self._deep:
+        if not self._owed:
             return
-        from store.views.history import past
+        from store.views.history import UNREADABLE, past
 
         self._past = past(self._team, limit=_PAST)
         self._harm, self._complete, self._deep = self._past.problems, self._past.complete, True
+        self._owed = any(one.code == UNREADABLE for one in self._harm)
 
     def _update(self, snapshot: Snapshot) -> View:
         from store.views.board import Board

@@ -18,6 +18,8 @@ EXPIRE_AFTER = timedelta(days=7)
 """A message that nobody could be given for this long is expired."""
 ON_ITS_WAY = frozenset({str(Status.PENDING), str(Status.RETRY)})
 """Statuses the router's poll selects (requirement 220)."""
+_BETWEEN_TRIES = ON_ITS_WAY | {str(Status.EXPIRED), str(Status.RECALLED)}
+"""Statuses of messages that are, or were to the end, waiting for their next try."""
 
 
 def attempts_of(message: Message) -> int:
@@ -26,13 +28,13 @@ def attempts_of(message: Message) -> int:
     if attempts is not None:
         return attempts
     retries = _count(message.envelope("retry_count")) or 0
-    return retries if message.status in ON_ITS_WAY else retries + 1
+    return retries if message.status in _BETWEEN_TRIES else retries + 1
 
 
 def retries_of(message: Message) -> int:
     """How many of the retries allowed were made, or ordered when the next one is still to come (`retry_count`)."""
     attempts = attempts_of(message)
-    made = attempts if message.status in ON_ITS_WAY else attempts - 1
+    made = attempts if message.status in _BETWEEN_TRIES else attempts - 1
     return max(0, min(made, max_attempts(message) - 1))
 
 

@@ -85,8 +85,8 @@ def migrate(
     As long as nobody but a migration has written to the target, a repeated run also brings changed states over.
 
     Raises:
-        TeamError: `STORE_UNREADABLE`, `NOT_PERMITTED` when both are the same team, `STORE_FAILED` when something of
-            the source is missing in the target afterwards.
+        TeamError: `STORE_UNREADABLE`, `NOT_PERMITTED` when both are the same team, however it is spelt, `STORE_FAILED`
+            when something of the source is missing in the target afterwards.
     """
     if source.location == target.location:
         raise TeamError(Code.NOT_PERMITTED, f"{source.location} is both source and target", "Name two teams.")
@@ -102,6 +102,9 @@ class _Migration:
         self._progress = progress
         self._done = Migrated()
         self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
+        if self._trail and self._trail == list(reversed(source.audit(limit=_EVERYTHING))):
+            text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
+            raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
         self._untouched = all(line.action == "migrate" for line in self._trail)
 
     def run(self) -> Migrated:

@@ -35,7 +35,7 @@ def deliver_loop(
     Args:
         interval: Longest sleep in seconds; changes and due times end it earlier.
         report: Called after every pass that did something.
-        trouble: Called when the store is locked, unreadable or cannot be written; the loop goes on.
+        trouble: Called when the store is locked, unreadable or cannot be written, once for each reason.
 
     Raises:
         TeamError: What will not pass by itself, such as `READ_ONLY`.
@@ -60,6 +60,7 @@ class _Loop:
         self._report = report
         self._trouble = trouble
         self._awake = asyncio.Event()
+        self._told = ""
 
     async def run(self) -> None:
         """Watch and wait beside the passes; both end with the loop."""
@@ -96,8 +97,11 @@ class _Loop:
         except TeamError as error:
             if error.code not in _PASSING:
                 raise
-            self._trouble(error)
+            if error.message != self._told:
+                self._told = error.message
+                self._trouble(error)
             return min(_AFTER_TROUBLE, self._interval)
+        self._told = ""
         if done.attempts or done.expired:
             self._report(done)
         if done.next_due is None:

@@ -24,6 +24,8 @@ CSV_FIELDS = (
 """Columns of `csv_row`."""
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+UNREADABLE = "UNREADABLE_ARCHIVE"
+"""Code of the problem that archives could not be read at all."""
 _PAGE = 500
 
 
@@ -90,7 +92,7 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
         try:
             read = team.history(cursor=cursor, limit=page)
         except TeamError as error:
-            problems[Problem("UNREADABLE_ARCHIVE", "error", "archive", error.message, error.hint)] = None
+            problems[Problem(UNREADABLE, "error", "archive", error.message, error.hint)] = None
             break
         found += read.messages
         problems.update(dict.fromkeys(read.problems))

@@ -17,11 +17,13 @@ from store.backends.memory import MemoryTeam
 from store.clock import to_text
 from store.config import Agent
 from store.desk import inbox
+from store.desk.attempts import Delivered
 from store.desk.delivery import deliver
 from store.desk.router import deliver_loop
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.message import Message, from_record
+from store.schedule import attempts_of, retries_of
 from tests.router.conftest import taken, until
 from tests.store.contract import FakeClock, make_message, put
 
@@ -263,6 +265,40 @@ def test_what_waited_seven_days_expires_but_not_for_the_human(team: MemoryTeam, 
     done = deliver(seat)
     assert _states(team) == ["expired", "pending", "delivered"]
     assert [one.message_id for one in done.expired] == [make_message(1).message_id]
+
+
+def test_what_expired_untried_was_tried_no_time(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    put(team, make_message(1, to="architect"), make_message(2, to="runner").with_changes(status="retry", attempts=2))
+    clock.advance(7 * 86400 + 3)
+    deliver(seat)
+    assert _states(team) == ["expired", "expired"]
+    tries = [(attempts_of(one), retries_of(one)) for one in team.snapshot().messages]
+    assert tries == [(0, 0), (2, 2)]
+
+
+def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
+    team: MemoryTeam, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+    told: list[str] = []
+
+    def broken(*args: Any, **options: Any) -> Delivered:
+        tried.append(len(tried))
+        if len(tried) == 4:
+            return Delivered()
+        raise TeamError(Code.STORE_UNREADABLE, "connection refused")
+
+    monkeypatch.setattr("store.desk.router.deliver", broken)
+    stop = threading.Event()
+    options = {"stop": stop, "interval": 0.01, "trouble": lambda error: told.append(error.message)}
+    loop = threading.Thread(target=deliver_loop, args=(seat,), kwargs=options)
+    loop.start()
+    try:
+        until(lambda: len(tried) > 7)
+    finally:
+        stop.set()
+        loop.join(10)
+    assert told == ["connection refused"] * 2
 
 
 def test_only_the_chosen_recipients_are_served(team: MemoryTeam, seat: Seat) -> None:

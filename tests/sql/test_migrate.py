@@ -213,6 +213,17 @@ def test_a_team_is_not_copied_onto_itself(source: Team) -> None:
     assert caught.value.code is Code.NOT_PERMITTED
 
 
+def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postgres: str, opened: Open) -> None:
+    place = open_target(postgres, CONFIG)
+    mail.send(Seat(place, "ceo"), to="architect", type="spec_ready")
+    place.close()
+    team, same = opened(postgres, read_only=True), opened(postgres.replace("127.0.0.1", "localhost"))
+    with pytest.raises(TeamError) as caught:
+        _run(team, same)
+    assert caught.value.code is Code.NOT_PERMITTED
+    assert [line.action for line in team.audit()] == ["send"]
+
+
 def test_thousands_of_messages_move_in_order(tmp_path: Path, clock: FakeClock) -> None:
     source = open_target(str(tmp_path / "a.db"), CONFIG, clock=clock)
     target = open_target(str(tmp_path / "b.db"), CONFIG, clock=clock)

@@ -1,0 +1,39 @@
+"""Readings for the screen: archives that could not be read at first are known as soon as they can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.feed import Feed
+from store.backends.memory import MemoryTeam
+from store.errors import Code, TeamError
+from store.team import Page
+from store.views.rows import View
+from tests.console.conftest import LEAD
+
+
+def _view(feed: Feed) -> View:
+    feed.deepen()
+    view = feed.read().view
+    assert view is not None
+    return view
+
+
+def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = Feed(team, LEAD)
+    feed.read()
+
+    def away(**options: object) -> Page:
+        raise TeamError(Code.STORE_UNREADABLE, "connection refused")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(team, "history", away)
+        shown = _view(feed)
+        assert [one.code for one in shown.findings if one.code == "UNREADABLE_ARCHIVE"] == ["UNREADABLE_ARCHIVE"]
+        assert len(shown.attention) == 1
+        assert feed.is_deep
+    again = _view(feed)
+    assert [one.code for one in again.findings if one.code == "UNREADABLE_ARCHIVE"] == []
+    assert again.attention == ()
