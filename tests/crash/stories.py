@@ -137,10 +137,10 @@ def attach(team: YamlTeam) -> None:
             tx.record("send")
 
 
-def enter(team: YamlTeam) -> None:
-    """Only take the lock and look."""
-    with team.transaction(actor="ceo", action="look", wait=0):
-        pass
+def enter(team: YamlTeam) -> list[str]:
+    """Only take the lock and look; the codes of what was told on entering."""
+    with team.transaction(actor="ceo", action="look", wait=0) as tx:
+        return [one.code for one in tx.notices]
 
 
 def _read(tx: Transaction, message: Message) -> None:

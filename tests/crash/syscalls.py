@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from store.backends.yamlteam.disk import RealDisk
@@ -54,6 +55,8 @@ def judge_point(story: str, point: Point, fault: str) -> str | None:
     with _Prepared(story) as root:
         options = ["-o", "/dev/null", "-e", f"trace={point.name}"]
         said, errors = _run(story, root, [*options, "-e", f"inject={point.name}:{inject}:when={point.number}"])
+        if said.startswith("done") and _is_left(root) and "DROP_UNREADABLE" not in said:
+            return f"a file stays in drop/ and nobody was told: said {said!r}"
         try:
             send(PROBE, to="ceo")(open_team(RealDisk(), root))
             state = read_state(RealDisk(), root)
@@ -62,10 +65,16 @@ def judge_point(story: str, point: Point, fault: str) -> str | None:
             return f"{type(error).__name__}: {error}"
     if "Traceback" in errors:
         return errors[-800:]
-    allowed = [new] if "done" in said else [old] if "nothing was changed" in said else [old, new]
+    allowed = [new] if said.startswith("done") else [old] if "nothing was changed" in said else [old, new]
     return None if state in allowed else f"said {said!r}, but there is {state}"
 
 
+def _is_left(root: Path) -> bool:
+    """Whether a file waits in drop/: it is taken in by the next turn, so that who leaves it there must say so."""
+    return any((root / "drop").glob("*.yaml"))
+
+
+@cache
 def _expected(story: str) -> tuple[State, State]:
     with _Prepared(story) as root:
         old = read_state(RealDisk(), root) if (root / "message-queue.yaml").exists() else ((), (), ())
@@ -138,8 +147,8 @@ def _act(story: str, root: Path) -> None:
     os.write(1, _READY)
     os.read(0, 1)
     try:
-        STORIES[story].act(team)
-        said = "done"
+        told = STORIES[story].act(team)
+        said = f"done, and told {told}" if told else "done"
     except TeamError as error:
         said = error.message
     with contextlib.suppress(OSError):

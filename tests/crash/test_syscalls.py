@@ -16,3 +16,10 @@ def test_a_fault_at_any_system_call_leaves_the_state_before_or_after(story: str,
     assert len(found) > 10
     wrong = {point: what for point in found if (what := judge_point(story, point, fault)) is not None}
     assert not wrong
+
+
+def test_a_drop_file_that_the_system_refuses_is_neither_lost_nor_kept_in_silence() -> None:
+    found = [point for point in points("drop folder") if point.name in ("openat", "unlink")]
+    assert {point.name for point in found} == {"openat", "unlink"}
+    wrong = {point: what for point in found if (what := judge_point("drop folder", point, "EIO")) is not None}
+    assert not wrong
