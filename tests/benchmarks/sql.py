@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -24,16 +23,16 @@ from tests.benchmarks.table import Table, number
 from tests.benchmarks.terminal import Terminal
 
 LEAD = "ceo"
-_START_SECONDS = 3.0
+_PATIENCE = 120.0
 
 
 def sql(run: Run) -> Iterator[Table]:
     """Throughput and latency of sends by number of agents; then from a write to the screen of a console."""
     crews = (1, 4) if run.quick else (1, 2, 4, 8, 16, 32)
-    seconds = 1.0 if run.quick else 8.0
+    seconds = 1.0 if run.quick else 5.0
     with _places(run.folder / "sql") as places:
         yield _throughput(places, crews, seconds, run.folder / "sql")
-        yield _screen(places, run.rounds(200), run.folder / "sql")
+        yield _screen(places, run.rounds(100), run.folder / "sql")
 
 
 def _throughput(places: _Places, crews: tuple[int, ...], seconds: float, folder: Path) -> Table:
@@ -60,22 +59,34 @@ def _throughput(places: _Places, crews: tuple[int, ...], seconds: float, folder:
 def _work(location: str, crew: int, seconds: float, folder: Path) -> tuple[Samples, int]:
     """What every send of the crew took, and how often one of them was refused."""
     results = [folder / f"result-{index}.json" for index in range(crew)]
-    start = str(time.time() + _START_SECONDS + 0.4 * crew)
     running = []
     for index, result in enumerate(results):
-        words = (location, f"agent-{index}", f"agent-{(index + 1) % max(crew, 2)}", start, str(seconds), str(result))
+        words = (location, f"agent-{index}", f"agent-{(index + 1) % max(crew, 2)}", str(seconds), str(result))
         program = [sys.executable, "-P", "-m", "tests.benchmarks.sql_agent", *words]
-        running.append(subprocess.Popen(program, env=environment(folder), cwd=ROOT))
+        pipe = subprocess.PIPE
+        running.append(subprocess.Popen(program, env=environment(folder), cwd=ROOT, stdin=pipe, stdout=pipe))
     try:
+        _start_together(running)
         for one in running:
-            if one.wait(seconds + 120) != 0:
+            if one.wait(seconds + _PATIENCE) != 0:
                 raise RuntimeError("an agent of the benchmark failed")
     finally:
         for one in running:
             one.kill()
+            one.wait()
     told = [json.loads(result.read_text()) for result in results]
     took = tuple(value for one in told for value in one["took"])
     return Samples(took), sum(one["refused"] for one in told)
+
+
+def _start_together(agents: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Wait until every agent has opened the team; only then does the clock of the first one start."""
+    for one in agents:
+        if one.stdout is None or one.stdout.readline() != b"ready\n":
+            raise RuntimeError("an agent of the benchmark did not start")
+    for one in agents:
+        if one.stdin is not None:
+            one.stdin.close()
 
 
 def _screen(places: _Places, changes: int, folder: Path) -> Table:
@@ -153,3 +164,9 @@ def _places(folder: Path) -> Iterator[_Places]:
         yield _Places(folder, server)
     finally:
         server.stop()
+
+
+if __name__ == "__main__":
+    from tests.benchmarks.__main__ import main
+
+    sys.exit(main(["--only", "sql", *sys.argv[1:]]))

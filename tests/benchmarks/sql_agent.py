@@ -14,11 +14,12 @@ from store.errors import Code, TeamError
 from store.locations import open_team
 
 
-def main(location: str, name: str, neighbour: str, start_at: float, seconds: float, result: Path) -> None:
-    """Work from the wall-clock moment `start_at` on; writes what every send took, in seconds, and the refusals."""
+def main(location: str, name: str, neighbour: str, seconds: float, result: Path) -> None:
+    """Work from the end of standard input on; writes what every send took, in seconds, and the refusals."""
     seat = Seat(open_team(location), name)
     seat.team.snapshot()
-    time.sleep(max(0.0, start_at - time.time()))
+    print("ready", flush=True)
+    sys.stdin.read()
     took: list[float] = []
     refused = 0
     end = time.perf_counter() + seconds
@@ -36,5 +37,5 @@ def main(location: str, name: str, neighbour: str, start_at: float, seconds: flo
 
 
 if __name__ == "__main__":
-    place, me, other, moment, duration, file = sys.argv[1:]
-    main(place, me, other, float(moment), float(duration), Path(file))
+    place, me, other, duration, file = sys.argv[1:]
+    main(place, me, other, float(duration), Path(file))
