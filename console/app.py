@@ -23,7 +23,7 @@ from console.drafts import Drafts
 from console.feed import Feed, Sight
 from console.hands import came_too_early
 from console.keyline import KeyLine
-from console.leaving import keep_drafts, leave_cleanly
+from console.leaving import keep_drafts, leave_cleanly, run_to_the_end
 from console.looks import THEMES, first_theme, native_colours
 from console.screens.main import MainScreen
 from console.situation import Situation
@@ -118,10 +118,7 @@ class ConsoleApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
-        if self._keys.takes(event):
-            await self._keys.take(event)
-        else:
-            await super().on_event(event)
+        await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
 
     async def _act_on(self, event: events.Event) -> None:
         """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
@@ -154,9 +151,8 @@ class ConsoleApp(App[int]):
     def _changed(self, event: StoreChanged) -> None:
         if event.hint is not None and event.hint.reason != STARTING:
             self.situation = replace(self.situation, watch=event.hint)
-        if self._reading:
-            self._again = True
-        else:
+        self._again = self._reading
+        if not self._reading:
             self._reading = True
             self._read()
 
@@ -200,7 +196,8 @@ class ConsoleApp(App[int]):
             return
         now = self.team.clock()
         good = now if sight.fresh else self.situation.good_at
-        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        known = self.situation.had_settings or sight.snapshot.config.declared
+        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good, had_settings=known)
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
         if first:
@@ -250,5 +247,4 @@ class ConsoleApp(App[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
-    return app.run() or app.return_code or 0
+    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))

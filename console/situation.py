@@ -37,6 +37,7 @@ class Situation:
         looked_at: When the store was last looked at.
         good_at: When what is shown was read.
         root: The team's folder, empty when it has none.
+        had_settings: Whether an earlier reading found settings that name the members.
     """
 
     sight: Sight | None = None
@@ -46,6 +47,7 @@ class Situation:
     looked_at: datetime | None = None
     good_at: datetime | None = None
     root: str = ""
+    had_settings: bool = False
 
     def short(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
@@ -75,7 +77,7 @@ def pulse_of(situation: Situation, now: datetime) -> Pulse:
         return _aged(pulses.STALE, situation, now)
     if _long_holder(snapshot, now):
         return pulses.LOCKED
-    if snapshot.is_rolled_back:
+    if _doubts_queue(snapshot) or snapshot.is_rolled_back or _lost_settings(situation):
         return pulses.DOUBT
     return pulses.POLLING if situation.watch.state is WatchState.POLLING else pulses.LIVE
 
@@ -92,7 +94,7 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
     if snapshot.condition is Condition.VANISHED:
         hint = _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
         return Notice("vanished", "the queue is gone", hint)
-    if snapshot.condition is Condition.EMPTY and snapshot.doubt is not None:
+    if snapshot.doubt is not None and _doubts_queue(snapshot):
         return Notice("doubt", "the queue as it stands holds no message", _doubted(snapshot.doubt))
     if snapshot.doubt is not None and snapshot.is_rolled_back:
         return Notice("doubt", safe_line(snapshot.doubt.message, 300), safe_line(snapshot.doubt.hint, 300))
@@ -106,6 +108,8 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
     holder = _long_holder(snapshot, now)
     if holder is not None:
         return Notice("locked", _held(holder, now), "Reading goes on; what you write waits up to 2 s for the lock.")
+    if lost := _lost_settings(situation):
+        return Notice("settings", lost, "Until then it is not known who leads and who belongs to the team.")
     if situation.watch.state is WatchState.POLLING:
         return Notice("polling", safe_line(situation.watch.reason, 160) or "changes are looked for now and then")
     return None
@@ -150,6 +154,22 @@ def empty_words(mode: Mode, situation: Situation, *, query: str = "", snoozed: i
     return _words("✓" if tone == "good" else "○", title, text, tone=tone)
 
 
+def _doubts_queue(snapshot: Snapshot) -> bool:
+    return snapshot.condition is Condition.EMPTY and snapshot.doubt is not None
+
+
+def _lost_settings(situation: Situation) -> str:
+    """What is the matter with the settings and where; empty when they are well."""
+    snapshot = situation.snapshot
+    problems = snapshot.problems if snapshot is not None else ()
+    for problem in problems:
+        if problem.code == "BAD_CONFIG":
+            return safe_line(situation.short(f"{problem.message}. {problem.hint}"), 300)
+    if situation.had_settings and snapshot is not None and not snapshot.config.declared:
+        return "the settings named the members before and do so no more. Restore the file."
+    return ""
+
+
 def _doubted(doubt: Problem) -> str:
     return safe_line(f"It is not sure that this is all: {doubt.message}. {doubt.hint}", 300)
 
@@ -160,7 +180,7 @@ _NOTHING: dict[Mode, tuple[str, str, str]] = {
     Mode.REQUESTS: ("No requests yet", "Plans, shutdowns and other requests of the team show here.", ""),
     Mode.DELIVERIES: ("Nothing is on its way", "Everything written was delivered or read.", "good"),
     Mode.SPRINT: ("No sprint yet", "Batches and temporary agents show here once a plan is ready.", ""),
-    Mode.HISTORY: ("No history yet", "What agents have read is kept here.", ""),
+    Mode.HISTORY: ("Nothing was found in queue and archives", "What agents have read is kept there.", ""),
     Mode.HEALTH: ("No findings", "Every message keeps to its protocol.", "good"),
 }
 

@@ -17,7 +17,8 @@ class Notice:
     """What is the matter.
 
     Attributes:
-        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt` or `reading`; glyph and word follow.
+        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt`, `settings` or `reading`; glyph and word
+            follow.
         text: What and where, safe text.
         hint: The next step or what is shown meanwhile, safe text.
         done: For `reading`: how much is read, 0 to 1; None when it is not known.
@@ -37,6 +38,7 @@ _FACES = {
     "stale": ("◌", "STALE", "alert"),
     "polling": ("≈", "POLLING", "warn"),
     "doubt": ("△", "IN DOUBT", "alert"),
+    "settings": ("▲", "SETTINGS", "alert"),
 }
 _BAR = 24
 _MOST_LINES = 3
@@ -52,7 +54,7 @@ class Banner(Inked, Widget):
         padding: 0 1;
         background: $surface;
         &.-shown { display: block; }
-        &.-locked, &.-stale, &.-polling, &.-doubt { background: $warning 12%; }
+        &.-locked, &.-stale, &.-polling, &.-doubt, &.-settings { background: $warning 12%; }
         &.-unreadable, &.-vanished { background: $error 16%; }
     }
     """

@@ -141,7 +141,7 @@ class HealthPane(ListPane[Vital | Problem]):
             more = "A line was changed, added or left out by something else than the desk."
             return Vital("audit", "✗", "bad", f"the chain is broken at line {first}", more)
         if not lines:
-            return Vital("audit", "○", "muted", "nothing is on record yet", "Every write action leaves a line.")
+            return self._unrecorded()
         last = lines[0]
         words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
         record = [
@@ -151,6 +151,13 @@ class HealthPane(ListPane[Vital | Problem]):
         return Vital(
             "audit", "✓", "good", words, "\n".join(["Every write action leaves a line, newest first:", "", *record])
         )
+
+    def _unrecorded(self) -> Vital:
+        """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
+        more = "Every write action of team-console leaves a line. Restore the file if there was one."
+        if self.situation.snapshot is not None and self.situation.snapshot.messages:
+            return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
+        return Vital("audit", "○", "muted", "nothing is on record", more)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """The audit trail was looked at."""

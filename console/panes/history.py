@@ -17,6 +17,7 @@ from console.situation import Situation, empty_words
 from console.subject import Mode
 from store.message import Message
 from store.safe import safe_line
+from store.team import Problem, Snapshot
 from store.views.history import Stretch, search
 from store.views.rows import View
 from widgets.cells import Line
@@ -48,6 +49,7 @@ class HistoryPane(ListPane[Message]):
         found: tuple[Message, ...]
         scanned: int
         at_end: bool
+        problems: tuple[Problem, ...] = ()
 
     def __init__(self, shelf: Shelf) -> None:
         super().__init__(shelf)
@@ -56,7 +58,7 @@ class HistoryPane(ListPane[Message]):
         self._scanned = 0
         self._at_end = False
         self._busy: Worker[None] | None = None
-        self._newest: tuple[Message, ...] = ()
+        self._gaps: dict[Problem, None] = {}
         self._typing: Timer | None = None
 
     @property
@@ -99,9 +101,9 @@ class HistoryPane(ListPane[Message]):
         snapshot = situation.snapshot
         if snapshot is None:
             self._fill()
-        elif self._steps is None and not self._at_end:
+        elif (self._steps is None and not self._at_end) or (self._gaps and _is_another(before, snapshot)):
             self._start()
-        elif before is None or before.revision != snapshot.revision:
+        elif _is_another(before, snapshot):
             self._refresh(snapshot.messages)
         else:
             self._fill()
@@ -134,10 +136,11 @@ class HistoryPane(ListPane[Message]):
         return f"History · {shown:,}{more}"
 
     def notes(self) -> list[str]:
-        """What goes on."""
+        """What could not be read, and what goes on."""
+        gaps = [f"✗ not all of it can be read: {_gap(next(iter(self._gaps)))}"] if self._gaps else []
         if self._busy is None:
-            return []
-        return ["◔ searching, esc stops"] if self.query_text else ["◔ reading"]
+            return gaps
+        return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
 
     def on_unmount(self) -> None:
         """Let a walk end."""
@@ -149,7 +152,11 @@ class HistoryPane(ListPane[Message]):
 
     def _fill(self) -> None:
         super()._fill()
-        if self.rows.rows or not (self._busy is not None or not self._at_end):
+        if self.rows.rows:
+            return
+        if self._busy is None and self._at_end:
+            if self._gaps:
+                self.rows.set_rows((), now=self.now, empty=_unread(next(iter(self._gaps))))
             return
         words = "Searching …" if self.query_text else "Reading the archives …"
         waiting: tuple[Line, ...] = ((("◔  ", "accent"), (words, "strong")),)
@@ -164,6 +171,7 @@ class HistoryPane(ListPane[Message]):
             self._busy = None
         self._walk += 1
         self._all, self._scanned, self._at_end = (), 0, False
+        self._gaps.clear()
         snapshot = self.situation.snapshot
         words = self.query_text.casefold().split()
 
@@ -191,7 +199,7 @@ class HistoryPane(ListPane[Message]):
             if stretch is None:
                 self.post_message(self.Read(walk, (), -1, True))
                 return
-            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, False))
+            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, False, stretch.problems))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A walk paused, ended or failed."""
@@ -214,9 +222,10 @@ class HistoryPane(ListPane[Message]):
             self._at_end = True
         else:
             self._scanned = event.scanned
+        self._gaps.update(dict.fromkeys(event.problems))
         if event.found:
             self._all = (*self._all, *event.found)
-        if event.found or event.at_end:
+        if event.found or event.at_end or event.problems:
             self._fill()
         else:
             self._show_titles()
@@ -240,3 +249,16 @@ class HistoryPane(ListPane[Message]):
     def _fits(self, message: Message, words: list[str]) -> bool:
         text = self.words_of(message).casefold() if words else ""
         return all(word in text for word in words)
+
+
+def _is_another(before: Snapshot | None, now: Snapshot) -> bool:
+    return before is None or before.revision != now.revision
+
+
+def _gap(problem: Problem) -> str:
+    return safe_line(f"{problem.place}: {problem.message}", 120)
+
+
+def _unread(problem: Problem) -> tuple[Line, ...]:
+    head: Line = (("✗  ", "alarm"), ("The archives cannot be read", "strong"))
+    return head, (), ((_gap(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)

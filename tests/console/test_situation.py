@@ -34,6 +34,7 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
 FOREIGN = Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", "somebody wrote it without the lock", "Look again.")
 ROLLED_BACK = Problem("ROLLED_BACK", "error", "message-queue.yaml", "somebody took 3 messages out", "Write again.")
+BROKEN = Problem("BAD_CONFIG", "error", "messenger-config.yaml", "messenger-config.yaml line 6: no YAML", "Correct it.")
 HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", False)
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
@@ -48,6 +49,7 @@ SITUATIONS = {
     "failed": seen(failure="the disk answered with an error"),
     "doubted": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY, problems=(FOREIGN,))),
     "rolled back": seen(replace(SNAPSHOT, problems=(ROLLED_BACK,))),
+    "settings": seen(replace(SNAPSHOT, problems=(BROKEN,))),
     "polling": seen(watch=WatchHint(WatchState.POLLING, "no inotify here")),
 }
 
@@ -64,7 +66,8 @@ def test_each_situation_has_its_own_pulse() -> None:
         "stalled": "STALE",
         "failed": "STALE",
         "polling": "POLLING",
-        "doubted": "LIVE",
+        "doubted": "IN DOUBT",
+        "settings": "IN DOUBT",
         "rolled back": "IN DOUBT",
     }
     glyphs = {pulse_of(one, NOW).glyph for one in SITUATIONS.values()}
@@ -87,9 +90,19 @@ def test_banners_say_where_who_and_since_when() -> None:
     rolled_back = notice_of(SITUATIONS["rolled back"], NOW)
     assert rolled_back is not None
     assert (rolled_back.kind, rolled_back.text) == ("doubt", "somebody took 3 messages out")
+    settings = notice_of(SITUATIONS["settings"], NOW)
+    assert settings is not None
+    assert (settings.kind, settings.text) == ("settings", "messenger-config.yaml line 6: no YAML. Correct it.")
     polling = notice_of(SITUATIONS["polling"], NOW)
     assert polling is not None
     assert polling.text == "no inotify here"
+
+
+def test_settings_that_named_the_members_and_are_gone_are_missed() -> None:
+    assert notice_of(seen(had_settings=False), NOW) is None
+    lost = notice_of(seen(had_settings=True), NOW)
+    assert lost is not None
+    assert (lost.kind, "Restore the file" in lost.text) == ("settings", True)
 
 
 def test_a_lock_held_for_a_moment_is_no_news() -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,16 +18,28 @@ from console.feed import Sight
 from console.situation import Situation, empty_words, notice_of, pulse_of
 from console.subject import Mode
 from store.config import TeamConfig
+from store.desk.mail import send
+from store.desk.seat import Seat
 from store.locations import open_team
-from store.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
-from tests.conftest import CommandLine
+from store.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
+from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, process, wait_for
-from tests.trust.damage import FILES, HARMS, PLAN, healthy, repair
+from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
 
 QUIET_WORDS = ("Nothing waits", "No messages in this inbox", "The queue is empty", "No requests yet")
 """How the screen says that there is nothing."""
-BANNERS = ("UNREADABLE", "VANISHED")
+SETTINGS_HARMS = ("emptied", "zeros", "conflict markers", "a word instead", "gone", "a pipe instead")
+NO_WATCH = (
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "sh",
+    "-c",
+    'echo 0 > /proc/sys/user/max_inotify_instances; (read go < "$0"; echo 99 > /proc/sys/user/max_inotify_instances) & '
+    'exec "$@"',
+)
+"""Runs a program where the system grants no watch, until somebody writes into the pipe named next."""
 
 
 @pytest.fixture
@@ -37,39 +54,81 @@ def assert_honest(terminal: Terminal) -> None:
     assert not any(word in terminal.text for word in QUIET_WORDS), terminal.text
 
 
-def test_every_harm_to_the_queue_leaves_the_last_good_view_under_a_banner_and_is_over_by_itself(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_every_harm_to_the_queue_is_told_as_what_it_is_and_is_over_by_itself(folder: Path, tmp_path: Path) -> None:
     good = Path(shutil.copy2(folder / FILES["queue"], tmp_path / "good.yaml"))
-    with console(folder) as terminal:
-        terminal.wait_for(PLAN[:20], "LIVE")
+    with console(folder) as terminal, closing(open_team(str(folder), read_only=True)) as looker:
+        looker.snapshot()
+        terminal.wait_for(PLAN[:20], "● LIVE")
         for name, harm in HARMS.items():
             harm(folder / FILES["queue"])
-            if not _can_be_read(folder):
-                terminal.wait_until(lambda: _tells(terminal), f"word of harm: {name}")
+            found = looked_at(looker)
+            terminal.wait_until(lambda found=found: shows(terminal, found), f"{found} after harm: {name}")  # type: ignore[misc]
             assert_honest(terminal)
-            if any(word in terminal.text for word in BANNERS):
-                assert PLAN[:20] in terminal.text, (name, terminal.text)
-                terminal.wait_until(lambda: "Shown is what" in " ".join(terminal.text.split()), "what is shown")
             repair(folder / FILES["queue"], good)
-            terminal.wait_until(lambda: not _tells(terminal) and PLAN[:20] in terminal.text, f"recovery from: {name}")
+            terminal.wait_until(lambda: is_well(terminal), f"recovery from: {name}")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
 
-def _can_be_read(folder: Path) -> bool:
-    """Whether what is left of the queue is a queue all the same, shown as it stands."""
-    team = open_team(str(folder), read_only=True)
-    try:
-        return team.snapshot().condition is Condition.OK
-    finally:
-        team.close()
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a fresh look finds of a harmed team."""
+
+    condition: Condition
+    has_plan: bool
+    errors: bool
+    is_rolled_back: bool
+    settings: bool
 
 
-def _tells(terminal: Terminal) -> bool:
-    """Whether the screen says that the queue came to harm: a banner, an error in Health, or doubt."""
-    health = terminal.text.split("\n")[1].rstrip().endswith("!")
-    return any(word in terminal.text for word in (*BANNERS, "as it stands")) or health or PLAN[:20] not in terminal.text
+def looked_at(team: Team) -> Found:
+    """What `team`, opened before the harm as the console was, finds; an emptied queue is never sure of itself."""
+    seen = team.snapshot()
+    assert seen.condition is not Condition.EMPTY or seen.doubt is not None
+    errors = [one.code for one in seen.problems if one.severity == "error"]
+    plan = any(PLAN[:20] in str(one.record) for one in seen.messages)
+    return Found(
+        seen.condition, plan, bool(errors), seen.is_rolled_back, "BAD_CONFIG" in errors or not seen.config.declared
+    )
+
+
+def shows(terminal: Terminal, found: Found) -> bool:
+    """Whether the screen says exactly that: pulse, banner, the rows that are known, and the mark on Health."""
+    lines = terminal.text.split("\n")
+    pulse, health = lines[0], lines[1].rstrip().endswith("!")
+    has_plan = PLAN[:20] in terminal.text
+    if found.condition in (Condition.UNREADABLE, Condition.VANISHED):
+        word = found.condition.upper()
+        kept = "Shown is what was read" in " ".join(terminal.text.split())
+        return word in pulse and lines[2].count(word) == 1 and kept and has_plan
+    if found.condition is Condition.EMPTY or found.is_rolled_back:
+        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and has_plan == found.has_plan
+    if found.settings:
+        return "△ IN DOUBT" in pulse and "▲ SETTINGS" in lines[2] and NOTE in terminal.text
+    return "● LIVE" in pulse and health == found.errors and (has_plan or not found.has_plan)
+
+
+def is_well(terminal: Terminal) -> bool:
+    """Whether the screen shows the healthy team, and no word of harm."""
+    lines = terminal.text.split("\n")
+    return "● LIVE" in lines[0] and not lines[1].rstrip().endswith("!") and PLAN[:20] in terminal.text
+
+
+def test_harm_to_the_settings_is_told_as_such_over_the_rows_and_is_over_by_itself(folder: Path, tmp_path: Path) -> None:
+    good = Path(shutil.copy2(folder / FILES["settings"], tmp_path / "good.yaml"))
+    with console(folder) as terminal, closing(open_team(str(folder), read_only=True)) as looker:
+        looker.snapshot()
+        terminal.wait_for(PLAN[:20], "● LIVE")
+        for name in SETTINGS_HARMS:
+            HARMS[name](folder / FILES["settings"])
+            found = looked_at(looker)
+            assert found.settings, name
+            terminal.wait_until(lambda found=found: shows(terminal, found), f"{found} after harm: {name}")  # type: ignore[misc]
+            assert_honest(terminal)
+            repair(folder / FILES["settings"], good)
+            terminal.wait_until(lambda: is_well(terminal), f"recovery from: {name}")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
 
 
 @pytest.mark.parametrize("harm", ["zeros", "only the key", "emptied", "gone", "a folder instead", "a dangling link"])
@@ -111,6 +170,72 @@ def test_a_folder_that_vanishes_is_shown_and_comes_back(folder: Path) -> None:
         assert_honest(terminal)
         away.rename(folder)
         terminal.wait_gone("VANISHED")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_system_without_watches_is_told_and_changes_show_all_the_same(folder: Path, tmp_path: Path) -> None:
+    probe = subprocess.run([*NO_WATCH[:3], "sh", "-c", f"test -w {_LIMIT}"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"no name spaces for users here: {probe.stderr.decode().strip()}")
+    pipe = tmp_path / "go"
+    os.mkfifo(pipe)
+    with Terminal([*NO_WATCH, str(pipe), *COMMAND, "-t", str(folder)], cwd=folder) as terminal:
+        terminal.wait_for("≈ POLLING", "no events from the system", PLAN[:20])
+        send(Seat(open_team(str(folder)), "file-manager", 5.0), to="ceo", summary="Seen without any watch", content="x")
+        terminal.wait_for("Seen without any watch")
+        pipe.write_text("go\n")
+        terminal.wait_until(lambda: "● LIVE" in terminal.text, "watches once the system grants them", seconds=60.0)
+        assert "POLLING" not in terminal.text
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+_LIMIT = "/proc/sys/user/max_inotify_instances"
+HANGING = """
+import sys
+from pathlib import Path
+
+import console.app
+import console.situation
+from console.app import run_console
+from console.feed import Feed
+from store.locations import open_team
+
+class Hanging(Feed):
+    def read(self, progress=None):
+        if Path(sys.argv[2]).exists():
+            open(sys.argv[2]).read()
+        return super().read(progress)
+
+console.situation._SILENT, console.app.TICK, console.app.REJUDGE = 1.0, 0.2, 0.5
+team = open_team(sys.argv[1])
+sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
+"""
+
+
+def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does(folder: Path, tmp_path: Path) -> None:
+    program, pipe = tmp_path / "hanging.py", tmp_path / "hangs"
+    program.write_text(HANGING)
+    with Terminal([sys.executable, str(program), str(folder), str(pipe)], cwd=folder) as terminal:
+        terminal.wait_for("● LIVE", PLAN[:20])
+        os.mkfifo(pipe)
+        terminal.wait_for("◌ STALE", "was not looked at for a while", "Shown is what was read", PLAN[:20])
+        answer = os.open(pipe, os.O_WRONLY)
+        pipe.unlink()
+        os.close(answer)
+        terminal.wait_until(lambda: is_well(terminal) and "STALE" not in terminal.text, "a store that answers")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_console_whose_store_does_not_answer_can_be_left(folder: Path, tmp_path: Path) -> None:
+    program, pipe = tmp_path / "hanging.py", tmp_path / "hangs"
+    program.write_text(HANGING)
+    with Terminal([sys.executable, str(program), str(folder), str(pipe)], cwd=folder) as terminal:
+        terminal.wait_for("● LIVE", PLAN[:20])
+        os.mkfifo(pipe)
+        terminal.wait_for("◌ STALE")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 

@@ -20,6 +20,11 @@ from tests.trust.keys import ESCAPE, reach
 
 STRANGER = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 """Makes root a user like any other, who may not write what belongs to somebody else."""
+NOBODY = (
+    *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+    *("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"),
+)
+"""Makes root the user nobody, who may read the program wherever it lies, and write nothing of anybody."""
 READ_ONLY_MOUNT = (
     "unshare",
     "--mount",
@@ -81,7 +86,7 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
                 terminal.settle(0.02)
             terminal.send(ESCAPE)
             terminal.settle(0.1)
-        assert "READ-ONLY" in terminal.text
+        assert ("READ-ONLY" in terminal.text) == ("--read-only" in options)
         terminal.send("q")
         assert terminal.wait_exit() == 0, terminal.text
         return terminal
@@ -103,6 +108,18 @@ def test_a_user_without_permission_to_write_sees_everything_and_changes_nothing(
         pytest.skip("permissions do not bind the user of this test")
     before = everything_in(folder)
     session(folder, *STRANGER)
+    assert _lasting(everything_in(folder)) == _lasting(before)
+
+
+@ROOT_ONLY
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv")
+@pytest.mark.parametrize("options", [(), ("--read-only",)], ids=["as it is", "read-only"])
+def test_the_user_nobody_sees_everything_and_changes_nothing(folder: Path, options: tuple[str, ...]) -> None:
+    probe = subprocess.run([*NOBODY, "touch", "x"], cwd=folder, capture_output=True, text=True, check=False)
+    if "Permission denied" not in probe.stderr:
+        pytest.skip(f"nobody cannot be had here: {probe.stderr.strip()}")
+    before = everything_in(folder)
+    session(folder, *NOBODY, options=options)
     assert _lasting(everything_in(folder)) == _lasting(before)
 
 
