@@ -21,7 +21,12 @@ _MODELS = st.sampled_from(["process", "ext4"])
 
 
 class Story(RuleBasedStateMachine):
-    """The model: which ids were accepted, and which a caller has received."""
+    """The model: which ids were accepted, and which a caller has received.
+
+    Attributes:
+        settled: Nobody wrote without the lock, and nothing crashed, since the last act.
+        sure: Nothing crashed since the last act, so that it is known what was accepted.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +34,7 @@ class Story(RuleBasedStateMachine):
         self.accepted: set[str] = set()
         self.received: list[str] = []
         self.number = 0
-        self.settled = True
+        self.settled = self.sure = True
         self.past: list[bytes] = []
         self.theirs: str | None = None
 
@@ -80,6 +85,15 @@ class Story(RuleBasedStateMachine):
             assert not missing, missing
 
     @invariant()
+    def what_a_foreign_writer_took_is_told_before_it_is_healed(self) -> None:
+        if self.sure and self.disk.stat(QUEUE) is not None:
+            snapshot = open_team(self.disk).snapshot()
+            present = self._present()
+            assert self.accepted - present <= snapshot.missing
+            assert not snapshot.missing & present
+            assert snapshot.is_rolled_back or not snapshot.missing
+
+    @invariant()
     def nothing_received_is_pending(self) -> None:
         if self.settled and self.disk.stat(QUEUE) is not None:
             live = {one.message_id: one.status for one in open_team(self.disk).snapshot().messages}
@@ -108,10 +122,10 @@ class Story(RuleBasedStateMachine):
         except PowerCut:
             *_, image = images(self.disk, model)
             self.disk = image.disk()
-            self.settled = False
+            self.settled = self.sure = False
             return False
         self.disk.fault = None
-        self.settled = True
+        self.settled = self.sure = True
         self.accepted |= {self.theirs} if self.theirs else set()
         self.theirs = None
         if self.disk.stat(QUEUE) is not None:
@@ -126,8 +140,8 @@ class Story(RuleBasedStateMachine):
 
 TestStory = Story.TestCase
 TestStory.settings = settings(
-    max_examples=60,
-    stateful_step_count=25,
+    max_examples=150,
+    stateful_step_count=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
