@@ -1,0 +1,68 @@
+"""A watch that fails, and archives that cannot be read, are told as such and never as silence or emptiness."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import console.app
+from console.demo import showcase
+from store.backends.memory import MemoryTeam
+from store.locations import open_team
+from store.team import WatchHint
+from tests.console.conftest import Clock, hand_in_plan, opened
+
+pytestmark = pytest.mark.anyio
+
+
+class Deaf(MemoryTeam):
+    """A team whose watch fails in a way nobody foresaw, until it is mended."""
+
+    is_mended = False
+
+    async def watch(self) -> AsyncIterator[WatchHint]:
+        """See `Team.watch`."""
+        if not self.is_mended:
+            raise RuntimeError("the watcher\x1b broke")
+        async for hint in super().watch():
+            yield hint
+
+
+async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console.app, "TICK", 0.05)
+    deaf = Deaf(config=team.config(), clock=clock)
+    hand_in_plan(deaf)
+    async with opened(deaf) as desk:
+        await desk.until(lambda: "◌ STALE" in desk.text, "the stale screen")
+        assert "RuntimeError: the watcher␛ broke" in desk.text
+        assert "Refactor the report" in desk.text
+        deaf.is_mended = True
+        await desk.until(lambda: "● LIVE" in desk.text and "STALE" not in desk.text, "a live screen")
+
+
+@pytest.mark.parametrize("harm", [b"\0" * 400, b"<html>404</html>\n", b"- {a: [\n"], ids=["zeros", "a page", "a cut"])
+async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: Path, harm: bytes) -> None:
+    showcase.build(tmp_path / "team")
+    for archive in (tmp_path / "team" / "archive").glob("*.yaml"):
+        archive.write_bytes(harm)
+    (tmp_path / "team" / "message-queue.yaml").write_text("messages: []\n")
+    async with opened(open_team(str(tmp_path / "team"))) as desk:
+        await desk.press("6")
+        await desk.until(lambda: "The archives cannot be read" in desk.text, "a word about the archives")
+        assert "Nothing was found" not in desk.text
+        assert "archive.yaml" in desk.text
+
+
+async def test_an_archive_that_cannot_be_read_whole_is_named_below_the_rest(tmp_path: Path) -> None:
+    showcase.build(tmp_path / "team")
+    archive = sorted((tmp_path / "team" / "archive").glob("*.yaml"))[0]
+    archive.write_bytes(archive.read_bytes()[:-9])
+    async with opened(open_team(str(tmp_path / "team"))) as desk:
+        await desk.press("6")
+        await desk.until(lambda: "not all of it can be read" in desk.text, "a word about the archive")
+        assert archive.name[:20] in desk.text
+        assert len(desk.rows) > 10
