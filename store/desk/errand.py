@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,28 +21,22 @@ _LOCK_TRIES = 3
 def run_commands(seat: Seat, choice: Choice, agents: Sequence[str], done: Delivered, stop: threading.Event) -> None:
     """Serve every agent's command, several agents at a time; outcomes are added to `done`.
 
+    An interruption, such as Ctrl-C, lets running commands end and their outcomes be noted, and begins no others.
+
     Raises:
         TeamError: The first one an errand met, after all have ended.
     """
-    waiting = deque(agents)
-    trouble: list[BaseException] = []
+    if not agents:
+        return
+    from concurrent.futures import ThreadPoolExecutor
 
-    def work() -> None:
-        while not stop.is_set():
-            try:
-                agent = waiting.popleft()
-            except IndexError:
-                return
-            try:
-                Errand(seat, choice, agent, stop).run(done)
-            except BaseException as error:
-                trouble.append(error)
-
-    threads = [threading.Thread(target=work, name=f"deliver-{number}") for number in range(min(_WORKERS, len(agents)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
+        try:
+            served = [pool.submit(Errand(seat, choice, agent, stop).run, done) for agent in agents]
+            trouble = [error for one in served if (error := one.exception()) is not None]
+        except BaseException:
+            stop.set()
+            raise
     if trouble:
         raise trouble[0]
 
@@ -60,6 +53,8 @@ class Errand:
 
     def run(self, done: Delivered) -> None:
         """Until nothing is due for the agent, or the pass is stopped."""
+        if self._stop.is_set():
+            return
         job = self._settle_and_claim(None, {}, done)
         while job is not None:
             job = self._after(job, self._hand_over(job), done)

@@ -20,7 +20,7 @@ _GRACE_SECONDS = 5.0
 
 
 def hand_over(message: Message, *, command: Sequence[str], limit: float, folder: Path | None) -> str | None:
-    """Run `command` without a shell in `folder`; None when it took the message, else why it did not.
+    """Run `command` without a shell in `folder`; None when it took the message, else why not, with its last words.
 
     The command gets the record as one JSON line. After `limit` seconds it is ended with its process group; what it
     leaves running when it ends by itself is its own affair. The record may come again with a higher `attempts` when a
@@ -35,7 +35,7 @@ def hand_over(message: Message, *, command: Sequence[str], limit: float, folder:
             process = subprocess.Popen(
                 list(command),
                 stdin=record,
-                stdout=subprocess.DEVNULL,
+                stdout=complaint,
                 stderr=complaint,
                 cwd=folder,
                 start_new_session=True,
@@ -50,13 +50,13 @@ def _ending(process: Popen[bytes], limit: float, complaint: IO[bytes]) -> str | 
 
     try:
         status = process.wait(limit)
+        if status == 0:
+            return None
+        ending = f"signal {-status}" if status < 0 else f"exit status {status}"
     except subprocess.TimeoutExpired:
-        return f"no answer within {limit:g} s"
+        ending = f"no answer within {limit:g} s"
     finally:
         _end_group(process)
-    if status == 0:
-        return None
-    ending = f"signal {-status}" if status < 0 else f"exit status {status}"
     said = _last_words(complaint)
     return f"{ending}: {said}" if said else ending
 

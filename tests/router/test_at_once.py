@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -97,6 +98,29 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
         assert [(one["message_id"], one["attempts"]) for one in records] == [(held.message_id, 1), (held.message_id, 2)]
         trail = [line.action for line in reversed(place.open().audit()) if line.action in ("dispatch", "deliver")]
         assert trail == ["dispatch", "dispatch", "deliver"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_router_told_to_end_notes_what_is_running_and_begins_no_other(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    script = f'cat >> "{tmp_path}/taken.jsonl"; touch "{begun}"; while ! test -e "{gate}"; do sleep 0.05; done'
+    with made("yaml", tmp_path, Agent("runner", deliver=("sh", "-c", script))) as place:
+        put(place.open(), *[_message(one, "runner") for one in (1, 2, 3)])
+        router = place.router()
+        try:
+            until(begun.exists, seconds=PATIENCE)
+            router.send_signal(number)
+            with pytest.raises(subprocess.TimeoutExpired):
+                router.wait(0.5)
+            gate.touch()
+            assert router.wait(PATIENCE) == 130
+        finally:
+            router.kill()
+            router.wait()
+        assert [one.status for one in place.open().snapshot().messages] == ["delivered", "pending", "pending"]
+        assert len(place.taken.read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("other", ["reader", "router"])

@@ -166,6 +166,20 @@ def test_a_command_that_cannot_do_its_work_is_a_failed_attempt_not_a_crash(
     assert _states(team) == ["retry", "delivered"]
 
 
+def test_the_last_words_of_a_command_are_kept_wherever_it_said_them(team: MemoryTeam, seat: Seat) -> None:
+    loud = "i=0; while [ $i -lt 300 ]; do echo line-$i; i=$((i+1)); done; echo no model loaded; exit 7"
+    slow = "echo still loading; exec sleep 60"
+    _set_agent(team, Agent("runner", deliver=("sh", "-c", loud)))
+    _set_agent(team, Agent("architect", deliver=("sh", "-c", slow), deliver_timeout=1.0))
+    put(team, make_message(1, to="runner"), make_message(2, to="architect"))
+    deliver(seat)
+    error = str(_stored(team).envelope("error_message"))
+    assert error.startswith("exit status 7: ")
+    assert error.endswith("line-299 no model loaded")
+    assert len(error) < 500
+    assert _stored(team, 2).envelope("error_message") == "no answer within 1 s: still loading"
+
+
 def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, seat: Seat, folder: Path) -> None:
     _set_agent(team, Agent("runner", deliver=("true", f"; touch {folder}/owned", f"$(touch {folder}/owned)")))
     put(team, make_message(1, to="runner"))

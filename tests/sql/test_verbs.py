@@ -64,6 +64,19 @@ def test_a_watch_prints_what_another_process_does(place: str, line: CommandLine)
         assert "msg-1" in next_line(watch.stdout)
 
 
+def test_a_watch_calls_nothing_new_that_it_knew_before_an_outage(place: str, line: CommandLine) -> None:
+    line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
+    with line.running("-t", place, "watch") as watch:
+        assert "watching" in next_line(watch.stderr)
+        execute(place, "ALTER TABLE agent_message RENAME TO elsewhere")
+        assert "condition ok -> vanished" in next_line(watch.stdout)
+        assert "problem VANISHED" in next_line(watch.stdout)
+        execute(place, "ALTER TABLE elsewhere RENAME TO agent_message")
+        assert "condition vanished -> ok" in next_line(watch.stdout)
+        line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-2")
+        assert "new msg-2" in next_line(watch.stdout)
+
+
 def test_read_only_shows_and_refuses(place: str, line: CommandLine) -> None:
     assert line.ok("-t", place, "--read-only", "status", "--json").json["read_only"] is True
     refused = line("-t", place, "--read-only", "send", "--to", "architect", "--type", "spec_ready")

@@ -16,7 +16,7 @@ from store.team import WatchHint, WatchState
 from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
-from tests.sql.test_foreign import insert
+from tests.sql.test_foreign import execute, insert
 from tests.store.contract import make_message, put
 
 LIMIT = 20.0
@@ -150,6 +150,44 @@ def test_a_killed_server_is_said_with_the_reason_and_found_again(own_server: Ser
         await hints.aclose()  # type: ignore[attr-defined]
 
     asyncio.run(story())
+
+
+def test_connections_that_the_server_cuts_are_made_again(own_server: Server, opened: Open) -> None:
+    place = fresh_database(own_server)
+    create_database(place, SETTINGS)
+    team = opened(place)
+    put(team, make_message(1))
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+
+    async def story() -> None:
+        hints = team.watch()
+        assert (await _next(hints)).state is WatchState.LIVE
+        await asyncio.to_thread(own_server.execute, cut)
+        lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
+        assert "no connection to the server" in lost.reason
+        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
+        await asyncio.to_thread(put, team, make_message(2))
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 2)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_a_watch_that_may_not_read_says_so_and_not_that_the_server_is_gone(postgres: str, opened: Open) -> None:
+    execute(postgres, "CREATE ROLE nobody_here LOGIN")
+
+    async def story() -> None:
+        hints = opened(postgres.replace("//postgres@", "//nobody_here@")).watch()
+        refused = await _next(hints)
+        assert refused.state is WatchState.STALLED
+        assert refused.reason.startswith("the server refuses: ")
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    try:
+        create_database(postgres, SETTINGS)
+        asyncio.run(story())
+    finally:
+        execute(postgres, "DROP ROLE nobody_here")
 
 
 def test_a_server_that_is_not_there_yet_is_waited_for(own_server: Server, opened: Open) -> None:

@@ -40,11 +40,20 @@ def run(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds above 0")
     only = split_names(options.to) or None
     if not options.loop:
+        _end_like_interrupted()
         _show(call, deliver(call.seat, only=only, limit=options.timeout))
         return 0
     if only is not None:
         raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
     return _loop(call)
+
+
+def _end_like_interrupted() -> None:
+    """A pass that is told to end notes what is running; a claim left behind would hold its message back."""
+    import signal
+
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
 
 
 def _loop(call: Call) -> int:

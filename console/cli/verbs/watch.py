@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 
 from console.cli.call import Call
 from console.cli.changes import changes
@@ -17,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end."""
+    """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
     from console.cli.waiting import until
 
     team = call.team
@@ -29,7 +30,7 @@ def run(call: Call) -> int:
         now = team.snapshot()
         if now is not last:
             _print(call, last, now)
-            last = now
+            last = now if now.is_known else replace(now, messages=last.messages)
 
     until(team, look, timeout=call.options.seconds)
     return 0
