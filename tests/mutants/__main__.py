@@ -1,14 +1,21 @@
-"""`python -m tests.mutants`: switch each protection off in a test process and show which test notices."""
+"""`python -m tests.mutants`: switch each protection off, in a test process or a copy of the source, and show the test
+that notices."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.mutants.mutants import MUTANTS
+from tests.mutants.protections import LINES, Line
 
 
 def main() -> int:
@@ -19,18 +26,55 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.be:
         return _be(chosen.be)
-    names = chosen.names or list(MUTANTS)
-    survived = [name for name in names if not _is_noticed(name)]
+    names = chosen.names or [*MUTANTS, *(one.name for one in LINES)]
+    survived = [name for name in names if name in MUTANTS and not is_noticed(name)]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [one for one in LINES if one.name in names]
+        if lines:
+            copy_source(Path(folder))
+        survived += [one.name for one in lines if not is_line_noticed(one, Path(folder))]
     print(f"{len(names)} protections, {len(survived)} whose absence no test noticed")
     return 1 if survived else 0
 
 
-def _is_noticed(name: str) -> bool:
+def is_noticed(name: str) -> bool:
+    """Whether the tests of a mutant pass without it and fail with it; printed."""
     tests = MUTANTS[name].tests
     healthy = subprocess.run([sys.executable, "-m", "pytest", *_OPTIONS, *tests], capture_output=True, check=False)
     mutated = subprocess.run([sys.executable, "-m", "tests.mutants", "--be", name], capture_output=True, check=False)
-    noticed = healthy.returncode == 0 and mutated.returncode == pytest.ExitCode.TESTS_FAILED
-    word = "noticed by" if noticed else "NOT NOTICED by" if healthy.returncode == 0 else "BROKEN TEST"
+    return _said(name, tests, healthy.returncode, mutated.returncode)
+
+
+def copy_source(folder: Path) -> None:
+    """Everything the tests need, to be changed there."""
+    for name in ("store", "console", "widgets", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+
+
+def is_line_noticed(one: Line, folder: Path) -> bool:
+    """Whether the tests of a line pass in the copy in `folder` as it is and fail with the line changed; printed."""
+    path = folder / one.file
+    text = path.read_text()
+    if text.count(one.old) != 1:
+        print(f"{one.name:32} NOT THERE: {one.file} has no such line any more", flush=True)
+        return False
+    healthy = _tested_in(folder, one.tests)
+    path.write_text(text.replace(one.old, one.new))
+    mutated = _tested_in(folder, one.tests)
+    path.write_text(text)
+    return _said(one.name, one.tests, healthy, mutated)
+
+
+def _tested_in(folder: Path, tests: tuple[str, ...]) -> int:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode
+
+
+def _said(name: str, tests: tuple[str, ...], healthy: int, mutated: int) -> bool:
+    noticed = healthy == 0 and mutated == pytest.ExitCode.TESTS_FAILED
+    word = "noticed by" if noticed else "NOT NOTICED by" if healthy == 0 else "BROKEN TEST"
     print(f"{name:32} {word} {', '.join(tests)}", flush=True)
     return noticed
 

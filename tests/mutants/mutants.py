@@ -136,6 +136,19 @@ def _healing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(recovery._Settlement, "_healing", _nothing)
 
 
+def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.reader import Reader
+
+    patch.setattr(Reader, "_loss", _nothing)
+
+
+def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
+    from store.views.board import Board
+
+    apply = Board._apply
+    patch.setattr(Board, "_apply", lambda self, change, missing: apply(self, change, frozenset()))
+
+
 def _undo(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
@@ -281,6 +294,19 @@ _ALL = (
         "healing",
         _healing,
         (f"{_FOREIGN}::test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again",),
+    ),
+    Mutant(
+        "telling of a loss",
+        _telling_of_a_loss,
+        (f"{_STORE}_losses.py::test_a_queue_emptied_by_another_program_is_in_doubt",),
+    ),
+    Mutant(
+        "forgetting what was lost",
+        _forgetting_the_lost,
+        (
+            "tests/views/test_incremental.py::"
+            "test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back",
+        ),
     ),
     Mutant("undoing a dead receiver", _undo, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
     Mutant("finishing what is on record", _completion, (f"{_RECOVERY}::test_an_answer_on_record_is_finished_whole",)),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.mutants.__main__ import _is_noticed
+from tests.conftest import ROOT
+from tests.mutants.__main__ import copy_source, is_line_noticed, is_noticed
 from tests.mutants.mutants import MUTANTS
+from tests.mutants.protections import LINES
 
 _QUICK = ("file fsync", "folder fsync", "id check on adding", "undoing a dead receiver", "lock inode check")
 
@@ -14,4 +18,14 @@ _QUICK = ("file fsync", "folder fsync", "id check on adding", "undoing a dead re
 def test_a_protection_that_is_switched_off_is_missed(name: str) -> None:
     # Some of them; `python -m tests.mutants` switches off every one.
     assert name in MUTANTS
-    assert _is_noticed(name)
+    assert is_noticed(name)
+
+
+def test_each_line_that_is_to_be_switched_off_is_still_there() -> None:
+    assert [one.name for one in LINES if (ROOT / one.file).read_text().count(one.old) != 1] == []
+
+
+def test_a_line_that_is_switched_off_in_a_copy_of_the_source_is_missed(tmp_path: Path) -> None:
+    copy_source(tmp_path)
+    (line,) = [one for one in LINES if one.name == "fingerprint of what was seen"]
+    assert is_line_noticed(line, tmp_path)
