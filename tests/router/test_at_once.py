@@ -101,9 +101,7 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_router_told_to_end_notes_what_is_running_and_begins_no_other(
-    number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_router_told_to_end_notes_what_is_running_and_begins_no_other(number: signal.Signals, tmp_path: Path) -> None:
     gate, begun = tmp_path / "gate", tmp_path / "begun"
     script = f'cat >> "{tmp_path}/taken.jsonl"; touch "{begun}"; while ! test -e "{gate}"; do sleep 0.05; done'
     with made("yaml", tmp_path, Agent("runner", deliver=("sh", "-c", script))) as place:
