@@ -69,14 +69,15 @@ class Torture:
         self._store = store
         self.harm: Counter[str] = Counter()
 
-    def run(self, seconds: float) -> tuple[Receipts, Verdict]:
+    def run(self, seconds: float, patience: float) -> tuple[Receipts, Verdict]:
         """Torture, let the team settle, and judge."""
         self._prepare()
         deadline = time.monotonic() + seconds
+        end = deadline + patience
         try:
             for kind in self._crew:
                 self._start(kind)
-            while time.monotonic() < deadline:
+            while (now := time.monotonic()) < deadline or (now < end and not self._has_met_all()):
                 time.sleep(self._chance.uniform(0.1, 0.4))
                 self._hurt()
         finally:
@@ -85,6 +86,11 @@ class Torture:
             self._drain()
         receipts = read_receipts(self._receipts)
         return receipts, judge(self.root, receipts, ledger=self._store == "yaml")
+
+    def _has_met_all(self) -> bool:
+        """Whether every kind of work was done and disturbed; a busy machine takes longer."""
+        seen = read_receipts(self._receipts)
+        return bool(len(seen.sent) > 20 and seen.got and seen.acked and seen.answered and self.harm["SIGKILL"] > 3)
 
     def remove(self) -> None:
         """Forget a run that kept its promises."""
@@ -153,11 +159,15 @@ def _be(work: Callable[[Job], None], job: Job) -> None:
         os._exit(1)
 
 
-def torture(*, seconds: float, seed: int, store: str = "yaml", foreign: bool = True) -> Outcome:
-    """One whole run; its folder stays when a promise was broken."""
+def torture(*, seconds: float, seed: int, store: str = "yaml", foreign: bool = True, patience: float = 0.0) -> Outcome:
+    """One whole run; its folder stays when a promise was broken.
+
+    Args:
+        patience: Further seconds in which every kind of work may still be done for the first time.
+    """
     run = Torture(store=store, seed=seed, foreign=foreign and store == "yaml")
     began = time.monotonic()
-    receipts, verdict = run.run(seconds)
+    receipts, verdict = run.run(seconds, patience)
     outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)
     if not verdict.failures:
         run.remove()

@@ -7,7 +7,7 @@ from tests.torture.run import torture
 
 def test_nothing_is_lost_doubled_or_left_behind() -> None:
     # A short run; `python -m tests.torture --seconds 1800` is the long one.
-    outcome = torture(seconds=8, seed=11)
+    outcome = torture(seconds=8, seed=11, patience=60)
     assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
     assert outcome.harm["SIGKILL"] > 3
     assert len(outcome.receipts.sent) > 20
@@ -17,6 +17,11 @@ def test_nothing_is_lost_doubled_or_left_behind() -> None:
 
 
 def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
-    outcome = torture(seconds=8, seed=11, store="broken")
-    broken = {one.partition(" ")[0] for one in outcome.verdict.failures}
-    assert "delivered" in broken
+    # On a machine that has little time for it, the first run may end before anything goes wrong.
+    assert any("delivered" in _broken(seconds) for seconds in (6, 12, 24))
+
+
+def _broken(seconds: float) -> set[str]:
+    """The first words of the promises that were broken."""
+    outcome = torture(seconds=seconds, seed=11, store="broken")
+    return {one.partition(" ")[0] for one in outcome.verdict.failures}

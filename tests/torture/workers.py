@@ -160,11 +160,9 @@ def approver(job: Job) -> None:
     team, chance = job.open(), random.Random(job.seed)
     seat = Seat(team, LEAD)
     while True:
-        for message in team.snapshot().messages:
-            opened = reading(message).request_id
-            if message.type != "plan_approval_request" or opened is None:
-                continue
-            request: str = opened
+        plans = [one for one in team.snapshot().messages if one.type == "plan_approval_request"][-6:]
+        for message in chance.sample(plans, k=min(3, len(plans))):
+            request = str(reading(message).request_id)
 
             def act(request: str = request) -> None:
                 try:
