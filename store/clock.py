@@ -21,7 +21,7 @@ def to_text(moment: datetime, *, milliseconds: bool = True) -> str:
     return moment.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def from_text(text: str) -> datetime | None:
     """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC."""
     try:
