@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from store.backends.sql.dialect import Dialect, Progress
+from store.backends.sql.dialect import Dialect, Fetched, Progress
 from store.backends.sql.ordering import Change, State, after
 from store.backends.sql.rows import Entry, Row, read_row
 from store.backends.sql.tables import MESSAGES, Shape
+from store.team import Problem
 
 
 @dataclass(slots=True)
@@ -32,24 +34,38 @@ class Reader:
         self._state = State()
         self._whole = _Rows()
         self._watermark: object | None = None
+        self._doubles: tuple[Problem, ...] = ()
         self._read_alone: dict[str, Entry] = {}
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> State:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
         with self.guard:
-            fetched = self._dialect.fetch(connection, shape, since=self._watermark, progress=progress)
-            if not fetched.complete:
-                change = self._changed(fetched.rows)
-            elif self._watermark is None:
-                change = self._compared(fetched.rows)
-            else:
-                change = self._anew(fetched.rows)
-            self._state = after(self._state, change)
-            if not fetched.complete and len(self._state.entries) != fetched.count:
-                self._state = after(self._state, self._deleted(connection, shape))
+            since = None if self._doubles else self._watermark
+            fetched = self._dialect.fetch(connection, shape, since=since, progress=progress)
+            if not fetched.complete and not self._follow(connection, shape, fetched):
+                fetched = self._dialect.fetch(connection, shape, since=None, progress=progress)
+            if fetched.complete:
+                self._state = after(self._state, self._change(fetched))
+                self._doubles = _doubles(fetched.rows) if len(self._state.entries) != len(fetched.rows) else ()
             self._watermark = fetched.watermark
             self._read_alone.clear()
-            return self._state
+            if not self._doubles:
+                return self._state
+            return replace(self._state, problems=(*self._state.problems, *self._doubles))
+
+    def _follow(self, connection: Connection, shape: Shape, fetched: Fetched) -> bool:
+        """Take in what changed; False when the rows do not tell which ones they were before."""
+        if not all(isinstance(one[0], str) and one[0] for one in fetched.rows):
+            return False
+        self._state = after(self._state, self._changed(fetched.rows))
+        if len(self._state.entries) != fetched.count:
+            self._state = after(self._state, self._deleted(connection, shape))
+        return len(self._state.entries) == fetched.count
+
+    def _change(self, fetched: Fetched) -> Change:
+        """What a look at everything tells."""
+        first = self._watermark is None and not self._doubles
+        return self._compared(fetched.rows) if first else self._anew(fetched.rows)
 
     def alone(self, rows: Iterable[Any]) -> list[Entry]:
         """Single rows, understood, or remembered when they are as they were."""
@@ -82,8 +98,9 @@ class Reader:
         return Change([one for one in new if id(one) not in known], [one for one in old if id(one) not in kept])
 
     def _anew(self, rows: Sequence[tuple[Any, ...]]) -> Change:
-        """Everything, after a time in which only changes were read."""
+        """Everything, after a time in which only changes were read, or where an id does not tell which row is meant."""
         entries = [self._entry(tuple(one), f"{MESSAGES} row {number}") for number, one in enumerate(rows, start=1)]
+        self._whole = _Rows(rows, entries)
         return Change(entries, list(self._state.entries.values()))
 
     def _changed(self, rows: Sequence[Any]) -> Change:
@@ -102,6 +119,17 @@ class Reader:
             if known is not None and known.row == columns:
                 return known
         return read_row(Row(*columns), place=place)
+
+
+def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:
+    """Ids that several rows have, in a table that allows it."""
+    counts = Counter(one[0] for one in rows if isinstance(one[0], str))
+    hint = "Give the others ids of their own; until then only the last is shown, and none is changed."
+    return tuple(
+        Problem("DUPLICATE_ID", "error", message_id, f"{count} rows of {MESSAGES} have this message_id", hint)
+        for message_id, count in counts.items()
+        if count > 1
+    )
 
 
 def _common(one: Sequence[Any], other: Sequence[Any]) -> int:
