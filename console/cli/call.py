@@ -86,6 +86,11 @@ class Call:
 
         return view_of_team(self.team, self.snapshot(), me=self.actor)
 
+    def tell_doubt(self, snapshot: Snapshot) -> None:
+        """Warn that what was listed may not be all: somebody else wrote the queue (decision D16)."""
+        if snapshot.doubt is not None:
+            self.out.warn([f"{snapshot.doubt.message}. {snapshot.doubt.hint}"])
+
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
         if self.out.as_json:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from console.cli.looking import watched
+from console.cli.main import run
 from store.backends.memory import MemoryTeam
 from store.clock import to_text, utc_now
 from store.team import LockHolder, Snapshot
@@ -95,6 +96,19 @@ def test_a_rolled_back_queue_is_in_doubt_until_it_is_healed(team: CommandLine) -
     assert [one["code"] for one in healed["healed"]] == ["HEALED_LOST"]
     assert team.ok("status", "--json").json["condition"] == "ok"
     assert team.ok("inbox", "file-manager", "--json").json["count"] == 1
+
+
+@pytest.mark.parametrize("words", ["requests --open", "failures", "roster", "history", "inbox file-manager"])
+def test_no_verb_lists_nothing_of_a_rolled_back_queue_without_a_warning(
+    team: CommandLine, capfd: pytest.CaptureFixture[str], words: str
+) -> None:
+    team.ok("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now.")
+    assert run(["-t", str(team.folder), *words.split()]) == 0
+    assert "does not lock" not in capfd.readouterr().err
+    (team.folder / QUEUE).write_bytes(b"messages: []\n")
+    for more in ([], ["--json"]):
+        assert run(["-t", str(team.folder), *words.split(), *more]) == 0
+        assert "a program that does not lock took 1 message out of the queue" in capfd.readouterr().err
 
 
 def test_healing_is_a_write_and_refused_where_nothing_may_be_written(team: CommandLine) -> None:

@@ -38,6 +38,7 @@ def run(call: Call) -> int:
     else:
         heads = ("STATE", "TRIES", "NEXT TRY", "TO", "FROM", "TYPE", "AGE", "MESSAGE", "LAST ERROR")
         print_table(call.out, heads, [_cells(one, snapshot.taken_at) for one in found])
+    call.tell_doubt(snapshot)
     return 0
 
 

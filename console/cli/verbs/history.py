@@ -39,9 +39,11 @@ def run(call: Call) -> int:
     if call.out.as_json and form != "json":
         raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
     fits = wanted(now=call.team.clock(), agent=options.agent, since=options.since, type=options.type, grep=options.grep)
-    messages, problems = history(call.team, call.snapshot().messages, fits)
+    snapshot = call.snapshot()
+    messages, problems = history(call.team, snapshot.messages, fits)
     _PRINTERS[form](call, messages)
     call.out.warn([f"{one.place}: {one.message}" for one in problems])
+    call.tell_doubt(snapshot)
     return 0
 
 

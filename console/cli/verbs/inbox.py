@@ -28,8 +28,7 @@ def run(call: Call) -> int:
     _refuse_stranger(call, view, agent)
     messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
     _show(call, agent, messages, view)
-    if view.snapshot.doubt is not None:
-        call.out.warn([f"{view.snapshot.doubt.message}. {view.snapshot.doubt.hint}"])
+    call.tell_doubt(view.snapshot)
     return 0
 
 

@@ -32,6 +32,7 @@ def run(call: Call) -> int:
     else:
         heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
         print_table(call.out, heads, [_cells(row, view) for row in rows])
+    call.tell_doubt(snapshot)
     return 0
 
 

@@ -24,6 +24,7 @@ def run(call: Call) -> int:
         call.out.say("no agents: the settings name none, and none has written yet")
     else:
         print_roster(call, view)
+    call.tell_doubt(view.snapshot)
     return 0
 
 
