@@ -87,6 +87,7 @@ async def draw(picture: Picture, place: Path) -> str:
         for key in picture.keys:
             await _until_keys_act(app, pilot)
             await pilot.press("space" if key == " " else "full_stop" if key == "." else key)
+        await _until_keys_act(app, pilot)
         await _quiet(app)
         return _plain(app.export_screenshot(title=f"team-console · {showcase.LEAD}"))
 

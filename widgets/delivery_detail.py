@@ -32,7 +32,7 @@ def _facts(row: DeliveryRow, now: datetime) -> tuple[Block, ...]:
     sign = DELIVERIES[row.state]
     tries: Line = ((f"{row.attempts} of {row.max_attempts}", ""), *_next(row, now))
     facts = [Fact("delivery", ((f"{sign.glyph} {sign.word}", sign.tone),)), Fact("tries", tries)]
-    if row.error:
+    if row.error and row.error != row.message.envelope("error_message"):
         tone = "bad" if row.state is DeliveryState.FAILED else "warn"
         facts.append(Fact("error", ((safe_line(row.error, 400), tone),)))
     if row.expires_at is not None:

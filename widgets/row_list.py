@@ -21,7 +21,7 @@ from widgets.tones import Inked
 
 RowT = TypeVar("RowT")
 
-_BROAD = 32
+_BROAD = 26
 """Cells from which on a second line has room for something."""
 GUTTER = 2
 """Cells before each row: the cursor's bar and the mark."""

@@ -12,6 +12,7 @@ from console.subject import Subject
 from store.desk import failures
 from store.desk.failures import Forecast, Remedy
 from store.desk.seat import Receipt
+from store.message import Message
 from store.safe import safe_line
 
 if TYPE_CHECKING:
@@ -74,9 +75,7 @@ def _confirm(
         screen.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
     lines = [f"{count(len(fit), 'message')}: each {effect}."]
-    lines += [
-        f"• {safe_line(one.summary, 60)} → {safe_line(', '.join(one.recipients), 60)}" for one in seen.possible[:5]
-    ]
+    lines += [_named(one) for one in seen.possible[:5]]
     if len(fit) > 5:
         lines.append(f"  and {len(fit) - 5} more")
     lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
@@ -93,6 +92,12 @@ def _confirm(
         on_draft=partial(screen.drafts.keep, purpose),
     )
     screen.ask(form, lambda receipt: f"✓ {count(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
+
+
+def _named(message: Message) -> str:
+    """What the message is, where it goes, and its id."""
+    what = f"{safe_line(message.summary, 60)} → {safe_line(', '.join(message.recipients), 60)}"
+    return f"• {what}\n  {safe_line(message.message_id, 120)}"
 
 
 def _warned(receipt: Receipt) -> str:

@@ -25,6 +25,11 @@ from widgets.drawing import Drawing
 from widgets.faces.findings import finding_lines
 from widgets.signs import SEVERITIES
 
+_NOTICED = {
+    WatchState.LIVE: "told by the system",
+    WatchState.POLLING: "looked for now and then",
+    WatchState.STALLED: "not noticed",
+}
 _AUDITED = 100
 """Lines of the audit trail that are checked and shown."""
 
@@ -203,7 +208,8 @@ class HealthPane(ListPane[Vital | Problem]):
         watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)
         well = watch.state is WatchState.LIVE
         more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
-        return Vital("watch", pulse.glyph, pulse.tone, f"{pulse.word} · {watch.state}", more)
+        how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"
+        return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
 
 
 def finding_document(problem: Problem, *, key: str) -> Document:

@@ -1,0 +1,55 @@
+"""What is discarded stands in the question, id and all, and a reason that was typed is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.desk import mail
+from store.desk.seat import Seat
+from store.message import from_record
+from tests.console.conftest import AUTHOR, LEAD, opened
+from widgets.field import Field
+
+pytestmark = pytest.mark.anyio
+
+
+def given_up(team: MemoryTeam, summary: str) -> str:
+    """A message whose delivery was given up; its id."""
+    sent = mail.send(Seat(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
+    failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
+    state = team._state
+    state.messages = tuple(
+        from_record({**one.record, **failed}) if one.message_id == sent.message_id else one for one in state.messages
+    )
+    state.revision += 1
+    return sent.message_id
+
+
+async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team: MemoryTeam) -> None:
+    message_id = given_up(team, "The nightly export has no home")
+    async with opened(team) as desk:
+        await desk.press("4")
+        await desk.until(lambda: "nightly export" in desk.text, "the delivery")
+        await desk.press("x")
+        await desk.form()
+        await desk.until(lambda: message_id in desk.text.split("─ Discard")[1], "its id in the question")
+        await desk.type("obsolete")
+        await desk.press("escape")
+        assert team.snapshot().messages[0].status == "failed"
+        assert desk.app.main.drafts.get(f"discard:{message_id}") == {"words": "obsolete"}
+        await desk.press("x")
+        again = await desk.form()
+        await desk.until(lambda: again.query_one("#words", Field).value == "obsolete", "the reason")
+        await desk.press("enter", "tab", "enter")
+        await desk.until(lambda: not team.snapshot().messages, "an empty queue")
+    async with opened(team) as desk:
+        assert desk.app.main.drafts.get(f"discard:{message_id}") == {}
+
+
+async def test_an_error_is_said_once_beside_a_delivery(team: MemoryTeam) -> None:
+    given_up(team, "The nightly export has no home")
+    async with opened(team) as desk:
+        await desk.press("4")
+        await desk.until(lambda: "exit status 75" in desk.detail, "the delivery")
+        assert desk.detail.count("exit status 75") == 1
