@@ -1,0 +1,62 @@
+"""Whatever happened to a file beside the queue: each verb works, or gives one error that names it and the next step."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from tests.conftest import CommandLine
+from tests.trust.damage import FILES, HARMS, healthy
+
+BESIDE = {**{name: path for name, path in FILES.items() if name != "queue"}, "lock": "message-queue.yaml.lock"}
+CHOSEN = ("emptied", "zeros", "few bits flipped", "gone", "a folder instead", "a pipe instead", "a loop of links")
+VERBS = (
+    ("status",),
+    ("check",),
+    ("history",),
+    ("requests",),
+    ("roster",),
+    ("inbox", "ceo"),
+    ("failures",),
+    ("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now."),
+    ("receive", "--agent", "ceo"),
+    ("deliver",),
+    ("clear", "--older-than-days", "0"),
+    ("check", "--heal"),
+)
+STATUSES = {0, 1, 4}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A healthy team with something in every file."""
+    folder: Path = tmp_path_factory.mktemp("model") / "team"
+    folder.mkdir()
+    made = CommandLine(folder)
+    made.ok(
+        "init", ".", "--name", "sprint-42", "--lead", "ceo", "--agent", "task-manager:plan", "--agent", "file-manager"
+    )
+    healthy(made)
+    return folder
+
+
+@pytest.mark.parametrize("harm", CHOSEN)
+@pytest.mark.parametrize("file", BESIDE)
+def test_each_verb_works_or_names_the_file_and_the_next_step(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, harm: str
+) -> None:
+    for number, words in enumerate(VERBS):
+        folder = Path(shutil.copytree(model, tmp_path / str(number)))
+        HARMS[harm](folder / BESIDE[file])
+        status = run(["-t", str(folder), "--json", *words])
+        out = capfd.readouterr().out
+        assert status in STATUSES, (words, out)
+        answer = json.loads(out)
+        if "error" in answer:
+            assert Path(BESIDE[file]).name in answer["message"], (words, answer)
+            assert answer["hint"], (words, answer)
+            assert answer["error"] in ("STORE_UNREADABLE", "STORE_FAILED"), (words, answer)
