@@ -144,7 +144,7 @@ class Server:
 
     def kill(self) -> None:
         """End every process of the server at once, as a crash of its machine would."""
-        for pid in self._pids():
+        for pid in self.pids():
             _signal(pid, 9)
         if self.process is not None:
             self.process.wait(30)
@@ -177,7 +177,8 @@ class Server:
     def _postmaster(self) -> int:
         return int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
 
-    def _pids(self) -> list[int]:
+    def pids(self) -> list[int]:
+        """Every process of the server."""
         try:
             top = self._postmaster()
         except FileNotFoundError:

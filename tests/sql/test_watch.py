@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -19,7 +21,7 @@ from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute, insert
 from tests.store.contract import make_message, put
 
-LIMIT = 20.0
+LIMIT = 60.0
 
 
 async def _next(hints: AsyncIterator[WatchHint]) -> WatchHint:
@@ -168,6 +170,31 @@ def test_connections_that_the_server_cuts_are_made_again(own_server: Server, ope
         await _until(hints, lambda hint: hint.state is WatchState.LIVE)
         await asyncio.to_thread(put, team, make_message(2))
         await _until(hints, lambda hint: len(team.snapshot().messages) == 2)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_a_server_that_answers_no_more_is_said_although_its_connections_stand(own_server: Server, opened: Open) -> None:
+    place = fresh_database(own_server)
+    create_database(place, SETTINGS)
+    team = opened(place)
+
+    async def story() -> None:
+        hints = team.watch()
+        await _next(hints)
+        stopped = own_server.pids()
+        try:
+            for pid in stopped:
+                os.kill(pid, signal.SIGSTOP)
+            lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
+            assert "no answer within 5 s" in lost.reason
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
+        await asyncio.to_thread(put, team, make_message(1))
+        await _until(hints, lambda hint: len(team.snapshot().messages) == 1)
         await hints.aclose()  # type: ignore[attr-defined]
 
     asyncio.run(story())

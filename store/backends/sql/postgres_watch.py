@@ -60,8 +60,14 @@ async def _listen(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
 
 async def _glance(connection: Any) -> object:
     """Also tells whether the server still answers: a connection cut without a word looks like silence."""
-    cursor = await asyncio.wait_for(connection.execute(_GLANCE), _ANSWER_SECONDS)
-    return await cursor.fetchone()
+    asking = asyncio.ensure_future(connection.execute(_GLANCE))
+    answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
+    if not answered:
+        # Cancelled on an open connection, the driver would wait for the server to say that it stopped.
+        connection.pgconn.finish()
+        asking.cancel()
+        raise TimeoutError(f"no answer within {_ANSWER_SECONDS:g} s")
+    return await (await asking).fetchone()
 
 
 def is_lost(state: str | None) -> bool:
