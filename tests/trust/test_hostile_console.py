@@ -9,7 +9,7 @@ import pytest
 
 from tests.pty import Terminal, console
 from tests.trust import corpus, strict
-from tests.trust.keys import ENTER, ESCAPE, TAB, reach
+from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
 
 LISTS = {
     "1": "Needs you",
@@ -81,12 +81,14 @@ def _inbox_rows(tour: Tour) -> None:
 def _verdicts(tour: Tour) -> None:
     tour.go("3")
     for number in range(8):
-        picture = tour.press("a" if number % 2 else "r")
-        if "enter approve" in picture or "enter reject" in picture:
+        tour.press("a" if number % 2 else "r")
+        if arrives(tour.terminal, "· esc leave", 1.0):
+            tour.look()
             tour.press("because", ENTER)
             tour.terminal.settle(0.3)
             tour.look()
         tour.escape()
+        tour.terminal.wait_gone("· esc leave")
         tour.press("j")
 
 
@@ -161,7 +163,7 @@ def test_markup_and_escapes_stand_on_the_screen_letter_by_letter(tour: Tour) -> 
 
 def test_no_text_moves_the_frame(tour: Tour) -> None:
     assert all(one.startswith(" ◆ hostile  as ceo") for pictures in tour.seen.values() for one in pictures)
-    assert tour.edges <= set("│╮╯ ")
+    assert tour.edges <= set("│╮╯ "), tour.edges
 
 
 def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> None:
