@@ -163,7 +163,7 @@ def test_markup_and_escapes_stand_on_the_screen_letter_by_letter(tour: Tour) -> 
 
 def test_no_text_moves_the_frame(tour: Tour) -> None:
     assert all(one.startswith(" ◆ hostile  as ceo") for pictures in tour.seen.values() for one in pictures)
-    assert tour.edges <= set("│╮╯ "), tour.edges
+    assert tour.edges <= {"│", "╮", "╯"}
 
 
 def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> None:
