@@ -149,8 +149,8 @@ class ConsoleApp(App[int]):
 
     @on(StoreChanged)
     def _changed(self, event: StoreChanged) -> None:
-        if event.hint is not None and event.hint.reason != STARTING:
-            self.situation = replace(self.situation, watch=event.hint)
+        if event.hint is not None and event.hint.reason != STARTING and event.hint != self.situation.watch:
+            self._show(watch=event.hint)
         self._again = self._reading
         if not self._reading:
             self._reading = True

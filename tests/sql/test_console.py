@@ -1,0 +1,76 @@
+"""The console on a PostgreSQL team whose server stops answering, is cut off or restarted: it says so and recovers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.backends.sql.locate import create_database, open_database
+from store.desk import mail
+from store.desk.seat import Seat
+from tests.pty import Terminal
+from tests.sql.conftest import SETTINGS
+from tests.sql.server import Server, fresh_database
+
+SECONDS = 60.0
+
+
+@pytest.fixture
+def location(own_server: Server) -> str:
+    place = fresh_database(own_server)
+    create_database(place, SETTINGS)
+    return place
+
+
+@pytest.fixture
+def terminal(location: str, tmp_path: Path) -> Iterator[Terminal]:
+    command = [sys.executable, "-P", "-m", "console", "-t", location]
+    with Terminal(command, cwd=tmp_path) as terminal:
+        terminal.wait_for("LIVE", seconds=SECONDS)
+        yield terminal
+        terminal.send("q")
+        terminal.wait_exit(SECONDS)
+
+
+def _tell(location: str, summary: str) -> None:
+    team = open_database(location)
+    mail.send(Seat(team, "architect", wait=SECONDS), to="ceo", summary=summary, content="Look.")
+    team.close()
+
+
+def test_a_server_that_answers_no_more_is_stale_with_the_reason_and_live_again_after(
+    own_server: Server, location: str, terminal: Terminal
+) -> None:
+    stopped = own_server.pids()
+    try:
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        terminal.wait_for("STALE", "no connection to the server: ", seconds=SECONDS)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    terminal.wait_for("LIVE", seconds=SECONDS)
+    _tell(location, "The first build after the pause works")
+    terminal.wait_for("The first build after the pause", "LIVE", seconds=SECONDS)
+
+
+def test_cut_connections_and_a_restart_leave_no_trace_once_they_are_over(
+    own_server: Server, location: str, terminal: Terminal
+) -> None:
+    own_server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+    )
+    _tell(location, "The first of two messages is here")
+    terminal.wait_for("The first of two messages", "LIVE", seconds=SECONDS)
+    own_server.stop()
+    terminal.wait_for("UNREADABLE", "The first of two messages", seconds=SECONDS)
+    own_server.start()
+    _tell(location, "The second of two messages is here")
+    terminal.wait_for("The second of two messages", "LIVE", seconds=SECONDS)
+    assert "DAMAGED" not in terminal.text
+    assert "UNREADABLE" not in terminal.text
