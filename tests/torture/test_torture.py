@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 from tests.torture.run import torture
 
 
@@ -24,4 +26,5 @@ def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
 def _broken(seconds: float) -> set[str]:
     """The first words of the promises that were broken."""
     outcome = torture(seconds=seconds, seed=11, store="broken")
+    shutil.rmtree(outcome.root.parent)
     return {one.partition(" ")[0] for one in outcome.verdict.failures}
