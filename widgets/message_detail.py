@@ -85,8 +85,8 @@ def head_facts(message: Message, read: Reading, now: datetime, seal: Seal | None
             "kind",
             (
                 (safe_line(read.name, 64), "accent"),
-                (f" · {priority.glyph} ".replace("  ", " "), priority.tone),
-                (priority.word, priority.tone),
+                (" · ", "muted"),
+                (f"{priority.glyph} {priority.word}".lstrip(), priority.tone),
             ),
         ),
         Fact("id", ((safe_line(message.message_id, 120), "muted"),)),

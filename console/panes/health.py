@@ -153,9 +153,8 @@ class HealthPane(ListPane[Vital | Problem]):
             f"{line.seq:>6}  {safe_line(line.at, 32)}  {safe_line(line.actor, 64)}  {safe_line(line.action, 40)}"
             for line in lines
         ]
-        return Vital(
-            "audit", "✓", "good", words, "\n".join(["Every write action leaves a line, newest first:", "", *record])
-        )
+        head = "Every write action leaves a line; the newest come first."
+        return Vital("audit", "✓", "good", words, "\n".join([head, "", *record]))
 
     def _unrecorded(self) -> Vital:
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""

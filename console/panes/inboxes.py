@@ -23,7 +23,7 @@ from widgets.detail import Detail
 from widgets.document import Document
 from widgets.drawing import Drawing
 from widgets.faces.messages import inbox_lines
-from widgets.faces.roster import roster_lines
+from widgets.faces.roster import roster_lines, state_parts
 from widgets.message_detail import message_document
 from widgets.row_list import RowList
 from widgets.signs import AGENTS
@@ -133,8 +133,8 @@ class InboxesPane(ListPane[Message]):
         row = self.roster.cursor_row
         if row is None:
             return "Inbox"
-        head = f"{safe_line(row.name, 64)} · {AGENTS[row.state].word}"
-        return f"{head} · {shown}" if shown == total else f"{head} · {shown} of {total}"
+        number = str(shown) if shown == total else f"{shown} of {total}"
+        return f"{safe_line(row.name, 64)} · {number} · {AGENTS[row.state].word}"
 
     def back(self) -> bool:
         """From the inbox to the roster, after all else."""
@@ -174,8 +174,5 @@ class InboxesPane(ListPane[Message]):
 
 def _why_empty(row: RosterRow) -> tuple[Line, ...]:
     sign = AGENTS[row.state]
-    state: Line = (
-        (f"{sign.glyph} {sign.word}", sign.tone),
-        (f" · {safe_line(row.reason, 120)}" if row.reason else "", "muted"),
-    )
+    state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row))
     return ((("No message waits for ", ""), (safe_line(row.name, 64), "strong")), (), state)

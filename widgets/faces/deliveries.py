@@ -7,7 +7,7 @@ from store.views.rows import DeliveryRow, DeliveryState
 from widgets.ages import age, span
 from widgets.cells import Line, pad, spread
 from widgets.drawing import Drawing
-from widgets.faces.messages import kind_name, summary_parts
+from widgets.faces.messages import kind_name, summary_parts, title_of
 from widgets.signs import DELIVERIES
 
 
@@ -15,12 +15,14 @@ def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
     """State, recipient and what it is; with two lines the recipient stands below, beside the tries and what follows."""
     sign = DELIVERIES[row.state]
     state: Line = ((f"{sign.glyph} {pad(sign.word, 10)} ", sign.tone),)
-    what = summary_parts(row.message, "strong" if row.state is DeliveryState.FAILED else "")
+    tone = "strong" if row.state is DeliveryState.FAILED else ""
     when: Line = ((f"  {age(row.message.created_at, drawing.now)} ", "muted"),)
     recipient = safe_line(row.recipient, 64)
     if drawing.lines == 2:
-        return spread((*state, *what[-1:]), when, drawing.width), _below(row, recipient, drawing)
-    who: Line = (("→ ", "faint"), (pad(recipient, min(18, max(8, drawing.width // 5))) + " ", ""))
+        return spread((*state, (title_of(row.message), tone)), when, drawing.width), _below(row, recipient, drawing)
+    size = min(18, max(8, drawing.width // 5))
+    who: Line = (("→ ", "faint"), (pad(recipient, size) + " ", ""))
+    what = summary_parts(row.message, tone, drawing.width - size - 22)
     return (spread((*state, *who, *what), when, drawing.width),)
 
 

@@ -13,6 +13,8 @@ from widgets.drawing import Drawing
 from widgets.signs import priority_sign, status_sign
 
 _WHEN = 11
+_BOTH = 44
+"""Cells in which a kind and what follows it can both be read."""
 _PLAIN = frozenset({"message", "broadcast"})
 
 
@@ -23,19 +25,20 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     signs: Line = ((status.glyph, status.tone), (priority.glyph + " ", priority.tone))
     sender = safe_line(message.sender, 64)
     if drawing.lines == 2:
-        text: Line = ((_title(message), "strong" if unread else "muted"),)
+        text: Line = ((title_of(message), "strong" if unread else "muted"),)
         kind = kind_name(message)
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
     who = min(16, max(8, drawing.width // 4))
     name: Line = ((pad(sender, who) + " ", "" if unread else "muted"),)
-    head = (*signs, *name, *summary_parts(message, "strong" if unread else "muted"))
+    room = drawing.width - who - 10
+    head = (*signs, *name, *summary_parts(message, "strong" if unread else "muted", room))
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
-    name = min(20, max(8, drawing.width // 6))
+    name = min(20, max(8, drawing.width * 2 // 11))
     to = ", ".join(safe_line(one, 64) for one in message.recipients[:3])
     status = status_sign(message)
     line: Line = (
@@ -43,7 +46,7 @@ def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         (status.glyph + " ", status.tone),
         (pad(safe_line(message.sender, 64), name), ""),
         (f" → {pad(to, name)} ", ""),
-        *summary_parts(message, ""),
+        *summary_parts(message, "", drawing.width - 2 * name - 18),
     )
     return (line,)
 
@@ -59,11 +62,13 @@ def _when(message: Message, now: datetime) -> str:
     return f"{local:%m-%d %H:%M}" if local.year == today.year else f"{local:%Y-%m-%d}"
 
 
-def summary_parts(message: Message, tone: str) -> Line:
-    """The kind, where it says something, and the summary."""
+def summary_parts(message: Message, tone: str, room: int) -> Line:
+    """The kind, where it says something, and the summary; the summary first where there are few cells for both."""
     kind = kind_name(message)
-    title = _title(message)
-    return ((title, tone),) if not kind or title == kind else ((f"{kind} ", "accent"), (title, tone))
+    title = title_of(message)
+    if not kind or title == kind:
+        return ((title, tone),)
+    return ((f"{kind} ", "accent"), (title, tone)) if room >= _BOTH else ((title, tone), (f" · {kind}", "muted"))
 
 
 def kind_name(message: Message) -> str:
@@ -72,7 +77,7 @@ def kind_name(message: Message) -> str:
     return "" if name in _PLAIN else safe_line(name, 48)
 
 
-def _title(message: Message) -> str:
+def title_of(message: Message) -> str:
     """The summary without the kind it may begin with; the kind when there is nothing else to say."""
     text, kind = safe_line(message.summary, 400), kind_name(message)
     if kind and text.startswith(kind):

@@ -1,15 +1,15 @@
-"""A request in the ledger: what is asked, by whom of whom, where it stands and for how long."""
+"""A request in the ledger: what is asked, by whom of whom, where it stands and since when."""
 
 from __future__ import annotations
 
 from store.safe import safe_line
 from store.views.rows import Flag, RequestRow
-from widgets.ages import short_span
+from widgets.ages import age
 from widgets.cells import Line, pad, spread
 from widgets.drawing import Drawing
 from widgets.signs import REQUESTS
 
-_STATE = 10
+_STATE, _KIND = 10, 13
 _ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE})
 
 
@@ -19,13 +19,14 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     tone = "strong" if row.is_open else "muted"
     state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE)} ", sign.tone),)
     title: Line = ((safe_line(row.title, 400), tone),)
-    waited: Line = ((f"  {short_span(row.waiting_seconds(drawing.now))} ", "muted"),)
+    since: Line = ((f"  {age(row.answered_at or row.asked_at, drawing.now)} ", "muted"),)
     if drawing.lines == 2:
-        return spread((*state, *title), waited, drawing.width), _below(row)
+        return spread((*state, *title), since, drawing.width), _below(row)
     who = min(16, max(8, drawing.width // 5))
-    kind: Line = ((pad(str(row.kind), 13) if drawing.width >= 70 else "", "accent" if row.is_open else "muted"),)
+    named = pad(str(row.kind), _KIND) + " " if drawing.width >= 70 else ""
+    kind: Line = ((named, "accent" if row.is_open else "muted"),)
     asker: Line = ((pad(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),)
-    return (spread((*state, *kind, *asker, *title), (*_odd(row, short=True), *waited), drawing.width),)
+    return (spread((*state, *kind, *asker, *title), (*_odd(row, short=True), *since), drawing.width),)
 
 
 def _below(row: RequestRow) -> Line:

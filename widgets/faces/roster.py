@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from store.safe import safe_line
-from store.views.rows import RosterRow
+from store.views.rows import AgentState, RosterRow
 from widgets.ages import age
 from widgets.cells import Line, spread
 from widgets.drawing import Drawing
 from widgets.signs import AGENTS
+
+_SAID = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
+"""What a reason begins with that the word for the state says already."""
 
 
 def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
@@ -21,5 +24,11 @@ def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
         state: Line = ((f"  {sign.word}", sign.tone),) if drawing.width >= 34 else ()
         return (spread((*name, *state, *stranger), (*unread, *oldest), drawing.width),)
     first = spread((*name, *stranger), (*unread, *oldest), drawing.width)
-    reason = safe_line(row.reason, 120)
-    return first, ((f"  {sign.word}", sign.tone), (f" · {reason}" if reason else "", "muted"))
+    return first, (("  ", ""), *state_parts(row))
+
+
+def state_parts(row: RosterRow) -> Line:
+    """The word for its state, and of the reason what that word does not say."""
+    sign = AGENTS[row.state]
+    reason = safe_line(row.reason, 120).removeprefix(_SAID.get(row.state, ""))
+    return ((sign.word, sign.tone), (f" · {reason}" if reason else "", "muted"))

@@ -10,6 +10,8 @@ from widgets.signs import STORIES
 
 _BAR = 18
 _STEPS = 11
+_LIFE = 30
+"""Cells of an agent's line that are not its name."""
 
 
 def sprint_lines(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
@@ -59,7 +61,7 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
     marks: Line = tuple(_step(number, life, seen) for number in range(1, _STEPS + 1))
     head: Line = (
         ("◦ ", "muted"),
-        (pad(safe_line(life.agent, 64), 22) + " ", "muted" if life.ended else ""),
+        (pad(safe_line(life.agent, 64), max(8, min(22, drawing.width - _LIFE))) + " ", "muted" if life.ended else ""),
         *marks,
         (f" {len(seen)}/{_STEPS}", "muted"),
     )
