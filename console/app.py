@@ -140,6 +140,7 @@ class ConsoleApp(App[int]):
         """Forget what the terminal shows, and look again."""
         self.on_resize()
         self.refresh(layout=True)
+        self.feed.look_back()
         self.look()
 
     def on_resize(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from store.team import Condition, Problem, Snapshot, Team
+from store.team import AUDIT_LOST, Condition, Problem, Snapshot, Team
 from store.views.rows import View
 
 if TYPE_CHECKING:
@@ -94,8 +94,14 @@ class Feed:
         from store.views.history import UNREADABLE, past
 
         self._past = past(self._team, limit=_PAST)
-        self._harm, self._complete, self._deep = self._past.problems, self._past.complete, True
+        # What each snapshot tells itself would be told here for good.
+        self._harm = tuple(one for one in self._past.problems if one.code != AUDIT_LOST)
+        self._complete, self._deep = self._past.complete, True
         self._owed = any(one.code == UNREADABLE for one in self._harm)
+
+    def look_back(self) -> None:
+        """Ask for the archives again at the next reading: what was lost or harmed may be there again."""
+        self._owed = True
 
     def _update(self, snapshot: Snapshot) -> View:
         from store.views.board import Board

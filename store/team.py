@@ -34,6 +34,13 @@ FOREIGN_WRITE = "FOREIGN_WRITE"
 ROLLED_BACK = "ROLLED_BACK"
 """Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
 
+AUDIT_LOST = "AUDIT_LOST"
+"""Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
+ARCHIVE_LOST = "ARCHIVE_LOST"
+"""Code of the problem that archived messages are not any more where the audit trail says they are."""
+LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
+"""Codes that say that history is known to have been lost, whatever is left of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

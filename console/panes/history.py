@@ -17,7 +17,7 @@ from console.situation import Situation, empty_words
 from console.subject import Mode
 from store.message import Message
 from store.safe import safe_line
-from store.team import Problem, Snapshot
+from store.team import LOST, Problem, Snapshot
 from store.views.history import Stretch, search
 from store.views.rows import View
 from widgets.cells import Line
@@ -260,5 +260,6 @@ def _gap(problem: Problem) -> str:
 
 
 def _unread(problem: Problem) -> tuple[Line, ...]:
-    head: Line = (("✗  ", "alarm"), ("The archives cannot be read", "strong"))
+    words = "History was lost" if problem.code in LOST else "The archives cannot be read"
+    head: Line = (("✗  ", "alarm"), (words, "strong"))
     return head, (), ((_gap(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)

@@ -39,7 +39,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
     """Errors first; within a severity the store, then the team, then single messages in stored order."""
     departures = evidence.departures
     general = [
-        *evidence.problems,
+        *dict.fromkeys(evidence.problems),
         *departures.doubled(),
         *_twins(evidence),
         *_strangers(evidence),

@@ -60,3 +60,20 @@ def test_each_verb_works_or_names_the_file_and_the_next_step(
             assert Path(BESIDE[file]).name in answer["message"], (words, answer)
             assert answer["hint"], (words, answer)
             assert answer["error"] in ("STORE_UNREADABLE", "STORE_FAILED"), (words, answer)
+
+
+@pytest.mark.parametrize("file", ["archive", "audit"])
+@pytest.mark.parametrize("harm", ["gone", "emptied", "zeros", "moved away"])
+def test_history_that_was_lost_is_warned_of_and_is_an_error_of_check(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, harm: str
+) -> None:
+    folder = Path(shutil.copytree(model, tmp_path / "team"))
+    HARMS[harm](folder / BESIDE[file])
+    assert run(["-t", str(folder), "history", "--agent", "file-manager"]) == 0
+    assert Path(BESIDE[file]).name in capfd.readouterr().err
+    run(["-t", str(folder), "--json", "check"])
+    findings = json.loads(capfd.readouterr().out)["findings"]
+    told = [one for one in findings if Path(BESIDE[file]).name in one["place"]]
+    assert told
+    assert all(one["hint"] for one in told)
+    assert len({(one["code"], one["place"], one["message"]) for one in findings}) == len(findings)

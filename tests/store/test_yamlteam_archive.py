@@ -222,8 +222,11 @@ def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatc
         read += len(data)
         return data, found
 
+    first = team.history(limit=20)
     monkeypatch.setattr(type(team._disk), "read", counting)
-    assert _history(team, limit=20) == _ids(*range(2000, 1980, -1))
+    assert [one.message_id for one in first.messages] == _ids(*range(2000, 1980, -1))
+    second = team.history(limit=20, cursor=first.cursor)
+    assert [one.message_id for one in second.messages] == _ids(*range(1980, 1960, -1))
     assert read < 200_000 < (tmp_path / "archive" / NAME).stat().st_size
 
 

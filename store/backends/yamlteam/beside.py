@@ -8,6 +8,7 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line
+from store.backends.yamlteam.vouching import audit_problem
 from store.team import Problem
 
 _RECENT = 20
@@ -25,12 +26,14 @@ class Beside:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._healings: tuple[Mark | None, tuple[Problem, ...]] = (None, ())
+        self._lines: tuple[Mark | None, tuple[Line, ...]] = (None, ())
+        self._lost: tuple[object, Problem | None] = (None, None)
 
-    def problems(self, queue: Generation | None) -> list[Problem]:
-        """Everything to tell, and what of it cannot be looked at."""
+    def problems(self, queue: Generation | None, lock_text: bytes) -> list[Problem]:
+        """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
         found = _loose(self._layout, queue)
-        for look, path in ((self._leftovers, self._layout.folder), (self._recent_healings, self._layout.audit)):
+        looks = ((self._leftovers, self._layout.folder), (lambda: self._of_ledger(lock_text), self._layout.audit))
+        for look, path in looks:
             try:
                 found += look()
             except OSError as error:
@@ -56,14 +59,22 @@ class Beside:
     def _torn(self, folder: Path) -> list[str]:
         return [name for name in self._disk.names(folder) if ".torn-" in name]
 
-    def _recent_healings(self) -> tuple[Problem, ...]:
-        """Healings among the ledger's last lines."""
+    def _of_ledger(self, lock_text: bytes) -> list[Problem]:
+        """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
+        lines = self._last_lines()
+        healings = [_healing(line) for line in lines if line.action in _HEALING]
+        key = self._lines[0], lock_text
+        if self._lost[0] != key or self._lines[0] is None:
+            self._lost = key, audit_problem(self._disk, self._layout, lock_text, lines)
+        problem = self._lost[1]
+        return [problem, *healings] if problem is not None else healings
+
+    def _last_lines(self) -> tuple[Line, ...]:
         found = self._disk.stat(self._layout.audit)
         mark = found.mark if found else None
-        if self._healings[0] != mark:
-            lines = Ledger(self._disk, self._layout.audit).last(_RECENT)
-            self._healings = mark, tuple(_healing(line) for line in lines if line.action in _HEALING)
-        return self._healings[1]
+        if self._lines[0] != mark:
+            self._lines = mark, tuple(Ledger(self._disk, self._layout.audit).last(_RECENT))
+        return self._lines[1]
 
 
 def _healing(line: Line) -> Problem:

@@ -158,14 +158,14 @@ class Ledger:
         self.take_back(tip)
         return aside
 
-    def last(self, count: int) -> list[Line]:
-        """Up to `count` whole lines from the end, oldest first; fewer when they are long. Not checked for the chain."""
+    def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
+        """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
         found = self._disk.stat(self._path)
         if found is None:
             return []
-        start = max(0, found.size - _WINDOW)
+        start = max(0, found.size - window)
         rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
-        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 :]]
+        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 : -1]]
         return [_line(facts) for facts in decoded if facts is not None][-count:]
 
     def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:

@@ -82,7 +82,8 @@ class Reader:
             stat = generation.stat if generation else None
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
-            problems += self._beside.problems(generation)
+            # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
+            problems += self._beside.problems(generation, read_text(self._disk, self._layout.lock))
             holder = self._holder()
             lock_text = read_text(self._disk, self._layout.lock)
             problems += self._lock_problems(lock_text, holder)

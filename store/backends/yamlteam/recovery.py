@@ -19,7 +19,7 @@ from store.backends.yamlteam.holder import Released
 from store.backends.yamlteam.ledger import Line
 from store.backends.yamlteam.work import Work, apply, both, from_line
 from store.errors import Code, TeamError
-from store.team import Problem
+from store.team import AUDIT_LOST, Problem
 
 UNDOABLE = frozenset({"receive", "claim"})
 """Actions whose caller must live to use the result: unfinished, they are undone so that somebody else gets it."""
@@ -42,6 +42,8 @@ def settle(store: Store, released: Released | None, known: Generation) -> None:
     if store.agreed is not None:
         released, known = Released(store.tip.seq, store.agreed.mark), store.agreed
     store.tip = store.ledger.tip()
+    if released is not None and store.tip.seq < released.seq:
+        store.notices.append(_lost_ledger(store, released.seq))
     strays = _strays(store)
     left = released if released is not None and released.seq == store.tip.seq and not store.tip.torn else None
     if strays or left is None or not _is_as_left(store, left, known):
@@ -245,6 +247,12 @@ class _Settlement:
         if not rest.endswith(b"\n"):
             cut(store.disk, path, size + rest.rfind(b"\n") + 1)
         return False
+
+
+def _lost_ledger(store: Store, seq: int) -> Problem:
+    name = store.layout.audit.name
+    text = f"{name} ended at line {store.tip.seq}, and line {seq} was written: what it said is lost, and it begins anew"
+    return Problem(AUDIT_LOST, "warning", name, text, "Keep a copy of it; archives were not checked against it.")
 
 
 def _healing_work(healing: Healing, **facts: object) -> Work | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
-from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 if TYPE_CHECKING:
     from store.backends.yamlteam.commit import Store
@@ -90,7 +91,14 @@ class YamlTeam(Team):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
         archives = Archives(self._disk, self.layout)
-        return Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
+        page = Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
+        return replace(page, problems=(*page.problems, *self._lost())) if cursor is None else page
+
+    def _lost(self) -> tuple[Problem, ...]:
+        """What should be in archives and audit, and is not."""
+        from store.backends.yamlteam.vouching import past_problems
+
+        return past_problems(self._disk, self.layout)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -111,14 +119,16 @@ class YamlTeam(Team):
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         from store.backends.yamlteam.retention import carry_out, plan
         from store.backends.yamlteam.session import transaction
+        from store.backends.yamlteam.vouching import DELETED
 
-        with self._turn("delete_archived", wait) as store:
+        with self._turn(DELETED, wait) as store:
             live = {one.message_id for one in store.generation.text.messages()}
             shortenings = plan(store, before=before, keep=live)
             ids = frozenset[str]().union(*(one.ids for one in shortenings))
             if ids:
                 with transaction(store, actor=actor, config=self.config) as tx:
-                    tx.record("delete_archived", count=len(ids), before=to_text(before))
+                    left = {one.path.name: len(one.data or b"") for one in shortenings}
+                    tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
                 carry_out(store, shortenings)
         return len(ids)
 
