@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from textual.app import App
@@ -15,18 +16,19 @@ _PATIENCE = 1.0
 
 
 class KeyLine:
-    """Hands out one key at a time; the next leaves when the one before has gone through its widgets.
+    """Holds back what comes for another widget until the keys before it have gone through theirs.
 
-    Textual puts a key into the queue of the widget that has the focus when the key arrives. Two keys for two widgets
-    would travel side by side, and the later could act first: on another row, or in another mode, than it was meant for.
+    Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for one widget stay in
+    order; keys for two would travel side by side, and the later could act first: on another row, or in another mode,
+    than it was meant for.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
         self._app = app
         self._dispatch = dispatch
         self._waiting: deque[Event] = deque()
-        self._travelling = False
-        self._number = 0
+        self._last: MessagePump | None = None
+        self._number = self._following = 0
 
     @staticmethod
     def takes(event: Event) -> bool:
@@ -36,48 +38,36 @@ class KeyLine:
     async def take(self, event: Event) -> None:
         """Let `event` take effect in its turn."""
         self._waiting.append(event)
-        if not self._travelling:
+        if not self._following:
             await self._hand_out()
-        elif len(self._waiting) == 1:
-            self._lose_patience()
-
-    def _lose_patience(self) -> None:
-        number = self._number
-
-        async def give_up() -> None:
-            if self._travelling and number == self._number:
-                await self._arrived()
-
-        self._app.set_timer(_PATIENCE, give_up)
 
     async def _hand_out(self) -> None:
-        while self._waiting and not self._travelling:
-            event = self._waiting.popleft()
-            target: MessagePump = self._app.focused or self._app.screen
-            self._number += 1
-            self._travelling = isinstance(event, Key)
+        while self._waiting:
+            event = self._waiting[0]
+            target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
+            if self._last is not None and self._last is not target:
+                self._wait_for(self._last)
+                return
+            self._waiting.popleft()
             await self._dispatch(event)
-            if not event.is_forwarded:
-                self._travelling = False
-            elif self._travelling:
-                self._follow(target, self._number)
-        if self._waiting:
-            self._lose_patience()
+            self._last = target
+
+    def _wait_for(self, pump: MessagePump) -> None:
+        """Go on when all keys that `pump` got are through."""
+        self._number = self._following = self._number + 1
+        self._follow(pump, self._number)
+        self._app.set_timer(_PATIENCE, partial(self._through, self._number))
 
     def _follow(self, pump: MessagePump, number: int) -> None:
-        """Queue up behind the key in `pump`, then in its parent, which the key bubbles to, up to the app."""
+        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app."""
         while pump is not self._app:
             parent = pump._parent or self._app
             if pump.call_later(self._follow, parent, number):
                 return
             pump = parent
+        self._app.call_later(self._through, number)
 
-        async def through() -> None:
-            if number == self._number:
-                await self._arrived()
-
-        self._app.call_later(through)
-
-    async def _arrived(self) -> None:
-        self._travelling = False
-        await self._hand_out()
+    async def _through(self, number: int) -> None:
+        if number == self._following:
+            self._following, self._last = 0, None
+            await self._hand_out()
