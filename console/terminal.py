@@ -30,6 +30,10 @@ _GAP = 4
 _PLAIN = ""
 _BLANKS = 10
 """More spaces than this are erased rather than written."""
+_STEPS = 3
+"""Steps back that are shorter than naming the place."""
+_HOME = (1, 1)
+"""Where the cursor is left when nothing is typed; it is hidden then and may stay where it is."""
 
 Cell = tuple[str, str]
 """The characters of one cell (none for the right half of a wide one) and its SGR parameters."""
@@ -43,11 +47,13 @@ class Canvas:
         self._erases = erases
         self._rows: dict[int, list[Cell | None]] = {}
         self._position: tuple[int, int] | None = None
+        self._pen = Pen()
 
     def forget(self) -> None:
         """Assume nothing about what is on the screen."""
         self._rows.clear()
         self._position = None
+        self._pen.lose()
 
     def update(self, data: str) -> str:
         """What to write so that the screen becomes what `data` would make it."""
@@ -55,13 +61,13 @@ class Canvas:
             return data
         painted = self._paint(data)
         if painted is None:
+            reset = self._pen.to("")
             self.forget()
-            return data
+            return reset + data
         rows, position = painted
-        pen = Pen()
-        out = "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number], pen))
-        out += pen.to("")
-        if out or position != self._position:
+        self._pen.lift()
+        out = "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number]))
+        if position != self._position or (out and position != _HOME):
             out += f"\x1b[{position[0]};{position[1]}H"
         self._position = position
         return out
@@ -94,7 +100,7 @@ class Canvas:
                 y = 0
         return (rows, (y, x)) if end == len(data) and y else None
 
-    def _difference(self, number: int, line: list[Cell | None], pen: Pen) -> Iterator[str]:
+    def _difference(self, number: int, line: list[Cell | None]) -> Iterator[str]:
         """The changed runs of a row; a row with wide characters is written from its first change on in full."""
         before = self._rows.get(number, [])
         self._rows[number] = line
@@ -104,18 +110,23 @@ class Canvas:
         runs = _runs(before, line)
         if any(cell is not None and not cell[0] for cell in (*before, *line)):
             runs = [(_first_known(line), len(line))]
+        pen = self._pen
         for start, stop in runs:
-            yield f"\x1b[{number};{start + 1}H"
+            yield pen.move(number, start + 1)
             for style, text in _stretches(line[start:stop]):
                 if not (text.isspace() and pen.blanks_like(style)):
                     yield pen.to(style)
-                yield self._blank(text, style) if len(text) > _BLANKS and text.isspace() else text
+                if self._can_erase(text, style):
+                    yield pen.erase(len(text))
+                else:
+                    yield pen.write(text)
+            if stop >= len(line):
+                pen.lift(row=number)
 
-    def _blank(self, text: str, style: str) -> str:
-        """Spaces; erased rather than written where the terminal erases in the background's colour."""
-        if not self._erases or not _SHOWS_ON_BLANKS.isdisjoint(_parts(style)[0]):
-            return text
-        return f"\x1b[{len(text)}X\x1b[{len(text)}C"
+    def _can_erase(self, text: str, style: str) -> bool:
+        """Whether they are spaces that are shorter to erase, and the terminal does that in the background's colour."""
+        blank = self._erases and len(text) > _BLANKS and text.isspace()
+        return blank and _SHOWS_ON_BLANKS.isdisjoint(_parts(style)[0])
 
 
 def _stretches(cells: list[Cell | None]) -> Iterator[tuple[str, str]]:
@@ -131,11 +142,19 @@ def _runs(before: list[Cell | None], after: list[Cell | None]) -> list[tuple[int
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if new is None or old == new:
             continue
-        if runs and index - runs[-1][1] <= _GAP and None not in after[runs[-1][1] : index]:
+        if runs and _is_small(after[runs[-1][1] - 1 : index + 1]):
             runs[-1] = (runs[-1][0], index + 1)
         else:
             runs.append((index, index + 1))
     return runs
+
+
+def _is_small(gap: list[Cell | None]) -> bool:
+    """Whether the cells between the first and the last are cheaper to write than to jump over."""
+    if len(gap) > _GAP + 2 or None in gap:
+        return False
+    styles = [cell[1] for cell in gap if cell is not None]
+    return set(styles[1:-1]) <= {styles[0], styles[-1]}
 
 
 def _first_known(line: list[Cell | None]) -> int:
@@ -159,18 +178,58 @@ def _cells(text: str, style: str) -> list[Cell]:
 
 
 class Pen:
-    """The style the terminal writes in at the moment."""
+    """The style the terminal writes in at the moment, and where it writes as far as that is sure.
+
+    The column is sure after plain text only: terminals differ in the width of other characters, and in what a move
+    does after the last column was written. `ahead` are cells erased with the pen still before them.
+    """
 
     def __init__(self) -> None:
-        self.style = _PLAIN
+        self.style: str | None = _PLAIN
+        self._row, self._column, self._ahead = 0, 0, 0
+
+    def lose(self) -> None:
+        """Know nothing of the terminal's state any more."""
+        self.style = None
+        self.lift()
+
+    def lift(self, *, row: int = 0) -> None:
+        """Know nothing of the place any more, or only the row."""
+        self._row, self._column, self._ahead = row, 0, 0
 
     def to(self, style: str) -> str:
         """Change to `style` and return the sequence for that."""
         before, self.style = self.style, style
+        if before is None:
+            return f"\x1b[0;{style}m" if style else "\x1b[0m"
         return _change(before, style)
+
+    def move(self, row: int, column: int) -> str:
+        """Go to a place, counted from 1, in few bytes."""
+        before, self._row, self._column, self._ahead = (self._row, self._column), row, column, 0
+        back = before[1] - column
+        if row == before[0]:
+            return f"\x1b[{column}G" if back else ""
+        if before[1] and row == before[0] + 1 and 0 <= back <= _STEPS:
+            return "\x1b[B" + "\b" * back
+        return f"\x1b[{row};{column}H"
+
+    def write(self, text: str) -> str:
+        """Write characters."""
+        skip, self._ahead = self._ahead, 0
+        self._column = self._column + skip + len(text) if self._column and text.isascii() else 0
+        return (f"\x1b[{skip}C" if skip else "") + text
+
+    def erase(self, cells: int) -> str:
+        """Make the next cells blank; the pen goes over them when more is written."""
+        skip, self._ahead = self._ahead, cells
+        self._column += skip if self._column else 0
+        return (f"\x1b[{skip}C" if skip else "") + f"\x1b[{cells}X"
 
     def blanks_like(self, style: str) -> bool:
         """Whether spaces look the same in the present style as in `style`."""
+        if self.style is None:
+            return False
         (here, _, back), (there, _, other) = _parts(self.style), _parts(style)
         return back == other and _SHOWS_ON_BLANKS.isdisjoint(here) and _SHOWS_ON_BLANKS.isdisjoint(there)
 

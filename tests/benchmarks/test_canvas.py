@@ -73,6 +73,36 @@ def test_after_a_sequence_that_is_not_understood_the_whole_picture_is_written_ag
     assert "ready" in canvas.update(picture)
 
 
+def test_what_is_passed_on_unchanged_meets_the_pen_it_expects() -> None:
+    canvas = Canvas()
+    canvas.update("\x1b[1;1H\x1b[1;31;44mready\x1b[0m")
+    assert canvas.update("\x1b[?1049l") == "\x1b[0m\x1b[?1049l"
+
+
+def test_after_another_wrote_to_the_terminal_its_pen_is_not_relied_upon() -> None:
+    canvas, screen = Canvas(), pyte.Screen(COLUMNS, LINES)
+    stream = pyte.Stream(screen)
+    stream.feed(canvas.update("\x1b[1;1H\x1b[31mready\x1b[0m"))
+    canvas.forget()
+    stream.feed("\x1b[7;32m")
+    stream.feed(canvas.update("\x1b[2;1H\x1b[31mset\x1b[0m"))
+    assert (screen.buffer[1][0].fg, screen.buffer[1][0].reverse) == ("red", False)
+
+
+def test_a_scrollbar_that_comes_costs_few_bytes_a_row() -> None:
+    canvas, rows = Canvas(), range(10, 40)
+    canvas.update("".join(f"\x1b[{row};1H{' ' * 80}" for row in rows))
+    bar = "".join(f"\x1b[{row};79H\x1b[48;2;40;50;60m \x1b[0m" for row in rows)
+    assert len(canvas.update(bar)) < 6 * len(rows)
+
+
+def test_a_frame_between_two_changes_is_not_written_again() -> None:
+    canvas = Canvas()
+    frame = "\x1b[38;2;40;50;60m││\x1b[0m"
+    canvas.update(f"\x1b[1;1H\x1b[31mone\x1b[0m{frame}\x1b[31mtwo\x1b[0m")
+    assert "│" not in canvas.update(f"\x1b[1;1H\x1b[31mhis\x1b[0m{frame}\x1b[31mher\x1b[0m")
+
+
 def _look(screen: pyte.Screen) -> list[list[object]]:
     return [[_cell(screen.buffer[row][column]) for column in range(COLUMNS)] for row in range(LINES)]
 
