@@ -32,7 +32,7 @@ class Notice:
 
 _FACES = {
     "reading": ("◔", "READING", "accent"),
-    "locked": ("⚿", "LOCKED", "alert"),
+    "locked": ("⊠", "LOCKED", "alert"),
     "unreadable": ("✗", "UNREADABLE", "alarm"),
     "vanished": ("∅", "VANISHED", "alarm"),
     "stale": ("◌", "STALE", "alert"),
@@ -41,11 +41,12 @@ _FACES = {
     "settings": ("▲", "SETTINGS", "alert"),
 }
 _BAR = 24
-_MOST_LINES = 3
+_MOST_LINES, _NARROW = 3, 100
+"""So many lines at most, and one more below this width."""
 
 
 class Banner(Inked, Widget):
-    """Up to three lines above the rows, gone when all is well."""
+    """A few lines above the rows, gone when all is well."""
 
     DEFAULT_CSS = """
     Banner {
@@ -97,4 +98,5 @@ def _lines(notice: Notice, width: int) -> list[Line]:
     lines = wrap(head, width, rest=((" " * (len(word) + 4), ""),))
     if notice.hint:
         lines += wrap(((" " * (len(word) + 4), ""), (notice.hint, "muted")), width, rest=((" " * (len(word) + 4), ""),))
-    return lines[:_MOST_LINES]
+    most = _MOST_LINES + (width < _NARROW)
+    return lines if len(lines) <= most else [*lines[: most - 1], fit((*lines[most - 1], (" " * width, "")), width)]

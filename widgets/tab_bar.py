@@ -47,7 +47,7 @@ class TabBar(OneLine):
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
-        for label in (_airy, _full, _short, _active_only):
+        for label in (_airy, _full, _short, _tight, _active_only):
             pieces = [(tab.id, label(tab, tab.id == active)) for tab in tabs]
             if sum(width_of(piece) for _, piece in pieces) <= self.size.width:
                 break
@@ -80,6 +80,11 @@ def _full(tab: Tab, active: bool) -> Line:
 
 def _short(tab: Tab, active: bool) -> Line:
     return _piece(tab, tab.short, active)
+
+
+def _tight(tab: Tab, active: bool) -> Line:
+    piece = _short(tab, active)
+    return piece if active else ((piece[0][0].lstrip(), piece[0][1]), *piece[1:])
 
 
 def _active_only(tab: Tab, active: bool) -> Line:

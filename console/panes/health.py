@@ -201,7 +201,7 @@ class HealthPane(ListPane[Vital | Problem]):
         since = clock_time(from_text(holder.since), self.now)
         host = f" on {safe_line(holder.host, 64)}" if holder.host else ""
         text = f"held by process {holder.pid}{host} since {since}, {alive}"
-        return Vital("lock", "⚿", "warn", text, f"It does: {safe_line(holder.action, 80) or 'not said'}")
+        return Vital("lock", "⊠", "warn", text, f"It does: {safe_line(holder.action, 80) or 'not said'}")
 
     def _watch(self) -> Vital:
         watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -46,9 +47,16 @@ class NeedsPane(ListPane[AttentionItem]):
     def rows_of(self, view: View) -> tuple[AttentionItem, ...]:
         """All items but the snoozed ones."""
         self._wake_due(view)
-        if not self._snoozed:
-            return view.attention
-        return tuple(item for item in view.attention if item.key not in self._snoozed)
+        items = view.attention
+        if self._snoozed:
+            items = tuple(item for item in items if item.key not in self._snoozed)
+        if not any(item.need is Need.DAMAGED for item in items):
+            return items
+        return tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
+
+    def _shortened(self, item: AttentionItem) -> AttentionItem:
+        short = self.situation.short
+        return replace(item, who=short(item.who), title=short(item.title))
 
     def words_of(self, row: AttentionItem) -> str:
         """Tag, names, title and text."""

@@ -74,7 +74,7 @@ async def test_whoever_holds_the_lock_for_long_is_named(team: MemoryTeam) -> Non
     hand_in_plan(team)
     team._holder = LockHolder(4711, "box", "2026-02-24T10:00:00Z", "send", False)
     async with opened(team) as desk:
-        await desk.until(lambda: "⚿ LOCKED" in desk.text, "the banner")
+        await desk.until(lambda: "⊠ LOCKED" in desk.text, "the banner")
         assert "process 4711 on box (send)" in desk.text
         assert "it is dead" in desk.text
         team._holder = None

@@ -10,9 +10,12 @@ from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from widgets.cells import Line, Part, pad
+from widgets.cells import Line, pad
 from widgets.detail import Detail
 from widgets.document import Block, Document, Heading, Lines
+
+_KEY, _TEXT = 12, 66
+"""Cells of the column of keys and of the one beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +54,18 @@ class HelpPanel(ModalScreen[None]):
         """Show the keys."""
         blocks: list[Block] = [Lines((((self._intro, "muted"),),))] if self._intro else []
         for title, rows in self._sections:
-            blocks += [Heading(title), Lines(tuple(_row(row) for row in rows), indent=12)]
+            blocks += [Heading(title), Lines(tuple(line for row in rows for line in _lines(row)), indent=_KEY)]
         detail = self.query_one(Detail)
         detail.show(Document(key="help", title="", blocks=tuple(blocks)))
         detail.focus()
 
 
-def _row(row: HelpRow) -> Line:
-    parts: list[Part] = [(pad(row.key, 11) + " ", "faint" if row.why_not else "key")]
-    parts.append((row.text, "muted" if row.why_not else ""))
-    if row.why_not:
-        parts.append((f" ({row.why_not})", "faint"))
-    return tuple(parts)
+def _lines(row: HelpRow) -> tuple[Line, ...]:
+    """What the key does, and beside or below it why not now."""
+    key = pad(row.key, _KEY - 1) + " "
+    if not row.why_not:
+        return (((key, "key"), (row.text, "")),)
+    text, why = (row.text, "muted"), f"not now: {row.why_not}"
+    if len(row.text) + len(why) < _TEXT:
+        return (((key, "faint"), text, (f"  {why}", "faint")),)
+    return ((key, "faint"), text), ((" " * _KEY, ""), (why, "faint"))
