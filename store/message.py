@@ -50,7 +50,7 @@ ENVELOPE_KEYS = frozenset(
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
-    | {"recalled_at", "signature", "claimed_by", "lease_until", "token"}
+    | {"recalled_at", "ended_at", "signature", "claimed_by", "lease_until", "token"}
     | {"delivered_to", "redirected_from"}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""

@@ -20,7 +20,14 @@ DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
     {str(one) for one in (Status.DELIVERED, Status.READ, Status.FAILED, Status.EXPIRED, Status.RECALLED)}
 )
-_ENDED_AT = ("read_at", "delivered_at", "recalled_at")
+_ENDED_AT: Mapping[str, tuple[str, ...]] = {
+    Status.READ: ("read_at", "delivered_at"),
+    Status.DELIVERED: ("delivered_at",),
+    Status.RECALLED: ("recalled_at",),
+    Status.FAILED: ("ended_at",),
+    Status.EXPIRED: ("ended_at",),
+}
+"""Status -> what tells when the message came to it, best first."""
 _MEGABYTE = 1_000_000
 
 
@@ -95,8 +102,11 @@ def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
 
 
 def _ended(message: Message) -> datetime | None:
-    """When its way ended, as far as the record tells; None when it has no readable time at all."""
-    for key in _ENDED_AT:
+    """When its way ended, as far as the record tells; None when it has no readable time at all.
+
+    Where the record does not say it, because another program gave the message up, its creation counts (seed 003).
+    """
+    for key in _ENDED_AT.get(message.status, ()):
         moment = from_text(str(message.envelope(key) or ""))
         if moment is not None:
             return moment

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from store.clock import to_text
 from store.config import TeamConfig
 from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, members_of, record_attempts
 from store.desk.errand import run_commands
@@ -81,7 +82,7 @@ def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> 
         return
     with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
         for one in [one for one in tx.everything() if _is_stale(tx.config, one, choice, tx.now)]:
-            expired = one.with_changes(status=Status.EXPIRED.value, next_attempt_at=None)
+            expired = one.with_changes(status=Status.EXPIRED.value, next_attempt_at=None, ended_at=to_text(tx.now))
             tx.replace(one, expired)
             done.expired.append(expired)
         if done.expired:

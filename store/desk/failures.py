@@ -40,7 +40,7 @@ _ALLOWED: Mapping[Remedy, frozenset[str]] = {
 }
 _FRESH: Mapping[str, Any] = {
     **{"status": Status.PENDING.value, "attempts": None, "retry_count": None, "error_message": None},
-    **{"claimed_by": None, "lease_until": None, "token": None, "recalled_at": None},
+    **{"claimed_by": None, "lease_until": None, "token": None, "recalled_at": None, "ended_at": None},
 }
 _Change = Callable[[Transaction, Message], Message | None]
 

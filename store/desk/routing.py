@@ -17,7 +17,7 @@ ROUTER = "@router"
 """`claimed_by` of a message the router is handing over; no agent can have this name."""
 _GRACE_SECONDS = 30.0
 _MAX_ERROR = 500
-_CLEARED = {"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None}
+_CLEARED = {"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def failed(message: Message, error: str, now: datetime) -> Message:
     attempts = attempts_of(message)
     facts = {**_CLEARED, "attempts": attempts, "error_message": error[:_MAX_ERROR]}
     if attempts >= max_attempts(message):
-        return message.with_changes(**{**facts, "status": Status.FAILED.value})
+        return message.with_changes(**{**facts, "status": Status.FAILED.value, "ended_at": to_text(now)})
     facts["next_attempt_at"] = to_text(now + wait_after(attempts))
     status = Status.PENDING if message.is_group else Status.RETRY
     return message.with_changes(**{**facts, "status": status.value})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from store.backends.memory import MemoryTeam
-from store.desk import clearing
+from store.desk import clearing, failures
+from store.desk.delivery import deliver
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from tests.store.contract import FakeClock, make_message, put
@@ -46,6 +47,30 @@ def test_younger_ones_stay_until_their_time(team: MemoryTeam, seat: Seat, clock:
     clock.advance(8 * DAY)
     assert clearing.clear(seat).deleted == 0
     assert clearing.clear(seat, older_than_days=2).deleted == 1
+
+
+@pytest.mark.parametrize("ending", ["failed", "expired"])
+def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
+    team: MemoryTeam, seat: Seat, clock: FakeClock, ending: str
+) -> None:
+    tries = {"attempts": 3, "next_attempt_at": "2026-03-04T10:30:00Z"} if ending == "failed" else {}
+    put(team, make_message(1, to="no.such.agent" if ending == "failed" else "architect").with_changes(**tries))
+    clock.advance(8 * DAY)
+    deliver(seat)
+    (given_up,) = team.snapshot().messages
+    assert given_up.status == ending
+    assert (clearing.forecast(seat).deleted, clearing.clear(seat).deleted) == (0, 0)
+    clock.advance(6 * DAY)
+    assert clearing.clear(seat).deleted == 0
+    clock.advance(2 * DAY)
+    assert clearing.clear(seat).deleted == 1
+
+
+def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    message = make_message(1, to="no.such.agent").with_changes(status="failed", ended_at="2026-02-24T11:00:00.000Z")
+    put(team, message)
+    failures.retry(seat, ids=[message.message_id])
+    assert team.snapshot().messages[0].envelope("ended_at") is None
 
 
 def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:

@@ -26,7 +26,7 @@ _RANKS: Mapping[str, int] = {
     Status.READ: 4,
 }
 _STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at"),
+    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
     *("claimed_by", "lease_until", "token"),
     *("attempts", "retry_count", "next_attempt_at", "error_message"),
 )
