@@ -30,13 +30,14 @@ def watched(team: Team) -> Snapshot:
     return snapshot
 
 
-def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED) -> View:
+def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED, thorough: bool = False) -> View:
     """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
-    is enough for what waits.
+    is enough for what waits. A `thorough` look has a finding when it did not reach back to the beginning.
     """
     from store.views.board import view_of
-    from store.views.history import past
+    from store.views.history import past, unseen
 
     known = past(team, limit=archived)
-    seen = replace(snapshot, problems=(*snapshot.problems, *known.problems)) if known.problems else snapshot
+    rest = (unseen(known),) if thorough and known.more else ()
+    seen = replace(snapshot, problems=(*snapshot.problems, *known.problems, *rest))
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

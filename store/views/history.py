@@ -76,11 +76,13 @@ class Past:
     Attributes:
         problems: What could not be read of the archives.
         complete: Whether these are all that were ever archived.
+        more: Whether there are older ones that were not asked for.
     """
 
     messages: tuple[Message, ...] = ()
     problems: tuple[Problem, ...] = ()
     complete: bool = False
+    more: bool = False
 
 
 def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
@@ -99,7 +101,14 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
         cursor = read.cursor
         if cursor is None:
             return Past(tuple(found), tuple(problems), not problems)
-    return Past(tuple(found), tuple(problems))
+    return Past(tuple(found), tuple(problems), more=len(found) >= limit)
+
+
+def unseen(known: Past) -> Problem:
+    """What to tell of a judgement that rests on `known` alone though there is `more`."""
+    text = f"only the newest {len(known.messages):,} archived messages were looked at; older ones were not"
+    hint = "Nothing is said of answers and steps that an older message could explain; 'history' reads all of it."
+    return Problem("OLDER_NOT_SEEN", "notice", "archive", text, hint)
 
 
 def wanted(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from console.cli.main import run
 from console.demo.showcase import build
 from tests.conftest import CommandLine
+from tests.store.contract import make_message, put
+from tests.store.yaml_folder import open_yaml, receive
 
 SUMMARY = "State of the export job please"
 
@@ -170,3 +174,18 @@ def test_check_reports_findings_and_fails_on_errors(team: CommandLine) -> None:
     assert damaged["message"]
     assert damaged["hint"]
     assert "DAMAGED_ENTRY" in team("check").out
+
+
+def test_check_says_when_it_did_not_look_at_all_of_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    team = open_yaml(tmp_path)
+    put(team, *(make_message(number) for number in range(1, 602)))
+    receive(team)
+    run(["-t", str(tmp_path), "--json", "check"])
+    assert not [one for one in json.loads(capfd.readouterr().out)["findings"] if one["code"] == "OLDER_NOT_SEEN"]
+    monkeypatch.setattr("console.cli.verbs.check._ARCHIVED", 500)
+    run(["-t", str(tmp_path), "--json", "check"])
+    (told,) = [one for one in json.loads(capfd.readouterr().out)["findings"] if one["code"] == "OLDER_NOT_SEEN"]
+    assert "newest 500" in told["message"]
+    assert (told["severity"], bool(told["hint"])) == ("notice", True)

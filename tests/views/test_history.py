@@ -171,7 +171,8 @@ def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
     whole, part = past(team, limit=10, page=2), past(team, limit=3, page=2)
     assert ([one.message_id for one in whole.messages], whole.complete) == ([f"m{n}" for n in (5, 4, 3, 2, 1, 0)], True)
     assert ([one.message_id for one in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
-    assert past(team, limit=0) == Past()
+    assert (whole.more, part.more) == (False, True)
+    assert past(team, limit=0) == Past(more=True)
 
 
 def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:

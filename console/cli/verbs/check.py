@@ -32,9 +32,8 @@ def run(call: Call) -> int:
     healed = _heal(call) if call.options.heal else ()
     snapshot = call.team.snapshot()
     broken = trail_findings(call.team.audit(limit=_AUDITED))
-    view = view_of_team(
-        call.team, replace(snapshot, problems=(*snapshot.problems, *broken)), me=call.actor, archived=_ARCHIVED
-    )
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken))
+    view = view_of_team(call.team, seen, me=call.actor, archived=_ARCHIVED, thorough=True)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})

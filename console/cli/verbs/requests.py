@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from console.cli.call import Call
-from console.cli.looking import view_of_team
+from console.cli.looking import ARCHIVED, view_of_team
 from console.cli.table import age, print_table
 from store.protocol.kinds import RequestKind
 from store.views.rows import RequestRow, View
@@ -21,7 +21,7 @@ def run(call: Call) -> int:
     """List them: open ones first, the oldest on top."""
     options = call.options
     snapshot = call.snapshot()
-    view = view_of_team(call.team, snapshot, me=call.actor, **({"archived": 0} if options.only_open else {}))
+    view = view_of_team(call.team, snapshot, me=call.actor, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
     if call.out.as_json:
         from store.views.status import request_json
