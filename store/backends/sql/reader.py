@@ -13,8 +13,11 @@ from sqlalchemy import Connection, select
 from store.backends.sql.dialect import Dialect, Fetched, Progress
 from store.backends.sql.ordering import Change, State, after
 from store.backends.sql.rows import Entry, Row, read_row
-from store.backends.sql.tables import MESSAGES, Shape
+from store.backends.sql.tables import ARCHIVE, MESSAGES, Shape
 from store.team import Problem
+
+_SOME = 500
+"""So many ids are asked for at once."""
 
 
 @dataclass(slots=True)
@@ -36,6 +39,8 @@ class Reader:
         self._watermark: object | None = None
         self._doubles: tuple[Problem, ...] = ()
         self._read_alone: dict[str, Entry] = {}
+        self._gone: set[str] = set()
+        self._missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> State:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
@@ -45,21 +50,41 @@ class Reader:
             if not fetched.complete and not self._follow(connection, shape, fetched):
                 fetched = self._dialect.fetch(connection, shape, since=None, progress=progress)
             if fetched.complete:
-                self._state = after(self._state, self._change(fetched))
+                self._take(self._change(fetched))
                 self._doubles = _doubles(fetched.rows) if len(self._state.entries) != len(fetched.rows) else ()
             self._watermark = fetched.watermark
             self._read_alone.clear()
+            self._judge_gone(connection, shape)
             if not self._doubles:
                 return self._state
             return replace(self._state, problems=(*self._state.problems, *self._doubles))
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Ids of rows seen earlier that are gone though no archive has them; ours are archived before they go."""
+        return self._missing
+
+    def _take(self, change: Change) -> None:
+        self._state = after(self._state, change)
+        self._gone.update(one.key for one in change.removed if one.key and one.key not in self._state.entries)
+
+    def _judge_gone(self, connection: Connection, shape: Shape) -> None:
+        gone = sorted(one for one in self._gone | self._missing if one not in self._state.entries)
+        if self._gone and shape.has_ours:
+            for start in range(0, len(gone), _SOME):
+                asked = ARCHIVE.c.message_id.in_(gone[start : start + _SOME])
+                self._gone.difference_update(connection.execute(select(ARCHIVE.c.message_id).where(asked)).scalars())
+        known = self._gone | self._missing
+        self._missing = frozenset(one for one in gone if one in known)
+        self._gone.clear()
 
     def _follow(self, connection: Connection, shape: Shape, fetched: Fetched) -> bool:
         """Take in what changed; False when the rows do not tell which ones they were before."""
         if not all(isinstance(one[0], str) and one[0] for one in fetched.rows):
             return False
-        self._state = after(self._state, self._changed(fetched.rows))
+        self._take(self._changed(fetched.rows))
         if len(self._state.entries) != fetched.count:
-            self._state = after(self._state, self._deleted(connection, shape))
+            self._take(self._deleted(connection, shape))
         return len(self._state.entries) == fetched.count
 
     def _change(self, fetched: Fetched) -> Change:
@@ -80,6 +105,8 @@ class Reader:
             self._watermark = None
             self._whole = _Rows()
             self._state = after(self._state, Change(removed=list(self._state.entries.values())))
+            self._gone.clear()
+            self._missing = frozenset()
 
     def _compared(self, rows: Sequence[tuple[Any, ...]]) -> Change:
         """What is different in the whole table: rows between its common head and its common tail."""

@@ -35,6 +35,7 @@ class _Seen:
     changed_at: datetime | None
     mark: object | None = None
     problems: tuple[Problem, ...] = ()
+    missing: frozenset[str] = frozenset()
 
 
 class View:
@@ -101,7 +102,7 @@ class View:
             config, problems = self._read_settings(connection, shape)
             state = self._reader.state(connection, shape, progress=progress)
             changed = self._changed_at(connection, shape, state)
-            self._seen = _Seen(state, config, changed, None if mark is None else stamp, problems)
+            self._seen = _Seen(state, config, changed, None if mark is None else stamp, problems, self._reader.missing)
             return self._seen
 
     def _read_settings(self, connection: Connection, shape: Shape) -> tuple[TeamConfig, tuple[Problem, ...]]:
@@ -139,6 +140,7 @@ class View:
             messages=seen.state.messages,
             problems=(*problems, *self._place),
             condition=condition,
+            missing=seen.missing,
             holder=self._now_holding() if condition in (Condition.OK, Condition.EMPTY) else None,
         )
 
