@@ -28,12 +28,14 @@ class Sight:
         snapshot: The store as it was found, readable or not.
         view: What the screens show: of this snapshot when it could be read, else of the last that could.
         fresh: Whether `view` is of `snapshot`.
+        obstacle: Why this process may not write to the store, as a sentence; empty when it may.
     """
 
     number: int
     snapshot: Snapshot
     view: View | None
     fresh: bool
+    obstacle: str = ""
 
     @property
     def is_glimpse(self) -> bool:
@@ -66,7 +68,7 @@ class Feed:
         readable = snapshot.condition in (Condition.OK, Condition.EMPTY)
         if readable:
             self._view = self._update(snapshot)
-        return Sight(self._number, snapshot, self._view, readable)
+        return Sight(self._number, snapshot, self._view, readable, self._team.obstacle())
 
     def glimpse(self) -> Sight | None:
         """A first picture of the newest messages of a store that takes long to read; None when it does not."""
@@ -76,7 +78,7 @@ class Feed:
         if snapshot is None:
             return None
         view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
-        return Sight(0, snapshot, view, True)
+        return Sight(0, snapshot, view, True, self._team.obstacle())
 
     @property
     def is_deep(self) -> bool:

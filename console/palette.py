@@ -35,7 +35,7 @@ class ActionProvider(Provider):
         if not isinstance(screen, MainScreen):
             return []
         subject = screen.subject()
-        here = actions_in(screen.mode, read_only=screen.read_only)
+        here = actions_in(screen.mode, read_only=screen.cannot_write)
         return [one for one in here if one.id not in ("palette", "mark", "back") and one.disabled(subject) is None]
 
     def _do(self, action: Action) -> None:

@@ -59,6 +59,11 @@ class Situation:
         return self.sight is not None and not self.sight.is_glimpse
 
     @property
+    def obstacle(self) -> str:
+        """Why permissions forbid to write, safe text; empty when they do not."""
+        return safe_line(self.sight.obstacle, 300) if self.sight else ""
+
+    @property
     def snapshot(self) -> Snapshot | None:
         """The last snapshot."""
         return self.sight.snapshot if self.sight else None
@@ -110,6 +115,8 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
         return Notice("locked", _held(holder, now), "Reading goes on; what you write waits up to 2 s for the lock.")
     if lost := _lost_settings(situation):
         return Notice("settings", lost, "Until then it is not known who leads and who belongs to the team.")
+    if situation.obstacle:
+        return Notice("read-only", situation.obstacle, "You can look and cannot answer; ^l looks again.")
     if situation.watch.state is WatchState.POLLING:
         return Notice("polling", safe_line(situation.watch.reason, 160) or "changes are looked for now and then")
     return None
@@ -121,6 +128,8 @@ def no_writing(situation: Situation, *, read_only: bool, can_write: bool, why: s
         return "the team is open read-only"
     if not can_write:
         return why or "this kind of team cannot be written"
+    if situation.obstacle:
+        return situation.obstacle
     snapshot = situation.snapshot
     if snapshot is None or not situation.is_read:
         return "the team is still being read"

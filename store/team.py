@@ -288,6 +288,13 @@ class Team(ABC):
         False to stop, which raises `InterruptedError`.
         """
 
+    def obstacle(self) -> str:
+        """Why this process may not write here now, as a sentence; empty when nothing is known to forbid it.
+
+        Looks at permissions only: takes no lock and makes nothing, so it may be asked at each look.
+        """
+        return ""
+
     def newest(self, limit: int) -> Snapshot | None:
         """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
 

@@ -17,8 +17,8 @@ class Notice:
     """What is the matter.
 
     Attributes:
-        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt`, `settings` or `reading`; glyph and word
-            follow.
+        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt`, `settings`, `read-only` or `reading`;
+            glyph and word follow.
         text: What and where, safe text.
         hint: The next step or what is shown meanwhile, safe text.
         done: For `reading`: how much is read, 0 to 1; None when it is not known.
@@ -39,6 +39,7 @@ _FACES = {
     "polling": ("≈", "POLLING", "warn"),
     "doubt": ("△", "IN DOUBT", "alert"),
     "settings": ("▲", "SETTINGS", "alert"),
+    "read-only": ("⊠", "READ-ONLY", "warn"),
 }
 _BAR = 24
 _MOST_LINES, _NARROW = 3, 100
@@ -55,7 +56,7 @@ class Banner(Inked, Widget):
         padding: 0 1;
         background: $surface;
         &.-shown { display: block; }
-        &.-locked, &.-stale, &.-polling, &.-doubt, &.-settings { background: $warning 12%; }
+        &.-locked, &.-stale, &.-polling, &.-doubt, &.-settings, &.-read-only { background: $warning 12%; }
         &.-unreadable, &.-vanished { background: $error 16%; }
     }
     """

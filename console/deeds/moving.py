@@ -43,7 +43,7 @@ def show_help(screen: MainScreen, subject: Subject) -> None:
     from widgets.forms.help_panel import HelpPanel
 
     sections = [("Move", movement())]
-    found = grouped(actions_in(subject.mode, read_only=screen.read_only))
+    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
     sections += [(str(group), tuple(_row(action, subject) for action in some)) for group, some in found.items()]
     intro = getattr(screen.focused, "HELP", "") or ""
     order = [Group.DECIDE, Group.WRITE, Group.DELIVER]

@@ -77,6 +77,11 @@ class MainScreen(Screen[None]):
         """What is shown, as plain rows."""
         return self.situation.sight.view if self.situation.sight else None
 
+    @property
+    def cannot_write(self) -> bool:
+        """Whether nothing can be written, by choice or for want of permissions."""
+        return self.read_only or bool(self.situation.obstacle)
+
     def compose(self) -> ComposeResult:
         """The frame and the first pane; the others are made when they are gone to."""
         self._fit()
@@ -239,7 +244,8 @@ class MainScreen(Screen[None]):
         subject = self.subject()
         why = action.disabled(subject)
         if why is not None:
-            if action.is_here(self.mode) and not (subject.no_writing and self.read_only and action.writes):
+            silent = subject.no_writing and self.read_only and action.writes
+            if action.is_here(self.mode) and not silent:
                 self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
         if action.deciding and self.pane.undisturbed_for() < GUARD:
@@ -273,7 +279,7 @@ class MainScreen(Screen[None]):
             me=safe_line(self.seat.actor, 40),
             place=safe_line(team.location, 300),
             pulse=pulse_of(self.situation, self.now),
-            read_only=self.read_only,
+            read_only=self.cannot_write,
             busy=self.busy,
         )
         self.query_one(StatusLine).show(standing)
@@ -284,7 +290,7 @@ class MainScreen(Screen[None]):
         if not self.is_mounted:
             return
         subject = self.subject()
-        here = [one for one in actions_in(self.mode, read_only=self.read_only) if one.footer]
+        here = [one for one in actions_in(self.mode, read_only=self.cannot_write) if one.footer]
         hints = [hint for one in here if (hint := _hint(one, subject)).enabled or one.group is Group.DECIDE]
         pinned = tuple(KeyHint(BY_ID[name].shown, BY_ID[name].label) for name in PINNED)
         self.query_one(KeyBar).show(tuple(hints), pinned)
@@ -305,7 +311,7 @@ class MainScreen(Screen[None]):
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
-        here = actions_in(self.mode, read_only=self.read_only)
+        here = actions_in(self.mode, read_only=self.cannot_write)
         action = next((one for one in here if one.shown == event.key), None)
         if action is not None:
             self.action_perform(action.id)

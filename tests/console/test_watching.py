@@ -66,3 +66,21 @@ async def test_an_archive_that_cannot_be_read_whole_is_named_below_the_rest(tmp_
         await desk.until(lambda: "not all of it can be read" in desk.text, "a word about the archive")
         assert archive.name[:20] in desk.text
         assert len(desk.rows) > 10
+
+
+async def test_without_write_permission_the_screen_says_so_before_the_first_write(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "no write permission on /srv/team")
+    async with opened(team) as desk:
+        await desk.until(lambda: "Refactor the report" in desk.text, "the plan")
+        assert desk.text.count("READ-ONLY") == 2, "a badge and the reason"
+        assert "no write permission on /srv/team" in desk.text
+        assert "approve" not in desk.text.splitlines()[-1]
+        await desk.press("a")
+        await desk.until(lambda: any("no write permission" in one for one in desk.toasts), "why the key does nothing")
+        monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "")
+        await desk.press("ctrl+l")
+        await desk.until(lambda: "READ-ONLY" not in desk.text, "a console that may write")
+        assert "approve" in desk.text.splitlines()[-1]

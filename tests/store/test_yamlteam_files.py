@@ -354,3 +354,33 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     assert states(open_yaml(tmp_path)) == {"01": "read"}
     assert len(team.history().messages) == 1
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("closed", ["", "audit.jsonl", f"{QUEUE}.lock"])
+def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made(closed: str) -> None:
+    with open_folder() as root:
+        put(open_yaml(root), make_message(1))
+        receive(open_yaml(root))
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o777)
+        team = open_yaml(root)
+        with as_nobody():
+            assert team.obstacle() == ""
+        (root / closed).chmod(0o555)
+        before = everything_in(root)
+        with as_nobody():
+            assert team.obstacle() == f"no write permission on {root / closed}"
+            assert len(team.snapshot().messages) == 1
+            with pytest.raises(TeamError):
+                put(team, make_message(2))
+                receive(team)
+        assert everything_in(root).keys() == before.keys()
+        (root / closed).chmod(0o777)
+        with as_nobody():
+            assert team.obstacle() == ""
+
+
+def test_a_read_only_team_or_one_that_is_not_there_has_no_obstacle_of_its_own(tmp_path: Path) -> None:
+    assert open_yaml(tmp_path / "nothing").obstacle() == ""
+    assert open_yaml(tmp_path, read_only=True).obstacle() == ""

@@ -12,6 +12,7 @@ from store.backends.yamlteam.disk import Disk
 from store.errors import Code, TeamError
 from store.names import check_name
 
+_EFFECTIVE = os.access in os.supports_effective_ids
 _PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
@@ -101,6 +102,18 @@ class Layout:
 
     def _beside(self, suffix: str) -> Path:
         return self.queue.with_name(self.queue.name + suffix)
+
+
+def forbidden(layout: Layout) -> str:
+    """Why this process may not write the team, as a sentence; empty when permissions allow it or nothing is there.
+
+    A write replaces the queue in its folder and appends to the others, so the queue's own permissions do not matter.
+    """
+    for path in (layout.folder, layout.lock, layout.audit):
+        needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK
+        if os.path.exists(path) and not os.access(path, needed, effective_ids=_EFFECTIVE):
+            return f"no write permission on {path}"
+    return ""
 
 
 def refuse_clash(agent: str, others: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.disk import Disk, RealDisk
-from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.layout import Layout, forbidden
 from store.backends.yamlteam.past import Past
 from store.backends.yamlteam.reader import Reader
 from store.backends.yamlteam.trail import Trail
@@ -58,6 +58,10 @@ class YamlTeam(Team):
         """See `Team.snapshot`."""
         self._was_there = self._was_there or self.layout.folder_exists(self._disk)
         return self._reader.snapshot(progress)
+
+    def obstacle(self) -> str:
+        """See `Team.obstacle`."""
+        return "" if self.read_only else forbidden(self.layout)
 
     def newest(self, limit: int) -> Snapshot | None:
         """See `Team.newest`."""
