@@ -86,7 +86,7 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
                 terminal.settle(0.02)
             terminal.send(ESCAPE)
             terminal.settle(0.1)
-        assert "READ-ONLY" in terminal.text
+        terminal.wait_for("READ-ONLY")
         terminal.send("q")
         assert terminal.wait_exit() == 0, terminal.text
         return terminal
