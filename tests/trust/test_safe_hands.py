@@ -15,14 +15,18 @@ from pathlib import Path
 import pytest
 
 from console.demo.showcase import build
+from console.screens.main import GUARD
 from store.clock import from_text
 from store.locations import open_team
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
+from widgets.showing import LOOK
 
-ACTS = 40
+ACTS = 30
+THOUGHT = 10
+"""Every so many acts one is thought about, the others are keys at random; later ones are all thought about."""
 OTHERS = """
 import random, sys, threading
 from store.desk.inbox import receive
@@ -34,7 +38,7 @@ from store.locations import open_team
 team, dice, over = open_team(sys.argv[1]), random.Random(int(sys.argv[2])), threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
 for number in range(10_000):
-    if over.wait(dice.uniform(0.1, 1.5)):
+    if over.wait(dice.uniform(0.4, 2.0)):
         break
     name = dice.choice(["task-manager", "schedule-manager", "file-manager"])
     if dice.random() < 0.6:
@@ -121,13 +125,15 @@ def press(terminal: Terminal, key: str) -> Press:
 
 def think(terminal: Terminal, key: str) -> list[Press]:
     """Decide as people do: out of what is open, look, ask, read the question, answer it."""
-    terminal.send(ESCAPE * 2)
-    rest(terminal, 0.9)
+    for keys in (ESCAPE, ESCAPE, "1", "g"):
+        terminal.send(keys)
+        terminal.settle(0.02)
+    terminal.settle(GUARD + 0.1)
     terminal.send(key)
-    if not arrives(terminal, {"a": "enter approve", "r": "enter reject"}[key], 1.0):
+    if not arrives(terminal, {"a": "enter approve", "r": "enter reject"}[key], 0.6):
         return []
     terminal.send("because")
-    rest(terminal, 0.1)
+    rest(terminal, LOOK + 0.1)
     return [press(terminal, ENTER)]
 
 
@@ -143,7 +149,7 @@ def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen
         for number in range(4 * ACTS):
             if number >= ACTS and len(decided(team.folder)) >= before + 2:
                 break
-            if dice.random() < 0.2:
+            if number >= ACTS or number % THOUGHT == THOUGHT - 1:
                 pressed += think(terminal, dice.choice("ar"))
                 continue
             key = dice.choice(keys)
