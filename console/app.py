@@ -132,16 +132,17 @@ class ConsoleApp(App[int]):
             keep_drafts(self)
         super()._handle_exception(error)
 
-    def look(self) -> None:
-        """Look at the store again."""
+    def look(self, *, back: bool = False) -> None:
+        """Look at the store again, with `back` at its archives too."""
+        if back:
+            self.feed.look_back()
         self.post_message(self.StoreChanged())
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""
         self.on_resize()
         self.refresh(layout=True)
-        self.feed.look_back()
-        self.look()
+        self.look(back=True)
 
     def on_resize(self) -> None:
         """A terminal of another size shows nothing that is known."""

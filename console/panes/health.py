@@ -87,6 +87,11 @@ class HealthPane(ListPane[Vital | Problem]):
         self._all = (*self._vitals(), *(self._shortened(one) for one in findings or unseen))
         self._fill()
 
+    def focus_first(self) -> None:
+        """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
+        super().focus_first()
+        self.app.look(back=True)  # type: ignore[attr-defined]
+
     def rows_of(self, view: View) -> tuple[Vital | Problem, ...]:
         """Facts and findings."""
         return self._all

@@ -1,0 +1,33 @@
+"""Archives and audit lines that are lost while the console runs are told in Health and over the history."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import CommandLine
+from tests.pty import console
+from tests.trust.damage import FILES, HARMS, PLAN, healthy
+
+LOSSES = [
+    ("archive", "gone", "ARCHIVE_LOST"),
+    ("archive", "emptied", "ARCHIVE_LOST"),
+    ("archive", "cut near the end", "DAMAGED_ARCHIVE"),
+    ("audit", "gone", "AUDIT_LOST"),
+    ("audit", "emptied", "AUDIT_LOST"),
+]
+
+
+@pytest.mark.parametrize(("file", "harm", "code"), LOSSES)
+def test_a_loss_while_the_console_runs_is_told_in_health_and_history(
+    team: CommandLine, file: str, harm: str, code: str
+) -> None:
+    healthy(team)
+    with console(team.folder) as terminal:
+        terminal.wait_for("─ Needs you ·", "● LIVE", PLAN[:20], seconds=60)
+        HARMS[harm](team.folder / FILES[file])
+        terminal.send("7")
+        terminal.wait_for("─ Health · 1 ", code, seconds=60)
+        terminal.send("6")
+        terminal.wait_for("─ History ·", "not all of it can be read", seconds=60)
+        terminal.send("q")
+        assert terminal.wait_exit(60) == 0
