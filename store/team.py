@@ -116,6 +116,7 @@ class Snapshot:
         holder: Who holds the write lock at this moment, None when nobody.
         left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
+        damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
     """
 
     revision: str
@@ -128,6 +129,7 @@ class Snapshot:
     holder: LockHolder | None = None
     left_out: int = 0
     missing: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
 
     @property
     def is_known(self) -> bool:

@@ -24,6 +24,7 @@ _MEANINGS = {
     Flag.SUPERSEDED: "a newer plan of the same author took its place",
     Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
+    Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
 }
 _EARLIER = 8
 _NAMED_IN_RANK = 3

@@ -93,7 +93,8 @@ def approve(seat: Seat, *, request_id: str, note: str | None = None, seen: str |
         seen: `fingerprint` of the question that was looked at; a changed question is refused.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`.
+        TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`, `STORE_UNREADABLE`
+            when the record of the request is damaged.
     """
     return _answer(seat, request_id, Verdict(True, note), seen)
 
@@ -239,10 +240,19 @@ def _opens(message: Message) -> RequestKind | None:
 
 
 def _peek(seat: Seat, request_id: str) -> Message | None:
-    """The question by a look without the lock, only to choose who handles it; the handler judges it again."""
-    for one in seat.team.snapshot().messages:
+    """The question by a look without the lock, only to choose who handles it; the handler judges it again.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` when its record is damaged.
+    """
+    snapshot = seat.team.snapshot()
+    for one in snapshot.messages:
         if _opens(one) is not None and reading(one).request_id == request_id:
             return one
+    if request_id in snapshot.damaged:
+        text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
+        hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
+        raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)
     return None
 
 

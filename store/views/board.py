@@ -17,6 +17,7 @@ from store.views.deliveries import Deliveries
 from store.views.departures import Departures
 from store.views.facts import Facts
 from store.views.findings import Evidence, findings
+from store.views.harmed import Harmed
 from store.views.inboxes import Inboxes
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
@@ -156,6 +157,7 @@ class Board:
         self._inboxes.meet(self._everybody())
         scene = self._scene(now)
         rows = roster(scene)
+        harmed = Harmed(snapshot.damaged & self._left)
         return View(
             revision=snapshot.revision,
             now=now,
@@ -163,8 +165,8 @@ class Board:
             snapshot=snapshot,
             roster=rows,
             inboxes=self._inboxes.frozen(),
-            requests=ledger.rows,
-            attention=self._attention.items(self._waiting(scene, snapshot)),
+            requests=harmed.requests(ledger.rows),
+            attention=harmed.attention(self._attention.items(self._waiting(scene, snapshot))),
             deliveries=self._deliveries.rows,
             batches=facts.sprint.batches,
             lifecycles=facts.lives.rows,

@@ -131,6 +131,7 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
     Flag.OVERDUE: _overdue,
     Flag.STILL_ALIVE: _alive,
     Flag.SUPERSEDED: _nothing,
+    Flag.DAMAGED: _nothing,
 }
 
 

@@ -51,6 +51,7 @@ class Flag(StrEnum):
     SUPERSEDED = "superseded"
     ANSWERED_TWICE = "answered twice"
     STILL_ALIVE = "approved but still alive"
+    DAMAGED = "record damaged"
 
 
 @dataclass(frozen=True, slots=True)

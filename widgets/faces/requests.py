@@ -10,7 +10,7 @@ from widgets.drawing import Drawing
 from widgets.signs import REQUESTS
 
 _STATE, _KIND = 10, 13
-_ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE})
+_ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED})
 
 
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from store.backends.yamlteam.losses import Loss, Losses
 
 Progress = Callable[[int, int], bool]
+_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 4
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 5.0
@@ -60,7 +62,7 @@ class Reader:
         self._beside = Beside(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
-        self._damaged: tuple[QueueText, tuple[Problem, ...]] | None = None
+        self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
         self.generation: Generation | None = None
@@ -71,12 +73,14 @@ class Reader:
             settings = self._read_settings()
             generation, broken = self._read_queue()
             messages: tuple[Message, ...] = ()
+            damaged: frozenset[str] = frozenset()
             problems = list(settings.problems)
             if generation is not None:
                 self.generation = generation
                 generation.text.settle(progress)
                 messages = generation.text.messages()
-                problems += self._damage(generation.text)
+                found, damaged = self._damage(generation.text)
+                problems += found
             elif broken is not None:
                 problems.append(broken.problem)
             stat = generation.stat if generation else None
@@ -99,6 +103,7 @@ class Reader:
                 condition=condition,
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),
+                damaged=damaged,
             )
 
     def newest(self, limit: int) -> Snapshot | None:
@@ -175,13 +180,16 @@ class Reader:
         found = self._disk.stat(self._layout.queue)
         return found.mark if found else None
 
-    def _damage(self, text: QueueText) -> tuple[Problem, ...]:
+    def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
+        """Each damaged place, and the ids that can still be found there."""
         if len(text.messages()) == len(text.entries):
-            return ()
+            return (), frozenset()
         if self._damaged is None or self._damaged[0] is not text:
             found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
-            self._damaged = text, found
-        return self._damaged[1]
+            raws = (entry.raw for entry in text.entries if entry.message is None)
+            named = frozenset(one.decode("utf-8", "replace") for raw in raws for one in _NAMED.findall(raw))
+            self._damaged = text, found, named
+        return self._damaged[1:]
 
     def _damage_problem(self, line: int, error: CodecError) -> Problem:
         place = f"{self._layout.queue}:{line}"

@@ -1,0 +1,45 @@
+"""A question whose record somebody damages while it is on the screen is marked, and the desk refuses an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from store.desk import requests
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.views.board import Board
+from store.views.rows import Flag
+from tests.store.yaml_folder import QUEUE, open_yaml
+
+SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager]\n"
+
+
+@pytest.mark.parametrize("how", [b"  broken: [\n", b"\t- {\n", b"  a: \x07\n"])
+def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp_path: Path, how: bytes) -> None:
+    (tmp_path / "messenger-config.yaml").write_text(SETTINGS)
+    team, queue = open_yaml(tmp_path), tmp_path / QUEUE
+    asked = requests.submit_plan(Seat(team, "task-manager", 5), content="1. Split it", summary="Split the loader")
+    request_id, board = asked.request_id, Board("ceo")
+    assert request_id is not None
+    (whole,) = board.update(team.snapshot(), team.clock()).requests
+    good = queue.read_bytes()
+    queue.write_bytes(good.replace(b"  type: plan", how + b"  type: plan"))
+    view = board.update(team.snapshot(), team.clock())
+    (row,) = view.requests
+    assert Flag.DAMAGED in row.flags
+    items = [one for one in view.attention if one.request is not None]
+    assert items
+    assert not any(one.answerable for one in items)
+    assert all("damaged" in one.why for one in items)
+    for answer in (requests.approve, lambda seat, **one: requests.reject(seat, reason="no", **one)):
+        before = queue.read_bytes()
+        with pytest.raises(TeamError) as caught:
+            answer(Seat(team, "ceo", 5), request_id=request_id)
+        assert (caught.value.code, request_id in caught.value.message) == (Code.STORE_UNREADABLE, True)
+        assert caught.value.hint
+        assert queue.read_bytes() == before
+    queue.write_bytes(good)
+    (row,) = board.update(team.snapshot(), team.clock()).requests
+    assert (row.state, row.flags, row.question.record) == (whole.state, whole.flags, whole.question.record)
