@@ -1,0 +1,111 @@
+"""Where room is small the words that matter stay, columns keep apart, and what is cut says so."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from textual.app import App, ComposeResult
+
+from console.demo.showcase import LEAD, NOW, build
+from store.locations import open_team
+from store.views.board import Board
+from store.views.rows import View
+from widgets.banner import Banner, Notice
+from widgets.cells import Line, fit, text_of
+from widgets.drawing import Drawing
+from widgets.faces.messages import inbox_lines
+from widgets.faces.requests import request_lines
+from widgets.faces.roster import roster_lines
+from widgets.faces.sprint import sprint_lines
+from widgets.tab_bar import Tab, TabBar
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> View:
+    """A team with something of everything."""
+    folder: Path = tmp_path_factory.mktemp("showcase") / "team"
+    build(folder)
+    team = open_team(str(folder), read_only=True, clock=lambda: NOW)
+    return Board(LEAD).update(team.snapshot(), NOW)
+
+
+def drawing(width: int, lines: int = 1, now: datetime = NOW) -> Drawing:
+    """A row of `width` cells."""
+    return Drawing(width, now, lines)
+
+
+def cut(line: Line, width: int) -> str:
+    """What of a line is on the screen."""
+    return text_of(fit(line, width))
+
+
+@pytest.mark.parametrize("width", [30, 40, 44])
+def test_a_narrow_inbox_shows_what_a_message_is_about_rather_than_its_kind(view: View, width: int) -> None:
+    plan = next(one for one in view.inboxes[LEAD] if one.type == "plan_approval_request")
+    shown = cut(inbox_lines(plan, drawing(width))[0], width)
+    assert plan.summary[:8] in shown
+    assert "plan_approval" not in shown
+
+
+def test_the_kind_and_the_asker_of_a_request_do_not_touch(view: View) -> None:
+    for row in view.requests:
+        words = cut(request_lines(row, drawing(74))[0], 74).split()
+        assert str(row.kind) in words
+
+
+def test_an_answered_request_tells_since_when_it_is_answered(view: View) -> None:
+    row = next(one for one in view.requests if one.answered_at is not None and one.asked_at is not None)
+    assert row.answered_at is not None
+    minutes = int((NOW - row.answered_at).total_seconds() // 60)
+    assert cut(request_lines(row, drawing(74))[0], 74).rstrip().endswith(f" {minutes}m")
+
+
+@pytest.mark.parametrize("width", [40, 48, 60])
+def test_the_steps_of_a_temporary_agent_are_counted_in_full(view: View, width: int) -> None:
+    lives = view.lifecycles
+    assert lives
+    for life in lives:
+        assert "/11 " in cut(sprint_lines(life, drawing(width))[0], width)
+
+
+def test_no_agent_is_said_to_wait_twice(view: View) -> None:
+    for row in view.roster:
+        state = text_of(roster_lines(row, drawing(60, lines=2))[1])
+        assert state.count("waits") < 2
+        assert state.count("not ") < 2
+
+
+@pytest.mark.anyio
+async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Banner()
+
+    app = Alone()
+    async with app.run_test(size=(60, 12)) as pilot:
+        banner = app.query_one(Banner)
+        banner.show(Notice("doubt", "the queue is older than what was written", "Restore it, or look. " * 20))
+        await pilot.pause()
+        shown = [banner.render_line(y).text.rstrip() for y in range(banner.size.height)]
+        assert len(shown) == 4
+        assert shown[-1].endswith("…")
+        assert not any(line.endswith("…") for line in shown[:-1])
+
+
+@pytest.mark.anyio
+async def test_tabs_move_closer_before_they_lose_their_words() -> None:
+    labels = ("Needs", "Inbox", "Req", "Deliv", "Sprint", "Hist", "Health")
+    tabs = tuple(Tab(label, str(number), label, label, "12") for number, label in enumerate(labels, 1))
+
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield TabBar()
+
+    app = Alone()
+    async with app.run_test(size=(80, 5)) as pilot:
+        bar = app.query_one(TabBar)
+        bar.show(tabs, "Needs")
+        await pilot.pause()
+        assert all(label in bar.render_line(0).text for label in labels)
