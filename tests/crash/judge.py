@@ -12,7 +12,7 @@ import yaml
 from store.errors import TeamError
 from tests.crash.models import Image, images
 from tests.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
-from tests.crash.state import PROBE, Broken, State, check_files, read_state
+from tests.crash.state import PROBE, Broken, State, check_files, check_history, read_state
 from tests.crash.stories import QUEUE, Story, open_team, send
 from tests.store.contract import make_message
 
@@ -189,12 +189,14 @@ def judge(
         Broken: Naming the promise.
     """
     intruded = any(FOREIGN.encode() in disk.inodes[number].data for number in disk.tree.values())
+    check_history(disk, ROOT)
     _probe(disk)
     state = state_of(disk)
     allowed = expected.new if returned else (*expected.old, *expected.new)
     if state not in allowed or (intruded and FOREIGN not in str(state)):
         raise Broken(f"neither before nor after: {state}")
     check_files(disk, ROOT)
+    check_history(disk, ROOT)
     story.act(open_team(disk))
     # A receive that is repeated reads the intruder's message too, rightly.
     if not intruded and state_of(disk) not in (repeated or expected.new):

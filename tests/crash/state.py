@@ -11,7 +11,9 @@ import yaml
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.healing import replay
 from store.backends.yamlteam.holder import parse_released, read_text
+from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
+from store.backends.yamlteam.vouching import past_problems
 from tests.store.contract import make_message
 
 PROBE = 99
@@ -55,6 +57,18 @@ def check_files(disk: Disk, root: Path) -> None:
         raise Broken(f"the ledger says {told}, the queue {dict(live)}")
     if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:
         raise Broken("the lock was not left clean")
+
+
+def check_history(disk: Disk, root: Path) -> None:
+    """Nothing of history is told to be lost: no crash loses any.
+
+    Raises:
+        Broken: Naming what is told.
+    """
+    queue = root / _QUEUE
+    told = past_problems(disk, Layout(queue, root / "archive", root / "messenger-config.yaml"))
+    if told:
+        raise Broken(f"history is told to be lost: {told}")
 
 
 def _files(disk: Disk, folder: Path, ids: Callable[[Disk, Path], list[str]]) -> tuple[tuple[str, ...], ...]:

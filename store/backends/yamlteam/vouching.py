@@ -25,6 +25,7 @@ _SPAN = 1 << 20
 _ASKED = 20
 """How many missing messages are looked for in whole files, one by one."""
 _TRIES = 3
+_RECOVERY = frozenset({"heal", "undo", "abort"})
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
 
 
@@ -160,7 +161,7 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     released = parse_released(lock_text)
     lines = Ledger(disk, layout.audit).last(window=_LOOK_BACK)
     lost = audit_problem(disk, layout, lock_text, lines)
-    settled = released.seq if released is not None else lines[-1].seq - 1 if lines else 0
+    settled = released.seq if released is not None else _settled(lines)
     claims = _Claims()
     for line in reversed(lines):
         if line.seq <= settled and not claims.take(line):
@@ -168,6 +169,17 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     archives = Archives(disk, layout)
     checked = (_check(disk, layout, archives, agent, one) for agent, one in sorted(claims.by_agent.items()))
     return tuple(one for one in (lost, *checked) if one is not None)
+
+
+def _settled(lines: Sequence[Line]) -> int:
+    """Number of the last line that surely reached the archives while somebody writes, or died in writing.
+
+    The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.
+    """
+    end = len(lines)
+    while end and lines[end - 1].action in _RECOVERY:
+        end -= 1
+    return lines[end - 2].seq if end > 1 else 0
 
 
 def _left(line: Line) -> dict[str, int] | None:
