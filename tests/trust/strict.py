@@ -14,7 +14,8 @@ _SCREEN = re.compile(
     rf"""\x1b(?:
       \[\?(?:{_MODES})[hl] | \[\?(?:2026|2048)\$p      # modes, and asking for two of them
     | \[>\d+u | \[<u                                   # kitty keys on and off
-    | \[\d{{1,3}};\d{{1,3}}H | \[\d{{1,3}}[XC]         # cursor, erase, skip
+    | \[\d{{1,3}};\d{{1,3}}H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
+    | \[B\x08{{0,3}}                                     # a row down, at most three cells back
     | \[(?:0|(?:\d{{1,3}}(?:;\d{{1,3}})*))?m           # style
     | \](?:22;[a-z-]+|52;c;(?P<copied>[A-Za-z0-9+/=]*))\x07
     )""",
