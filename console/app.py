@@ -31,6 +31,8 @@ from console.terminal import Canvas, sparing
 from store.desk.seat import Seat
 from store.team import STARTING, Team, WatchHint, WatchState
 
+_COLLECT_AFTER = (2_000, 10, 10)
+"""Thresholds of the collector once the first picture stands; a long run must not keep what it made."""
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
 TICK = 5.0
@@ -204,8 +206,7 @@ class ConsoleApp(App[int]):
             self.set_timer(HOLDER_LOOK, self.look)
         if first:
             self.call_after_refresh(self._watch)
-            self.call_after_refresh(gc.freeze)
-            self.call_after_refresh(gc.enable)
+            self.call_after_refresh(_collect_as_usual)
 
     def _failed(self, error: BaseException) -> None:
         self._show(failure=reason_of(error))
@@ -250,3 +251,10 @@ class ConsoleApp(App[int]):
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
     return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))
+
+
+def _collect_as_usual() -> None:
+    """Leave out of collections what the start made, and collect soon again: the start puts it off."""
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+    gc.enable()

@@ -28,8 +28,12 @@ def pytest_configure() -> None:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The environment without what would change the command line's defaults, able to find the code."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TEAM_CONSOLE_", "PYTHON"))}
+    """The environment without what would change the command line's defaults, able to find the code.
+
+    A size in it, as pytest's workers inherit, would count for more than the size of a test's terminal.
+    """
+    ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
 
 

@@ -122,7 +122,7 @@ def quiet(count: int) -> Iterator[Letter]:
 
 
 def write_team(folder: Path, messages: Iterable[Letter], *, archived: int = 0) -> None:
-    """A YAML team of ten agents with `messages` in its queue, and in its archives the letters 0 to `archived`."""
+    """A team of ten agents that others wrote: `messages` in its queue, the letters 0 to `archived` in its archives."""
     folder.mkdir(parents=True, exist_ok=True)
     members = "".join(f"- name: {agent}\n  role: resident\n" for agent in AGENTS)
     text = f"team: bench\nlead: {LEAD}\nlanguage: any\nagents:\n- name: {LEAD}\n  role: master\n{members}"
@@ -138,12 +138,7 @@ def _write_archives(folder: Path, count: int) -> None:
         with (folder / f"{agent}-archive.yaml").open("w", encoding="utf-8") as file:
             file.write("messages:\n")
             for number in range(place, count, len(AGENTS)):
-                file.write(_closed(letter(number, to=agent)))
-
-
-def _closed(one: Letter) -> str:
-    entry = one.yaml().replace("\n  status: " + one.status, "\n  status: read", 1)
-    return f"{entry}# end {one.message_id} {zlib.crc32(entry.encode())}\n"
+                file.write(replace(letter(number, to=agent), status="read").yaml())
 
 
 def write_maildir(folder: Path, messages: Iterable[Letter]) -> None:

@@ -1,4 +1,4 @@
-"""The long run: ten changes a second against a console on a terminal; memory, descriptors and processor time.
+"""The long run: ten changes a second, or more, against a console on a terminal; memory, descriptors, processor time.
 
 `python -m tests.benchmarks.soak --minutes 60` prints a table at the end; memory must not grow by itself.
 """
@@ -22,7 +22,6 @@ from tests.benchmarks.process import descriptors, memory, processor_seconds
 from tests.benchmarks.table import Table, number
 from tests.benchmarks.terminal import Terminal
 
-RATE = 10
 _SIZE = 1_000
 _OPEN = 40
 """Messages of the long run that are unread at any moment; the oldest is read when there are more."""
@@ -44,25 +43,26 @@ def main(arguments: Sequence[str]) -> int:
     """Run for as long as asked and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long (default: 60)")
+    parser.add_argument("--rate", type=float, default=10.0, help="changes a second (default: 10)")
     parser.add_argument("--dir", metavar="DIR", help="where to put the temporary team (default: the system's)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="team-console-soak-", dir=options.dir) as name:
         folder = Path(name)
         print(describe(folder), end="\n\n", flush=True)
-        busy, idle = soak(folder, seconds=options.minutes * 60, idle=min(60.0, options.minutes * 6))
+        busy, idle = soak(folder, seconds=options.minutes * 60, idle=min(60.0, options.minutes * 6), rate=options.rate)
     print(table(busy, idle).text())
     print(f"Load at the end: {load()}")
     return 0
 
 
-def soak(folder: Path, *, seconds: float, idle: float) -> tuple[list[Sample], list[Sample]]:
+def soak(folder: Path, *, seconds: float, idle: float, rate: float = 10.0) -> tuple[list[Sample], list[Sample]]:
     """Samples of the busy time, a hundred of them, and two of the idle time after it."""
     team = folder / "team"
     write_team(team, quiet(_SIZE))
     change = _changes(team)
     with Terminal(console_command(team), environment(folder)) as terminal:
         terminal.settle(quiet=1.5)
-        busy = _busy(terminal, change, seconds)
+        busy = _busy(terminal, change, seconds, rate)
         _drain(terminal, 3.0)
         before = _sample(terminal, 0.0, 0)
         _drain(terminal, idle)
@@ -70,13 +70,13 @@ def soak(folder: Path, *, seconds: float, idle: float) -> tuple[list[Sample], li
     return busy, [before, after]
 
 
-def _busy(terminal: Terminal, change: Callable[[], None], seconds: float) -> list[Sample]:
+def _busy(terminal: Terminal, change: Callable[[], None], seconds: float, rate: float) -> list[Sample]:
     start, done = perf_counter(), 0
     samples = [_sample(terminal, 0.0, 0)]
     while (now := perf_counter() - start) < seconds:
         change()
         done += 1
-        _drain(terminal, max(0.0, done / RATE - (perf_counter() - start)))
+        _drain(terminal, max(0.0, done / rate - (perf_counter() - start)))
         if now >= len(samples) * seconds / 100:
             samples.append(_sample(terminal, perf_counter() - start, done))
     return [*samples, _sample(terminal, perf_counter() - start, done)]

@@ -58,6 +58,17 @@ def test_an_archive_that_is_whole_is_not_spoken_of(root: Path) -> None:
     assert {one.code for one in open_yaml(root).snapshot().problems} <= {"UNLOCKED_WRITE"}
 
 
+def test_a_team_that_others_wrote_without_an_audit_lost_none(root: Path) -> None:
+    for name in ("audit.jsonl", "message-queue.yaml.lock", "message-queue.yaml.prev"):
+        (root / name).unlink(missing_ok=True)
+    assert AUDIT_LOST in {one.code for one in open_yaml(root).snapshot().problems}
+    text = (root / ARCHIVE).read_text()
+    (root / ARCHIVE).write_text("".join(line for line in text.splitlines(True) if not line.startswith("# end")))
+    numbers, codes = _history(open_yaml(root))
+    assert (len(numbers), codes) == (8, set())
+    assert open_yaml(root).snapshot().problems == ()
+
+
 @pytest.mark.parametrize("harm", [one for one in HARMS if one not in ("conflict markers", "two documents")])
 def test_history_that_lost_something_says_so_whatever_happened_to_the_archive(root: Path, harm: str) -> None:
     HARMS[harm](root / ARCHIVE)

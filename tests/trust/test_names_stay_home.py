@@ -90,7 +90,7 @@ def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_t
     for words in (
         ("deliver",),
         ("receive", "--agent", "task-manager"),
-        ("clear", "--older-than-days", "1"),
+        ("clear", "--older-than-days", "0"),
         ("check",),
     ):
         done = team(*words)

@@ -24,6 +24,8 @@ _SPAN = 1 << 20
 """Bytes at the end of each part of an archive in which messages are looked for."""
 _ASKED = 20
 """How many missing messages are looked for in whole files, one by one."""
+_CLOSING = 1 << 10
+"""Bytes at the end of an archive among which its last closing line is."""
 _TRIES = 3
 _RECOVERY = frozenset({"heal", "undo", "abort"})
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
@@ -147,8 +149,20 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
 
 
 def _was_written(disk: Disk, layout: Layout) -> bool:
-    """Whether something beside the ledger shows that there was one: each of our writes leaves a line first."""
-    return disk.stat(layout.prev) is not None or any(map(archive_part, disk.names(layout.archives)))
+    """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
+
+    Archives as other programs keep them, without closing lines, show nothing.
+    """
+    if disk.stat(layout.prev) is not None:
+        return True
+    return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
+
+
+def _ends_closed(disk: Disk, path: Path) -> bool:
+    found = disk.stat(path)
+    if found is None or found.kind != "file":
+        return False
+    return bool(closed_ids(disk.read(path, max(0, found.size - _CLOSING))[0]))
 
 
 def _state(disk: Disk, layout: Layout) -> object:
