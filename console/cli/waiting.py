@@ -45,14 +45,20 @@ async def _until(team: Team, check: Callable[[], T | None], seconds: float | Non
             left = _TICK if end is None else min(_TICK, end - loop.time())
             if left <= 0:
                 return None
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), left)
+            await either(changed, left)
             changed.clear()
         return found
     finally:
         watcher.cancel()
         with suppress(asyncio.CancelledError):
             await watcher
+
+
+async def either(changed: asyncio.Event, seconds: float) -> None:
+    """Wait for a change, but not longer. `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await changed.wait()
 
 
 async def _watch(team: Team, changed: asyncio.Event) -> None:

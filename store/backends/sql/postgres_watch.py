@@ -41,7 +41,8 @@ async def watch(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
 async def _listen(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
     from psycopg import AsyncConnection
 
-    connection = await asyncio.wait_for(AsyncConnection.connect(**options, autocommit=True), 2 * _ANSWER_SECONDS)
+    async with asyncio.timeout(2 * _ANSWER_SECONDS):
+        connection = await AsyncConnection.connect(**options, autocommit=True)
     try:
         await connection.execute(f"LISTEN {CHANNEL}")
         seen = await _glance(connection)

@@ -83,7 +83,8 @@ class _News:
                 pause = _RETRY_FIRST
             self._tell(*self._without_events(reason))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._restart.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._restart.wait()
             pause = min(2 * pause, _RETRY_MOST)
 
     async def _events(self) -> str:
