@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 from tests.torture.run import torture
 
+_SECONDS = 60.0 if "CI" in os.environ else 8.0
+"""`python -m tests.torture --seconds 1800` is the long run."""
+
 
 def test_nothing_is_lost_doubled_or_left_behind() -> None:
-    # A short run; `python -m tests.torture --seconds 1800` is the long one.
-    outcome = torture(seconds=8, seed=11, patience=60)
+    outcome = torture(seconds=_SECONDS, seed=11, patience=60)
     assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
     assert outcome.harm["SIGKILL"] > 3
     assert len(outcome.receipts.sent) > 20
