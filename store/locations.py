@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,12 +96,23 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 
 
 def _open_database(location: str, *, read_only: bool, clock: Clock) -> Team:
-    try:
+    with needing_packages(location):
         from store.backends.sql.locate import open_database
+    return open_database(location, read_only=read_only, clock=clock)
+
+
+@contextmanager
+def needing_packages(location: str) -> Iterator[None]:
+    """Say what a team at `location` needs installed when an import in the block fails.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND`, with the command that installs it.
+    """
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise TeamError(
             Code.TEAM_NOT_FOUND,
             f"{location}: teams in a database need {error.name}",
             "Install them with: pip install 'team-console[sql]' (or [postgresql]).",
         ) from error
-    return open_database(location, read_only=read_only, clock=clock)

@@ -13,7 +13,7 @@ from store.clock import Clock, utc_now
 from store.config import TeamConfig
 from store.desk.inbox import readable
 from store.errors import Code, TeamError
-from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, open_team
+from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, needing_packages, open_team
 from store.message import Message, Status
 from store.names import ALL, USER, is_name
 from store.team import AuditLine, Team, Transaction
@@ -56,7 +56,8 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
     from store.config_text import settings_text
 
     if "://" in location or location.endswith(DATABASE_SUFFIXES):
-        from store.backends.sql.locate import create_database
+        with needing_packages(location):
+            from store.backends.sql.locate import create_database
 
         create_database(location, settings_text(config))
         return open_team(location, clock=clock)
