@@ -13,6 +13,8 @@ from store.team import STARTING, WatchHint, WatchState
 
 POLL_SECONDS = 0.5
 """How often the files are looked at, whatever events say."""
+_STEP = 15
+"""Milliseconds between two looks of the watcher for events: sooner costs an idle processor, later every change."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
 _OURS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
 _Look = tuple[object, ...]
@@ -98,7 +100,7 @@ class _News:
         try:
             from watchfiles import awatch
 
-            events = awatch(folder, recursive=False, watch_filter=None, debounce=50, step=10, stop_event=stop)
+            events = awatch(folder, recursive=False, watch_filter=None, debounce=50, step=_STEP, stop_event=stop)
             async for changes in events:
                 if any(self._concerns(path) for _, path in changes):
                     self._look_again()
