@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from console.subject import Mode, Subject
 from store.desk.failures import Remedy
@@ -25,8 +26,7 @@ Reason = Callable[[Subject], str | None]
 """Why an action cannot be used on a subject, as a short sentence; None when it can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One thing the console can do.
 
     Attributes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import events, on, work
 from textual.app import App
 from textual.binding import Binding, BindingType

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from store.team import AUDIT_LOST, Condition, Problem, Snapshot, Team
 from store.views.rows import View
@@ -13,14 +15,13 @@ if TYPE_CHECKING:
     from store.views.board import Board
     from store.views.history import Past
 
-GLIMPSE = 500
-"""Messages of the first picture of a large store."""
+GLIMPSE = 200
+"""Messages of the first picture of a store that holds many more."""
 _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """What one reading saw.
 
     Attributes:

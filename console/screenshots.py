@@ -9,9 +9,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from textual.pilot import Pilot
 
 from console.app import ConsoleApp
@@ -24,8 +24,7 @@ _PLACE = "~/projects/reports"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A state of the screen worth a picture: its size and the keys that lead there."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from console.feed import Sight
 from console.subject import Mode
@@ -25,8 +26,7 @@ _SILENT = 45.0
 _LIVE = WatchHint(WatchState.LIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """All that is known about how true the screen is.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from store.message import Message, Status
 from store.names import USER
@@ -28,8 +29,7 @@ class Mode(StrEnum):
         return "Needs you" if self is Mode.NEEDS else self.value.capitalize()
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What an action is about.
 
     Attributes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+
+class Agent(Struct, frozen=True):
     """A configured member.
 
     Attributes:
@@ -29,8 +29,7 @@ class Agent:
     may_send: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """A standard handoff offered when composing (`REQUIREMENTS.md` B.2)."""
 
     key: str
@@ -40,8 +39,7 @@ class Route:
     payload: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TeamConfig:
+class TeamConfig(Struct, frozen=True):
     """The settings of one team; every value has a default, so a team works without a file.
 
     Attributes:
@@ -77,8 +75,12 @@ class TeamConfig:
     priorities: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     routes: tuple[Route, ...] = ()
     spawn: tuple[str, ...] = ()
-    key: bytes = field(default=b"", repr=False)
+    key: bytes = b""
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Its name alone: the key belongs in no log and no traceback."""
+        return f"TeamConfig({self.name!r})"
 
     def agent(self, name: str) -> Agent:
         """The member's settings, or defaults for a name that is not configured."""

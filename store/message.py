@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import from_text
 from store.names import ALL
@@ -58,8 +59,7 @@ ENVELOPE_KEYS = frozenset(
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Message:
+class Message(Struct, frozen=True, eq=False):
     """One message. Compare with `is` or by `record`: a backend hands out the same object until the record changes.
 
     Attributes:

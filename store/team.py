@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from store.clock import Clock
 from store.config import TeamConfig
@@ -42,8 +43,7 @@ LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something wrong that a human should know: a departure, a damaged place, a stale lock.
 
     Attributes:
@@ -66,8 +66,7 @@ class Problem:
         return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class LockHolder:
+class LockHolder(Struct, frozen=True):
     """Who holds the write lock now, as far as the lock file tells.
 
     Attributes:
@@ -81,8 +80,7 @@ class LockHolder:
     alive: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """What a backend can do; the console greys the rest and gives the reason.
 
     Attributes:
@@ -102,8 +100,7 @@ class Capabilities:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The team at one moment, read without a lock. Unchanged messages are the same objects as before.
 
     Attributes:
@@ -147,8 +144,7 @@ class Snapshot:
         return any(one.code == ROLLED_BACK for one in self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A stretch of history, newest first; `cursor` continues it, None at the end."""
 
     messages: tuple[Message, ...]
@@ -168,16 +164,14 @@ STARTING = "starting"
 """Reason of the first hint of a watch that cannot say yet how it will go on; nobody needs to be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchHint:
+class WatchHint(Struct, frozen=True):
     """Look again: something may have changed, or the way of watching did (`reason` says why)."""
 
     state: WatchState
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditLine:
+class AuditLine(Struct, frozen=True):
     """One write action on record.
 
     Attributes:

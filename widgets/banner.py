@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -12,8 +12,7 @@ from widgets.cells import Line, fit, wrap
 from widgets.tones import Inked
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """What is the matter.
 
     Attributes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from rich.cells import cell_len, set_cell_size
 
@@ -16,7 +17,7 @@ _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 )
-_TOKEN = re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+_WORDS = re.compile(r"[ \t]+|[^ \t]+")
 
 
 def width_of(line: Line) -> int:
@@ -95,11 +96,21 @@ def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
 
 def _tokens(line: Line, width: int) -> Iterator[Part]:
     for text, tone in line:
-        for word in _TOKEN.findall(text.expandtabs(4)):
+        for word in _words(text.expandtabs(4)):
             if cell_len(word) <= width:
                 yield word, tone
             else:
                 yield from ((piece, tone) for piece in _pieces(word, max(1, width)))
+
+
+def _words(text: str) -> list[str]:
+    """Spaces and what stands between them; wide characters one by one, because a line may end after each."""
+    return _WORDS.findall(text) if text.isascii() else _words_of_any_script().findall(text)
+
+
+@cache
+def _words_of_any_script() -> re.Pattern[str]:
+    return re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from widgets.cells import Line, fit, pad, wrap
 from widgets.prose import plain, prose, structured
@@ -21,31 +22,27 @@ class Form(Enum):
     STRUCTURED = "structured"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A block of safe text; `form` says how to read it."""
 
     text: str
     form: Form = Form.PROSE
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """Begins a section."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Lines made elsewhere, wrapped with a hanging indent of `indent` cells."""
 
     lines: tuple[Line, ...]
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A label and what it says; facts in a row share one column of labels."""
 
     label: str
@@ -55,8 +52,7 @@ class Fact:
 Block = Text | Heading | Lines | Fact
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One thing to read.
 
     Attributes:

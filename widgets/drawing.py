@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeVar
+
+from msgspec import Struct
 
 from widgets.cells import Line, width_of, wrap
 
 RowT = TypeVar("RowT")
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """What a row is drawn for.
 
     Attributes:

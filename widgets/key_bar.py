@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.events import Click, Resize
 from textual.message import Message
 
@@ -12,8 +13,7 @@ from widgets.cells import Line, width_of
 from widgets.one_line import OneLine
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHint:
+class KeyHint(Struct, frozen=True):
     """A key and what it does; greyed when it cannot be used just now."""
 
     key: str

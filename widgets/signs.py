@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from store.message import Message, Priority, Status
 from store.safe import safe_line
 from store.views.rows import AgentState, DeliveryState, Need, RequestState, StoryState
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(Struct, frozen=True):
     """How a state is written."""
 
     glyph: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from widgets.cells import Line, crop, width_of
 from widgets.one_line import OneLine
 
 
-@dataclass(frozen=True, slots=True)
-class Pulse:
+class Pulse(Struct, frozen=True):
     """How fresh the screen is: a glyph, a word, its tone, and perhaps an age or reason in safe text."""
 
     glyph: str
@@ -29,8 +29,7 @@ UNREADABLE = Pulse("✗", "UNREADABLE", "alarm")
 VANISHED = Pulse("∅", "VANISHED", "alarm")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Everything the status line says; names and place are safe text."""
 
     team: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.events import Click, Resize
 from textual.message import Message
 
@@ -12,8 +13,7 @@ from widgets.cells import Line, width_of
 from widgets.one_line import OneLine
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Struct, frozen=True):
     """One mode; `count` is short text such as `5` or `6/9`, `tone` its urgency."""
 
     id: str

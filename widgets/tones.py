@@ -7,9 +7,9 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color, ColorParseError
@@ -24,8 +24,7 @@ else:
     _Widget = object
 
 
-@dataclass(frozen=True, slots=True)
-class Tone:
+class Tone(Struct, frozen=True):
     """A theme variable for the letters, one for what is behind them, and a weight."""
 
     front: str = ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import to_text
 from store.message import Message
@@ -14,8 +15,7 @@ from store.team import Condition, Snapshot
 _HEALTHY = {Condition.OK, Condition.EMPTY}
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One change.
 
     Attributes:

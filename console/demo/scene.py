@@ -6,18 +6,18 @@ import hashlib
 import json
 from base64 import b32encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.clock import epoch_ms, to_text
 from store.config import Agent
 from store.message import Message, new_record
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One record of the past, live or only in the archive of its reader."""
 
     message: Message
@@ -25,8 +25,7 @@ class Line:
     live: bool = True
 
 
-@dataclass
-class Scene:
+class Scene(Struct):
     """Collects the past of a team whose present moment is `now`; ids depend on nothing but the order of calls."""
 
     now: datetime

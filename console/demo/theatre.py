@@ -11,10 +11,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from msgspec import Struct
 
 from console.demo import words
 from console.demo.courier import ABSENT, command, seed_tries
@@ -40,8 +41,7 @@ _PATIENCE = 8.0
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass(frozen=True, slots=True)
-class Performance:
+class Performance(Struct, frozen=True):
     """How the demo is to run: same seed, same words; `speed` 2 is twice as fast."""
 
     seed: int

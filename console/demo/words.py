@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 TEAM = "sprint-42"
 LEAD = "ceo"
 SESSION = "sprint-2026-02-24-1"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A plan an agent can hand in, and what it reports while it carries it out."""
 
     summary: str
@@ -143,8 +142,7 @@ def story_path(key: str) -> str:
     return f"_bmad-output/stories/{key}-{slug}.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """Something a developer agent runs into: what the debugger makes of it, and the choice only a human can make."""
 
     error: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual import work
 from textual.worker import Worker, WorkerState
 
@@ -34,8 +35,7 @@ _AUDITED = 100
 """Lines of the audit trail that are checked and shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vital:
+class Vital(Struct, frozen=True):
     """One fact about the store.
 
     Attributes:

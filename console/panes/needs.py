@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
+
+from msgspec.structs import replace
 
 from console.panes.pane import ListPane, Shelf
 from console.subject import Mode

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from msgspec import Struct, field
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -37,8 +38,7 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(Struct, frozen=True):
     """What panes read from beside the view.
 
     Attributes:

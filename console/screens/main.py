@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
 from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
@@ -64,6 +65,7 @@ class MainScreen(Screen[None]):
         self.busy = ""
         self.showing = Showing(since=-inf)
         self._told = False
+        self._warned: dict[str, float] = {}
         self._panes: dict[Mode, Pane] = {}
         self._shown: dict[Mode, Situation] = {}
 
@@ -225,8 +227,14 @@ class MainScreen(Screen[None]):
         self.app.redraw()  # type: ignore[attr-defined]
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; `text` is safe already."""
-        self.app.notify(text, severity=severity, markup=False, timeout=6 if severity == "information" else 9)  # type: ignore[arg-type]
+        """Say something for a few seconds, a warning that still stands there only once; `text` is safe already."""
+        moment, seconds = monotonic(), 6.0 if severity == "information" else 9.0
+        self._warned = {said: until for said, until in self._warned.items() if until > moment}
+        if text in self._warned:
+            return
+        if severity == "warning":
+            self._warned[text] = moment + seconds
+        self.app.notify(text, severity=severity, markup=False, timeout=seconds)  # type: ignore[arg-type]
 
     def show_again(self) -> None:
         """Show the same situation anew, because more is known of it."""

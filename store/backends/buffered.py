@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.config import TeamConfig
 from store.errors import Code, TeamError
@@ -16,8 +17,7 @@ from store.protocol.reading import reading
 from store.team import Problem
 
 
-@dataclass(slots=True)
-class Changes:
+class Changes(Struct):
     """What a transaction wants to make durable, in the order of its calls.
 
     Attributes:

@@ -6,8 +6,9 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from store.backends.buffered import BufferedTransaction, Changes, carries
 from store.clock import Clock, to_text, utc_now
@@ -28,8 +29,7 @@ from store.team import (
 )
 
 
-@dataclass
-class _State:
+class _State(Struct):
     messages: tuple[Message, ...] = ()
     archives: dict[str, list[Message]] = field(default_factory=dict)
     audit: list[AuditLine] = field(default_factory=list)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from store.config import TeamConfig
 from store.desk.routing import Job, by_age, job_of
@@ -12,8 +13,7 @@ from store.message import Message
 from store.team import Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One try to hand a message to one recipient.
 
     Attributes:
@@ -26,8 +26,7 @@ class Attempt:
     error: str | None
 
 
-@dataclass(slots=True)
-class Delivered:
+class Delivered(Struct):
     """What one pass of the router did.
 
     Attributes:
@@ -58,8 +57,7 @@ class Delivered:
         return counts
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Which messages a pass is about; None means all.
 
     Attributes:

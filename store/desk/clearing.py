@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from store.clock import from_text
 from store.desk.failures import archive_and_remove
@@ -31,8 +32,7 @@ _ENDED_AT: Mapping[str, tuple[str, ...]] = {
 _MEGABYTE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
+class Cleared(Struct, frozen=True):
     """What left the queue.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import epoch_ms, to_text
 from store.config import TeamConfig
@@ -25,8 +26,7 @@ _MAX_DEPTH = 32
 _PREVIEW_CHARACTERS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """What is to be sent, before it is known to whom exactly.
 
     Attributes:

@@ -7,10 +7,11 @@ Several ids are treated in one transaction: those that still can be are, and the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import to_text
 from store.config import TeamConfig
@@ -45,8 +46,7 @@ _FRESH: Mapping[str, Any] = {
 _Change = Callable[[Transaction, Message], Message | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """What a remedy would do now.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import from_text, to_text
 from store.config import TeamConfig
@@ -20,8 +21,7 @@ from store.protocol.reading import reading
 from store.team import Condition, Problem, Snapshot, Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """What `receive` hands out.
 
     Attributes:

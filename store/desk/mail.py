@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from store.desk.draft import Draft, not_listening, resolve, write
 from store.desk.seat import Receipt, Seat
@@ -13,8 +14,7 @@ from store.names import ALL, USER, nearest
 from store.protocol.fields import as_written, check_outgoing, default_recipients
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """Who a message would reach.
 
     Attributes:

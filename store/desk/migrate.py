@@ -6,8 +6,9 @@ Every step can be repeated: what is there already is not copied again, so a run 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from store.clock import Clock, utc_now
 from store.config import TeamConfig
@@ -25,8 +26,7 @@ Progress = Callable[[str, int], None]
 """Told what was just copied and how many of it so far."""
 
 
-@dataclass(slots=True)
-class Migrated:
+class Migrated(Struct):
     """What a migration did.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from store.desk.draft import Draft, check_known, new_request_id, write
 from store.desk.inbox import mark_as_read
@@ -21,8 +22,7 @@ from store.protocol.reading import reading
 from store.team import Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """An answer to a request.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import to_text
 from store.desk.attempts import Delivered
@@ -60,8 +61,7 @@ def route(seat: Seat, document: Any) -> dict[str, Any]:
     return _ACTIONS[asked.action](seat, asked)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """One request with its parameters read."""
 
     action: str

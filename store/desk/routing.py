@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from store.clock import to_text
 from store.config import TeamConfig
@@ -20,8 +21,7 @@ _MAX_ERROR = 500
 _CLEARED = {"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One message that is due, and whom it is still to be handed to.
 
     Attributes:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from store.message import Message
 from store.team import Problem, Team
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(Struct, frozen=True):
     """An identity at a team.
 
     Attributes:
@@ -23,8 +23,7 @@ class Seat:
     wait: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """What a write action did; made only after the store has it.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import compress, count, islice
 from operator import attrgetter, is_not, lt
+
+from msgspec import Struct
 
 from store.message import Message
 from store.protocol.kinds import Family
@@ -46,8 +47,7 @@ class Entry:
         return read.request_id is not None or (read.kind is not None and read.kind.family is Family.SPRINT)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What left and what came, each in stored order; a changed message is in both."""
 
     removed: tuple[Entry, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.errors import Code, TeamError
 from store.names import ALL
@@ -22,8 +23,7 @@ from store.protocol.values import named
 _FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A document that fits the matrix of seed 001 section 7.1.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from store.message import Priority
 
@@ -31,8 +32,7 @@ class RequestKind(StrEnum):
     RESEARCH = "research"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One kind of message.
 
     Attributes:

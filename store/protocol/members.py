@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.config import TeamConfig
 from store.message import Message
@@ -18,8 +19,7 @@ MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER})
 _LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}
 
 
-@dataclass(slots=True)
-class Membership:
+class Membership(Struct):
     """Who is in the team and who was.
 
     Attributes:

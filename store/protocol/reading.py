@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from store.message import Message
 from store.protocol.kinds import Family, Kind, RequestKind
@@ -34,8 +35,7 @@ _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Reading(Struct, frozen=True, eq=False):
     """One message, understood.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from store.message import Message
 from store.protocol.entries import Entry, Order
@@ -12,8 +13,7 @@ from store.protocol.members import Membership
 REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """The latest word on an agent's stop.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from store.message import Message
 from store.names import ALL, USER
@@ -34,8 +35,7 @@ _NEEDS = {
 _Key = tuple[int, datetime, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """Everything that could need somebody at one moment.
 
     Attributes:

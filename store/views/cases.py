@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from store.clock import from_text
 from store.config import TeamConfig
@@ -19,8 +20,7 @@ _TALK = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
 """Kinds whose answers are ordinary messages, so that saying more is no second answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A question, judged.
 
     Attributes:

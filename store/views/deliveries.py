@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import Any
+
+from msgspec.structs import replace
 
 from store.message import Status
 from store.protocol.entries import Entry

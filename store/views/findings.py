@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from store.config import TeamConfig
 from store.names import nearest
@@ -18,8 +19,7 @@ from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What findings are drawn from, beside single messages."""
 
     config: TeamConfig

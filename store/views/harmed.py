@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from store.views.rows import AttentionItem, Flag, RequestRow
 
 
-@dataclass(frozen=True, slots=True)
-class Harmed:
+class Harmed(Struct, frozen=True):
     """Marks what rests on the messages with these ids."""
 
     ids: frozenset[str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
 
 from store.clock import from_text
 from store.errors import Code, TeamError
@@ -29,8 +30,7 @@ UNREADABLE = "UNREADABLE_ARCHIVE"
 _PAGE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which messages are wanted; None and empty values let everything through.
 
     Attributes:
@@ -55,8 +55,7 @@ class Wanted:
         return self.pattern is None or any(self.pattern.search(text) for text in _texts(message))
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """A step of a search.
 
     Attributes:
@@ -69,8 +68,7 @@ class Stretch:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """The newest archived messages, newest first.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from store.config import TeamConfig
 from store.message import Status

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from store.protocol.entries import Entry
 from store.views.rosters import Rosters
@@ -39,8 +40,7 @@ LIFE = frozenset(_STEPS)
 """Kinds that are a step in the life of the agent they speak of."""
 
 
-@dataclass(slots=True)
-class Life:
+class Life(Struct):
     """One agent from its creation to its end; a name used again begins a new one."""
 
     agent: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from store.config import TeamConfig
 from store.names import ALL, USER
@@ -23,8 +24,7 @@ _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "res
 _NO_INBOX = Inbox()
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What the roster is made of, at one moment.
 
     Attributes:

@@ -6,10 +6,11 @@ Rows carry moments, not ages, so that a clock tick needs no new view: ask `waiti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from store.message import Message
 from store.protocol.kinds import RequestKind
@@ -54,8 +55,7 @@ class Flag(StrEnum):
     DAMAGED = "record damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class RosterRow:
+class RosterRow(Struct, frozen=True):
     """One agent, configured or met in traffic.
 
     Attributes:
@@ -78,8 +78,7 @@ class RosterRow:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRow:
+class RequestRow(Struct, frozen=True):
     """One request with its answers, as the ledger knows it.
 
     Attributes:
@@ -151,8 +150,7 @@ class Need(StrEnum):
     MESSAGE = "MESSAGE"
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionItem:
+class AttentionItem(Struct, frozen=True):
     """One thing that waits for the human.
 
     Attributes:
@@ -194,8 +192,7 @@ class DeliveryState(StrEnum):
     RECALLED = "recalled"
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryRow:
+class DeliveryRow(Struct, frozen=True):
     """One message of the failure desk and the router's queue.
 
     Attributes:
@@ -224,8 +221,7 @@ class StoryState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(Struct, frozen=True):
     """One story; `blocked_by` lists those of `depends_on` that are not done."""
 
     key: str
@@ -235,8 +231,7 @@ class Story:
     blocked_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """One batch of a sprint session with its stories in plan order."""
 
     key: str
@@ -253,8 +248,7 @@ class Batch:
         return sum(story.state is state for story in self.stories)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One of the eleven steps of a temporary agent's life (seed 002, creation sequence); `at` None: not seen."""
 
     number: int
@@ -263,8 +257,7 @@ class Step:
     message: Message | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lifecycle:
+class Lifecycle(Struct, frozen=True):
     """The eleven steps of one temporary agent and what departs from their order."""
 
     key: str
@@ -277,8 +270,7 @@ class Lifecycle:
     ended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """Everything the screens and verbs show, from one snapshot, for one identity.
 
     Attributes:

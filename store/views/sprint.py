@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.protocol.entries import Entry
 from store.views.rows import Batch, Story, StoryState
@@ -23,8 +24,7 @@ _NOT_LAST = ("story-creator", "story-reviewer", "dev-runner")
 """Agents whose success hands the story on; it is not done yet (`REQUIREMENTS.md` B.4)."""
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(Struct):
     batch_id: str
     stories: list[str] = field(default_factory=list)
     slave: str = ""
@@ -32,8 +32,7 @@ class _Batch:
     report: Entry | None = None
 
 
-@dataclass(slots=True)
-class _Session:
+class _Session(Struct):
     name: str
     batches: dict[str, _Batch] = field(default_factory=dict)
     needs: dict[str, list[str]] = field(default_factory=dict)
@@ -46,8 +45,7 @@ class _Session:
         return next((one for one in self.batches.values() if story in one.stories), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Sprint:
+class Sprint(Struct, frozen=True):
     """What is planned, done and under way.
 
     Attributes:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from console.cli.main import run
-from tests.conftest import CommandLine
-from tests.trust.damage import FILES, HARMS, healthy
+from tests.trust.damage import FILES, HARMS, healthy_team
 
 BESIDE = {**{name: path for name, path in FILES.items() if name != "queue"}, "lock": "message-queue.yaml.lock"}
 CHOSEN = ("emptied", "zeros", "few bits flipped", "gone", "a folder instead", "a pipe instead", "a loop of links")
@@ -33,15 +32,8 @@ STATUSES = {0, 1, 4}
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A healthy team with something in every file."""
-    folder: Path = tmp_path_factory.mktemp("model") / "team"
-    folder.mkdir()
-    made = CommandLine(folder)
-    made.ok(
-        "init", ".", "--name", "sprint-42", "--lead", "ceo", "--agent", "task-manager:plan", "--agent", "file-manager"
-    )
-    healthy(made)
-    return folder
+    """A healthy team to make copies of."""
+    return healthy_team(tmp_path_factory.mktemp("model") / "team")
 
 
 @pytest.mark.parametrize("harm", CHOSEN)

@@ -191,6 +191,14 @@ async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
         assert desk.app.screen is desk.app.main
 
 
+async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, me="file-manager") as desk:
+        await desk.press("3", *"aaaa", "r")
+        await desk.until(lambda: any(one.startswith("reject") for one in desk.toasts), "an answer to the last key")
+        assert desk.toasts == ["approve: only ceo answers it", "reject: only ceo answers it"]
+
+
 async def test_letters_never_act_while_text_is_typed(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

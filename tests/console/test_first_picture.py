@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from console.app import ConsoleApp
 from console.early import EarlyFeed

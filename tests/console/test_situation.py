@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from console.feed import Sight
 from console.situation import Situation, empty_words, no_writing, notice_of, pulse_of

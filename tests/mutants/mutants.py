@@ -107,7 +107,7 @@ def _lock_inode(patch: pytest.MonkeyPatch) -> None:
 
 
 def _with_inode(found: Any, ino: int) -> Any:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(found, ino=ino) if found is not None else None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from store.config import TeamConfig
 from store.message import Message, from_record
 from store.protocol.signing import Seal, canonical, seal_of, sign
 from tests.protocol.conftest import message
@@ -77,3 +78,9 @@ def test_the_order_of_keys_and_the_spelling_of_a_backend_do_not_matter() -> None
 
 def test_text_of_any_script_and_even_a_lone_surrogate_can_be_signed() -> None:
     assert seal_of(signed(payload={"content": "任务 \ud83d \x00"}), KEY) is Seal.SIGNED
+
+
+def test_the_key_shows_in_no_log_and_no_traceback() -> None:
+    words = f"{TeamConfig(name='sprint-42', key=KEY)!r}"
+    assert "sprint-42" in words
+    assert KEY.decode() not in words

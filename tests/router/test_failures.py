@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from store.backends.memory import MemoryTeam
 from store.clock import to_text

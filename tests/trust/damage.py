@@ -89,6 +89,16 @@ def healthy(team: CommandLine) -> None:
     opened.close()
 
 
+def healthy_team(folder: Path) -> Path:
+    """Make a new team with something in every file; returns `folder`, which is the team's."""
+    folder.mkdir()
+    members = ("--agent", "task-manager:plan", "--agent", "file-manager")
+    team = CommandLine(folder)
+    team.ok("init", ".", "--name", "sprint-42", "--lead", "ceo", *members)
+    healthy(team)
+    return folder
+
+
 def repair(path: Path, good: Path) -> None:
     """Put the file `good` in the place of whatever is at `path`."""
     staged = path.parent / "repaired.new"

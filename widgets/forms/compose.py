@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from msgspec import Struct, field
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -25,8 +25,7 @@ from widgets.note import Letter
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What the human wrote, as typed.
 
     Attributes:
@@ -42,8 +41,7 @@ class Written:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Handoff:
+class Handoff(Struct, frozen=True):
     """A standard way to hand work on: choosing it fills in the recipient and the kind.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
@@ -18,8 +17,7 @@ _KEY, _TEXT = 12, 66
 """Cells of the column of keys and of the one beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class HelpRow:
+class HelpRow(Struct, frozen=True):
     """A key, what it does, and why it cannot be used now; empty when it can."""
 
     key: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from console.cli.call import Call
 from console.cli.looking import view_of_team

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from console.cli.arguments import complete_with
 from console.cli.call import LOCK_WAIT, Call

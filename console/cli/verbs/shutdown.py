@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
@@ -32,8 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One agent that was asked, and what it said; `answer` is None when it said nothing in time."""
 
     agent: str

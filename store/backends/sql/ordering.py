@@ -6,15 +6,15 @@ Rows of ours come as they arrived. Of rows of other programs nobody knows that: 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from store.backends.sql.rows import Entry
 from store.message import Message
 from store.team import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """All rows at one moment.
 
     Attributes:
@@ -37,8 +37,7 @@ class State:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Rows that are there now and were not so before, and rows as they were and are not any more."""
 
     added: Sequence[Entry] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from store.backends.sql.dialect import Dialect, Fetched, Progress
@@ -20,8 +21,7 @@ _SOME = 500
 """So many ids are asked for at once."""
 
 
-@dataclass(slots=True)
-class _Rows:
+class _Rows(Struct):
     """A whole table as read last, row by row."""
 
     rows: Sequence[tuple[Any, ...]] = ()

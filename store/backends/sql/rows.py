@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from store.clock import from_text, to_text
 from store.message import Message, Priority, Status, from_record
@@ -51,8 +52,7 @@ COLUMNS = Row._fields[:-1]
 """Names of the columns, in the order of seed 003."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One row, understood.
 
     Attributes:

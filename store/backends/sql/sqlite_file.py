@@ -12,9 +12,10 @@ import sqlite3
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from store.team import LockHolder
 
@@ -29,8 +30,7 @@ Stamp = tuple[int, int, int]
 """Inode, size and time in ns of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """What tells one version of a database from the next without opening it: its files, and the end of its log.
 
     The log is written and synced before the commit can be seen; only its index says when that is.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -125,8 +125,7 @@ VERSION_KEY = "version"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """`agent_message` as it is in this database; other programs may have more or fewer columns.
 
     Attributes:

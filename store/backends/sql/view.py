@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from store.backends.sql.dialect import Dialect, Progress
@@ -22,8 +22,7 @@ _ASK_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """What one look at the database gave.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from store.backends.yamlteam.archives import Archives, closed
 from store.backends.yamlteam.codec import QueueText
@@ -15,8 +16,7 @@ from store.backends.yamlteam.work import Work, archive_record
 from store.team import Problem
 
 
-@dataclass(slots=True)
-class Append:
+class Append(Struct):
     """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
 
     path: Path

@@ -10,8 +10,9 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from store.backends.buffered import carries
 from store.backends.yamlteam.codec import CodecError, QueueText, emit
@@ -49,8 +50,7 @@ def _word(message_id: str) -> str:
     return quote(message_id, safe="@:", errors="backslashreplace")
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """One archive file as read."""
 
     path: Path

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.appends import Append, make_folder, plan_appends
 from store.backends.yamlteam.archives import Archives
@@ -40,8 +41,7 @@ class Uncertain(Exception):
     """Writing failed at a point where the outcome cannot be told; the next lock holder settles it."""
 
 
-@dataclass(slots=True)
-class Store:
+class Store(Struct):
     """The files of one team while the lock is held.
 
     Attributes:

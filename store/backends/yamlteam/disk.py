@@ -7,9 +7,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 Mark = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
@@ -19,8 +20,7 @@ _WINDOW = 1 << 20
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
+class Stat(Struct, frozen=True):
     """What a path names: `kind` is `file`, `folder`, `link` or `other`; `mode` holds the permission bits."""
 
     kind: str

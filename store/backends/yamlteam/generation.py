@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark, Stat
@@ -16,8 +17,7 @@ PATIENCE = 0.25
 _PAUSE = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """The queue as it was at one moment.
 
     Attributes:

@@ -6,8 +6,9 @@ Others may add messages and move them forward; they may not lose one or move one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.ledger import Line, Record
@@ -35,8 +36,7 @@ HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_C
 _HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
 
 
-@dataclass(slots=True)
-class Healing:
+class Healing(Struct):
     """What to do to the queue, what was new in it, and what to tell.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from store.backends.yamlteam.disk import Disk, Mark, Stat
 from store.clock import seconds_since, utc_now
@@ -17,8 +18,7 @@ _PROC_LOCKS = Path("/proc/locks")
 _FRESH_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
+class Released(Struct, frozen=True):
     """What the last holder left when it released the lock: everything was settled then.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from store.backends.yamlteam.disk import Disk
 from store.errors import Code, TeamError
@@ -16,8 +17,7 @@ _EFFECTIVE = os.access in os.supports_effective_ids
 _PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Every path of one team; all but the archives and the settings lie beside the queue itself.
 
     Attributes:

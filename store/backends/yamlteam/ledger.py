@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import Unsettled, append, cut, write_new
@@ -24,8 +25,7 @@ _PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One transaction.
 
     Attributes:
@@ -77,8 +77,7 @@ class Line:
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Tip:
+class Tip(Struct, frozen=True):
     """Where the chain ends.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from store.backends.yamlteam.account import Account, is_archived, is_unfinished
 from store.backends.yamlteam.archives import Archives
@@ -29,8 +30,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """What is known of one foreign write.
 
     Attributes:
@@ -42,8 +42,7 @@ class Loss:
     missing: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     disk: Disk
     layout: Layout
     ledger: Ledger

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.archives import HEADER, Archives, damaged_records
 from store.backends.yamlteam.codec import CodecError, QueueText
@@ -16,8 +17,7 @@ from store.team import Page, Problem
 _WINDOW = 1 << 16
 
 
-@dataclass(slots=True)
-class _Tail:
+class _Tail(Struct):
     """One agent's archive from its end: parts still to read, and messages read but not given out, newest last.
 
     Attributes:

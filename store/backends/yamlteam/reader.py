@@ -6,9 +6,11 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from store.backends.yamlteam.beside import Beside
 from store.backends.yamlteam.codec import CodecError, QueueText
@@ -28,21 +30,19 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], bool]
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
-_LARGE = 4
+_LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 5.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+class _Settings(Struct, frozen=True):
     config: TeamConfig
     mark: Mark | None
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Broken:
+class _Broken(Struct, frozen=True):
     """A generation that could not be read, remembered so that it is not waited for again."""
 
     mark: Mark | None

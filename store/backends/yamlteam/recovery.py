@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from store.backends.yamlteam.account import Account, is_archived, is_unfinished
 from store.backends.yamlteam.appends import inbox_line

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from store.backends.yamlteam.archives import HEADER
 from store.backends.yamlteam.codec import CodecError, QueueText
@@ -15,8 +16,7 @@ from store.backends.yamlteam.layout import archive_part
 from store.errors import Code, TeamError
 
 
-@dataclass(frozen=True, slots=True)
-class Shortening:
+class Shortening(Struct, frozen=True):
     """What an archive is to become.
 
     Attributes:

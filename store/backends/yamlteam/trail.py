@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.ledger import Ledger, Line, Tip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.archives import Archives, closed_ids
 from store.backends.yamlteam.disk import Disk
@@ -31,8 +32,7 @@ _RECOVERY = frozenset({"heal", "undo", "abort"})
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
 
 
-@dataclass(slots=True)
-class _Claim:
+class _Claim(Struct):
     """What must be in the archives of one agent.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from store.backends.buffered import Changes
 from store.backends.yamlteam.codec import QueueText
@@ -12,8 +14,7 @@ from store.backends.yamlteam.ledger import Line, Record
 from store.message import Message, from_record
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Keys of a record to set (None takes a key away); `old` and `new` when both are at hand."""
 
     keys: Mapping[str, Any]
@@ -27,8 +28,7 @@ class Change:
         return with_keys(current, self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The content of one transaction, ours or one read back from the ledger.
 
     Attributes:

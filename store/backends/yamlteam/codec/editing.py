@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from store.backends.yamlteam.codec.convert import in_block_frame, with_dashes
 from store.backends.yamlteam.codec.emitter import emit
@@ -21,8 +23,7 @@ from store.message import Message
 _LIST_LINE = re.compile(rb"(\A\xef\xbb\xbf|^)messages:(?:[ \t]+(?:\[[ \t]*\]|null|~))?(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What is asked of a queue: indices of `entries`, messages to put there or behind the last."""
 
     append: Sequence[Message]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from store.backends.yamlteam.codec.checks import BOM
 
@@ -25,16 +26,14 @@ _KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?(?:[ \t\r\n]|\Z))")
 _BARE_KEY = re.compile(rb" *+" + _NAME + rb":[ \t]*+(?:[&!#][^\n]*+\n|\r?\n)" + _BLANKS + rb" *+-[ \t\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """How the file writes its list: the column of the dashes and the line end."""
 
     indent: int = 0
     eol: bytes = b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A queue cut into pieces that join to the same bytes.
 
     Attributes:

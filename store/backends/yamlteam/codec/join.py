@@ -6,8 +6,9 @@ import gc
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import accumulate
+
+from msgspec.structs import replace
 
 from store.backends.yamlteam.codec.entry import Entry, skim
 from store.backends.yamlteam.codec.errors import CodecError, Kind

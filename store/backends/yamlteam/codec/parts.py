@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.frame import Style
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A queue cut into head, entries and tail.
 
     Attributes:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.codec.events import DEPTH, Events
 
 
-@dataclass(slots=True)
-class Place:
+class Place(Struct):
     """The text of one value; offsets count characters.
 
     Attributes:

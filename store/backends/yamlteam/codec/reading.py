@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from store.backends.yamlteam.codec.checks import check_bytes
 from store.backends.yamlteam.codec.common import common_prefix, common_suffix

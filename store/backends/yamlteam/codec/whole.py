@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from store.backends.yamlteam.codec.checks import check_bytes
 from store.backends.yamlteam.codec.errors import CodecError, Kind
@@ -15,8 +16,7 @@ MOST_DAMAGED = 1000
 HINT = "A queue is a file with the line 'messages:' and a list below it."
 
 
-@dataclass(slots=True)
-class Item:
+class Item(Struct):
     """One list item: where its value stands (character offsets) and what it is."""
 
     start: int
@@ -24,8 +24,7 @@ class Item:
     outcome: dict[str, Any] | CodecError
 
 
-@dataclass(slots=True)
-class Whole:
+class Whole(Struct):
     """What a whole-file parse found; offsets count characters of the decoded file.
 
     Attributes:
