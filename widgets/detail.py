@@ -12,6 +12,7 @@ from textual.strip import Strip
 
 from widgets.cells import Line, fit
 from widgets.document import Document, lay_out
+from widgets.room import room_of
 from widgets.tones import Inked
 
 
@@ -71,7 +72,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
-        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
+        width, number = room_of(self).width, y + self.scroll_offset.y
         if self.document is not None:
             self._drawn = self.document.token
         line = self._lines[number] if number < len(self._lines) else ()
@@ -79,7 +80,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def action_half(self, direction: int) -> None:
         """Scroll half a page."""
-        self.scroll_relative(y=direction * max(1, self.size.height // 2), animate=False)
+        self.scroll_relative(y=direction * max(1, room_of(self).height // 2), animate=False)
 
     def action_scroll_down(self) -> None:
         """Scroll a line down, at once."""
@@ -110,7 +111,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lay_out(keep=True)
 
     def _lay_out(self, *, keep: bool) -> None:
-        width = self.scrollable_content_region.width
+        width = room_of(self).width
         if width <= 0:
             return
         before = self._lines
@@ -122,7 +123,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._refresh_changed(before, lines)
 
     def _refresh_changed(self, before: list[Line], after: list[Line]) -> None:
-        top, height = self.scroll_offset.y, self.size.height
+        top, height = self.scroll_offset.y, room_of(self).height
         for number in range(top, top + height):
             old = before[number] if number < len(before) else ()
             new = after[number] if number < len(after) else ()

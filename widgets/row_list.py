@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from widgets.cells import Line, fit
 from widgets.drawing import Draw, Drawing, centred, in_one_ink
+from widgets.room import room_of
 from widgets.tones import Inked
 
 RowT = TypeVar("RowT")
@@ -132,7 +133,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     @property
     def _width(self) -> int:
         """Cells a row has, the scrollbar's left out."""
-        return self.scrollable_content_region.width
+        return room_of(self).width
 
     @property
     def cursor_key(self) -> str | None:
@@ -253,7 +254,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def on_resize(self, event: Resize) -> None:
         """Keep the cursor in sight at another size."""
         if self._roomy:
-            self.set_lines(2 if self.size.height >= self._roomy and self._width >= _BROAD else 1)
+            room = room_of(self)
+            self.set_lines(2 if room.height >= self._roomy and room.width >= _BROAD else 1)
         self._resize_virtual()
         self._show_cursor()
 
@@ -283,7 +285,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def _empty_line(self, y: int, width: int) -> Strip:
         lines = () if self.rows else centred(self._empty, width)
-        number = y - max(0, (self.size.height - len(lines)) // 3)
+        number = y - max(0, (room_of(self).height - len(lines)) // 3)
         line = lines[number] if 0 <= number < len(lines) else ()
         return self.strip(fit(line, width), width)
 
@@ -327,7 +329,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self._cursor - self.scroll_offset.y // self._row_lines
 
     def _page(self) -> int:
-        return max(1, self.size.height // self._row_lines)
+        return max(1, room_of(self).height // self._row_lines)
 
     def _go(self, index: int, *, by_user: bool = True) -> None:
         index = max(0, min(index, len(self.rows) - 1))
@@ -345,7 +347,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
-        height, top = self.size.height, self.scroll_offset.y
+        height, top = room_of(self).height, self.scroll_offset.y
         first = self._cursor * self._row_lines
         last = first + self._row_lines
         step = max(0, height // 3)
@@ -369,8 +371,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def _refresh_row(self, index: int) -> None:
         y = index * self._row_lines - self.scroll_offset.y
-        if -self._row_lines < y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, self._row_lines))
+        if -self._row_lines < y < room_of(self).height:
+            self.refresh(Region(0, y, self.outer_size.width, self._row_lines))
 
     def _visible(self) -> list[tuple[object, ...]]:
         """What each place on the screen shows now, to compare with what it will show."""

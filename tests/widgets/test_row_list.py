@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.geometry import Region
+from textual.events import Resize
+from textual.geometry import NULL_REGION, Region
+from textual.widget import Widget
 
 from widgets.ages import age
 from widgets.cells import Line
@@ -33,11 +35,11 @@ def draw(row: Row, drawing: Drawing) -> tuple[Line, ...]:
 class Lists(App[None]):
     """One list of rows."""
 
-    def __init__(self, *, lines: int = 1) -> None:
+    def __init__(self, *, lines: int = 1, roomy: int = 0) -> None:
         super().__init__()
         self.ticks = 100.0
         self.told: list[RowList.Moved | RowList.Opened | RowList.Marked] = []
-        self.list = RowList[Row](lambda row: row.key, draw, lines=lines, clock=lambda: self.ticks)
+        self.list = RowList[Row](lambda row: row.key, draw, lines=lines, roomy=roomy, clock=lambda: self.ticks)
 
     def compose(self) -> ComposeResult:
         yield self.list
@@ -99,6 +101,18 @@ async def test_rows_of_two_lines_move_by_rows() -> None:
         assert app.list.cursor_key == "c"
         assert shown(app.list)[4].startswith("▌ c")
         assert shown(app.list)[5].strip("▌ ") == "below"
+
+
+async def test_a_list_knows_its_room_while_the_screen_is_between_two_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Lists(roomy=12)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.list.set_rows(many(30), now=NOW)
+        await pilot.pause()
+        app.list.set_lines(1)
+        with monkeypatch.context() as patch:
+            patch.setattr(Widget, "region", NULL_REGION)
+            app.list.on_resize(Resize(app.list.outer_size, app.list.virtual_size))
+        assert (app.list.virtual_size.height, app.list.virtual_size.width) == (60, 79)
 
 
 async def test_the_cursor_follows_its_key_when_rows_come_go_and_change_order() -> None:
