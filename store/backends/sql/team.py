@@ -46,6 +46,11 @@ class SqlTeam(Team):
         """See `Team.snapshot`."""
         return self._view.snapshot(progress)
 
+    def obstacle(self) -> str:
+        """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
+        forbidden = self._dialect.read_only and not self.read_only
+        return f"no write permission on {self.location}" if forbidden else ""
+
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         with self._reading() as (connection, shape):
