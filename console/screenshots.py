@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import re
@@ -55,7 +56,9 @@ PICTURES = (
 
 def main(arguments: Sequence[str]) -> int:
     """Draw every picture into the folder named, by default `screenshots`."""
-    folder = Path(arguments[0] if arguments else "screenshots")
+    parser = argparse.ArgumentParser(prog="python -m console.screenshots", description="Draw the pictures anew.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="(default: screenshots)")
+    folder: Path = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)
     os.environ.update(TZ="UTC", TEXTUAL_ANIMATIONS="none", COLORTERM="truecolor")
     os.environ.pop("NO_COLOR", None)
