@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.cells import cell_len
 from textual import work
 from textual.worker import Worker, WorkerState
 
@@ -17,7 +18,7 @@ from console.situation import Situation, notice_of, pulse_of
 from console.subject import Mode
 from store.clock import from_text
 from store.safe import safe_line, safe_text
-from store.team import Condition, Problem, WatchState
+from store.team import AuditLine, Condition, Problem, WatchState
 from store.views.rows import View
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
@@ -154,12 +155,8 @@ class HealthPane(ListPane[Vital | Problem]):
             return self._unrecorded()
         last = lines[0]
         words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
-        record = [
-            f"{line.seq:>6}  {safe_line(line.at, 32)}  {safe_line(line.actor, 64)}  {safe_line(line.action, 40)}"
-            for line in lines
-        ]
         head = "Every write action leaves a line; the newest come first."
-        return Vital("audit", "✓", "good", words, "\n".join([head, "", *record]))
+        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.now)]))
 
     def _unrecorded(self) -> Vital:
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
@@ -232,3 +229,14 @@ def finding_document(problem: Problem, *, key: str) -> Document:
         blocks=tuple(blocks),
         source=f"{problem.code} {problem.place}: {problem.message}",
     )
+
+
+def _record(lines: list[AuditLine], now: datetime) -> list[str]:
+    """A line each of the audit trail: number, time, action, who."""
+    times = [clock_time(from_text(line.at), now) for line in lines]
+    actions = [safe_line(line.action, 24) for line in lines]
+    wide, long = max(map(len, times)), max(map(cell_len, actions))
+    return [
+        f"{line.seq:>6}  {time:>{wide}}  {pad(action, long)}  {safe_line(line.actor, 64)}"
+        for line, time, action in zip(lines, times, actions, strict=True)
+    ]
