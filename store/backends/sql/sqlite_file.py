@@ -23,6 +23,7 @@ _PROC_LOCKS = Path("/proc/locks")
 _MOUNTS = Path("/proc/mounts")
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "gpfs", "lustre", "fuse.sshfs", "afs", "ceph"})
+_LOOKING = ("query_only = ON", "temp_store = MEMORY")
 _YOUNG_NS = 100_000_000
 _INDEX_HEADER = 96
 """Bytes of the log's index that change with every commit, and not before others can see it."""
@@ -80,11 +81,7 @@ class Files:
 
 def open_to_write(path: Path) -> sqlite3.Connection:
     """A connection without transactions of its own making, every commit synced."""
-    uri = f"file:{quote(str(path))}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5.0)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    return connection
+    return _connect(path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=5.0)
 
 
 def open_to_look(path: Path) -> sqlite3.Connection:
@@ -95,23 +92,24 @@ def open_to_look(path: Path) -> sqlite3.Connection:
     """
     log = Path(f"{path}-wal")
     if _size(log) == 0:
-        return _connect(path, "mode=ro&immutable=1")
-    connection = _connect(path, "mode=ro&readonly_shm=1")
+        return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=1.0)
     try:
-        connection.execute("PRAGMA schema_version")
+        return _connect(path, "mode=ro&readonly_shm=1", *_LOOKING, "schema_version", timeout=1.0)
     except sqlite3.OperationalError as error:
-        connection.close()
         if "unable to open" not in str(error) or _size(path) == 0:
             raise
-        return _open_copy(path, log)
-    return connection
+    return _open_copy(path, log)
 
 
-def _connect(path: Path, how: str) -> sqlite3.Connection:
+def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Connection:
     uri = f"file:{quote(str(path))}?{how}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=1.0)
-    connection.execute("PRAGMA query_only = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
+    try:
+        for one in pragmas:
+            connection.execute(f"PRAGMA {one}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -121,9 +119,12 @@ def _open_copy(path: Path, log: Path) -> sqlite3.Connection:
         shutil.copyfile(path, copy)
         shutil.copyfile(log, f"{copy}-wal")
         source = sqlite3.connect(copy)
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         try:
-            memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             source.backup(memory)
+        except BaseException:
+            memory.close()
+            raise
         finally:
             source.close()
     return memory
