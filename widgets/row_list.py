@@ -127,6 +127,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._now = datetime.now(UTC)
         self._cache: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
         self._disturbed_at = float("-inf")
+        self._is_touched = False
 
     _cursor_key: str | None
 
@@ -205,6 +206,12 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._go(index, by_user=by_user)
         return index is not None
 
+    def begin_at_top(self) -> None:
+        """Put the cursor on the first row, unless the user did something with a row already."""
+        if not self._is_touched and self._cursor:
+            self._disturbed_at = self._clock()
+            self._go(0, by_user=False)
+
     def clear_marks(self) -> None:
         """Take all marks away."""
         if self._marks:
@@ -233,6 +240,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Mark the row under the cursor, or take its mark away, and go on to the next."""
         if self._cursor_key is None or not self._markable:
             return
+        self._is_touched = True
         self._marks = self._marks ^ {self._cursor_key}
         self._refresh_row(self._cursor)
         self.post_message(self.Marked(self))
@@ -241,6 +249,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def action_open(self) -> None:
         """Open the row under the cursor."""
         if self._cursor_key is not None:
+            self._is_touched = True
             self.post_message(self.Opened(self, self._cursor_key))
 
     def on_click(self, event: Click) -> None:
@@ -335,6 +344,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         index = max(0, min(index, len(self.rows) - 1))
         if index == self._cursor or not self.rows:
             return
+        self._is_touched = self._is_touched or by_user
         old, self._cursor = self._cursor, index
         self._cursor_key = self._key(self.rows[index])
         self._refresh_row(old)

@@ -208,10 +208,13 @@ class ListPane(Pane, Generic[RowT]):
 
     def show(self, situation: Situation, now: datetime) -> None:
         """Show the rows of another view."""
+        first_whole = situation.is_read and not self.situation.is_read
         self.situation, self.now = situation, now
         view = situation.sight.view if situation.sight else None
         self._all = self.rows_of(view) if view is not None else ()
         self._fill()
+        if first_whole:
+            self.rows.begin_at_top()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on."""

@@ -13,9 +13,11 @@ from console.app import ConsoleApp
 from console.early import EarlyFeed
 from console.feed import Feed
 from store.backends.memory import MemoryTeam
+from store.desk import mail
+from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.team import Condition, Snapshot
-from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan
+from tests.console.conftest import AUTHOR, LEAD, WAIT, Desk, hand_in_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -63,6 +65,25 @@ async def test_the_newest_messages_show_while_the_rest_is_read(large: LargeTeam,
         await desk.until(lambda: "Shown are the newest 1" in desk.text, "a banner that says how much is shown")
         large.rest.set()
         await desk.until(lambda: "older loader" in desk.text and "READING" not in desk.text, "the whole team")
+
+
+@pytest.mark.parametrize(("keys", "chosen"), [((), "Split the newest loader"), (("enter",), "The report is ready")])
+async def test_the_cursor_begins_at_the_top_of_the_whole_unless_something_was_done(
+    large: LargeTeam, keys: tuple[str, ...], chosen: str
+) -> None:
+    large.rest.set()
+    mail.send(Seat(large, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    large.rest.clear()
+    app = ConsoleApp(large, me=LEAD, feed=EarlyFeed(large, LEAD))
+    async with app.run_test(size=(120, 40)) as pilot:
+        desk = Desk(app, pilot)
+        await desk.until(lambda: "The report is ready" in desk.detail, "the newest message")
+        await desk.press(*keys)
+        large.rest.set()
+        await desk.until(lambda: app.situation.is_read and "Split the newest" in desk.text, "the whole team")
+        await pilot.pause()
+        assert chosen in desk.detail
+        assert app.main.pane.undisturbed_for() < WAIT
 
 
 async def test_nothing_is_decided_on_a_picture_that_is_not_whole(large: LargeTeam) -> None:
