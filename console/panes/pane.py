@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,17 +103,17 @@ class Pane(Container):
         place = attachment_of(message) if message is not None else None
         return place is not None and place not in self.shelf.contents
 
+    @abstractmethod
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def subject(self) -> Mapping[str, Any]:
         """What keys act on, as arguments of `Subject`."""
-        raise NotImplementedError
 
     def settle(self) -> None:
         """Draw at once what is waiting for the cursor to rest."""
@@ -121,9 +122,9 @@ class Pane(Container):
         """Seconds since the row under the cursor last changed by itself."""
         return float("inf")
 
+    @abstractmethod
     def focus_first(self) -> None:
         """Put the focus where it belongs when the mode is entered."""
-        raise NotImplementedError
 
     def back(self) -> bool:
         """Back out of the innermost thing; False when there is nothing to back out of."""
@@ -174,29 +175,29 @@ class ListPane(Pane, Generic[RowT]):
     """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
 
+    @abstractmethod
     def key_of(self, row: RowT) -> str:
         """What names a row."""
-        raise NotImplementedError
 
     def matter_of(self, row: RowT) -> object:
         """What of a row a human decides on."""
         return row
 
+    @abstractmethod
     def rows_of(self, view: View) -> tuple[RowT, ...]:
         """The rows of this mode."""
-        raise NotImplementedError
 
+    @abstractmethod
     def words_of(self, row: RowT) -> str:
         """The text a filter looks in."""
-        raise NotImplementedError
 
+    @abstractmethod
     def document_of(self, row: RowT) -> Document | None:
         """What there is to read of a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Mapping[str, Any]:
         """What keys act on, as arguments of `Subject`."""
-        raise NotImplementedError
 
     def title_of(self, shown: int, total: int) -> str:
         """The words on the border of the list."""

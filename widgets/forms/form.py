@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
@@ -104,17 +105,17 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
         """The keys of the form."""
         return f"ctrl+s {self.verb().lower()} · esc keep for later"
 
+    @abstractmethod
     def fields(self) -> ComposeResult:
         """The form's own widgets."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self) -> Callable[[], ResultT]:
         """What to do with what was typed; it runs in a thread.
 
         Raises:
             TeamError: Something is missing; the form says so and stays.
         """
-        raise NotImplementedError
 
     def typed(self) -> Draft:
         """What stands in the fields now."""
