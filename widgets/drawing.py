@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from widgets.cells import Line, width_of, wrap
 
 RowT = TypeVar("RowT")
+_KEPT = 512
 
 
 class Drawing(Struct, frozen=True):
@@ -30,6 +31,29 @@ class Drawing(Struct, frozen=True):
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 """A pure function from a row to its lines; each is padded or cut to the width."""
+
+
+class Drawn(Generic[RowT]):
+    """Rows as they were drawn last, by their place in the list; some screens of them."""
+
+    def __init__(self, draw: Draw[RowT]) -> None:
+        self._draw = draw
+        self._known: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
+
+    def lines(self, index: int, row: RowT, drawing: Drawing) -> tuple[Line, ...]:
+        """The lines of the row at `index`, drawn only when they are not known."""
+        known = self._known.get(index)
+        if known is not None and known[0] is row and known[1] == drawing:
+            return known[2]
+        lines = self._draw(row, drawing)
+        if len(self._known) > _KEPT:
+            self._known.clear()
+        self._known[index] = (row, drawing, lines)
+        return lines
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self._known.clear()
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.cells import Line, fit
-from widgets.drawing import Draw, Drawing, centred, in_one_ink
+from widgets.drawing import Draw, Drawing, Drawn, centred, in_one_ink
 from widgets.room import room_of
 from widgets.tones import Inked
 
@@ -117,7 +117,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             clock: Seconds that only go forward.
         """
         super().__init__(name=name, id=id, classes=classes)
-        self._key, self._draw, self._clock, self._matter = key, draw, clock, matter
+        self._key, self._drawn, self._clock, self._matter = key, Drawn(draw), clock, matter
         self._row_lines, self._markable, self._roomy = lines, markable, roomy
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
@@ -125,7 +125,6 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._marks: frozenset[str] = frozenset()
         self._empty: tuple[Line, ...] = ()
         self._now = datetime.now(UTC)
-        self._cache: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
         self._disturbed_at = float("-inf")
         self._is_touched = False
 
@@ -175,7 +174,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._place_cursor(had, old_screen_row)
         if self._marks:
             self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
-        self._cache.clear()
+        self._drawn.forget()
         self._refresh_changed(before)
         changed = self._cursor_key != had or self._is_another(old_row)
         if had is not None and (changed or self._screen_row() != old_screen_row):
@@ -187,7 +186,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Give each row `lines` lines."""
         if lines != self._row_lines:
             self._row_lines = lines
-            self._cache.clear()
+            self._drawn.forget()
             self._resize_virtual()
             self._show_cursor()
             self.refresh()
@@ -196,7 +195,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Let ages go on: rows on the screen whose lines became other are repainted, no more."""
         before = self._visible()
         self._now = now
-        self._cache.clear()
+        self._drawn.forget()
         self._refresh_changed(before)
 
     def select(self, key: str, *, by_user: bool = True) -> bool:
@@ -299,16 +298,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.strip(fit(line, width), width)
 
     def _lines_of(self, index: int) -> tuple[Line, ...]:
-        row = self.rows[index]
         drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
-        cached = self._cache.get(index)
-        if cached is not None and cached[0] is row and cached[1] == drawing:
-            return cached[2]
-        lines = self._draw(row, drawing)
-        if len(self._cache) > 512:
-            self._cache.clear()
-        self._cache[index] = (row, drawing, lines)
-        return lines
+        return self._drawn.lines(index, self.rows[index], drawing)
 
     def _find(self, key: str) -> int | None:
         if self._index is None:
