@@ -46,7 +46,7 @@ def leave_cleanly(app: App[Any]) -> None:
     """Let the signals that end a program end the console in order: Textual itself would leave the screen as it is."""
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        with suppress(NotImplementedError, RuntimeError, ValueError):
+        with suppress(RuntimeError, ValueError):
             loop.add_signal_handler(number, partial(_leave, app, number))
 
 

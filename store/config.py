@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -81,6 +82,10 @@ class TeamConfig(Struct, frozen=True):
     def __repr__(self) -> str:
         """Its name alone: the key belongs in no log and no traceback."""
         return f"TeamConfig({self.name!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """The same for tracebacks with the values of variables, which do not ask for `repr`."""
+        return [("name", self.name)]
 
     def agent(self, name: str) -> Agent:
         """The member's settings, or defaults for a name that is not configured."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.pretty import pretty_repr
 
 from store.config import TeamConfig
 from store.message import Message, from_record
@@ -81,6 +82,7 @@ def test_text_of_any_script_and_even_a_lone_surrogate_can_be_signed() -> None:
 
 
 def test_the_key_shows_in_no_log_and_no_traceback() -> None:
-    words = f"{TeamConfig(name='sprint-42', key=KEY)!r}"
-    assert "sprint-42" in words
-    assert KEY.decode() not in words
+    config = TeamConfig(name="sprint-42", key=KEY)
+    for words in (repr(config), pretty_repr(config)):
+        assert "sprint-42" in words
+        assert KEY.decode() not in words
