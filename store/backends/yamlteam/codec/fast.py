@@ -10,23 +10,46 @@ from store.backends.yamlteam.codec.scalars import TEXT_KEYS, text_only, typed
 
 # Each match is one whole line, or a key with its literal block; a text counts as understood only when the
 # matches cover all of it, so whatever this pattern leaves out goes to the patient reader.
+#
+# Only single characters are repeated possessively (`*+`): up to Python 3.11.4 a possessive repeat of a group
+# may match too much or not at all (CPython issues 100061 and 106052). The repeated groups are greedy, and each
+# of them begins with a character that the repeat before it leaves out, so there is one way only to match a
+# line and giving up costs no more than a second look at it.
 _LINES = re.compile(
-    r"""(?m)^(
-      ([ ]{0,40}+)
-      (-[ ])?+
-      (?:([A-Za-z_][A-Za-z0-9_.-]*|'[^'\n\t]{1,100}'|"[^"\\\n\t]{1,100}"):(?:[ ](?=[^ \n])|(?=\n)))?
+    r"""(?m)^(?P<whole>
+      (?P<spaces>[ ]{0,40}+)
+      (?P<dash>-[ ])?                                   # "- " of a list
+      (?:(?P<key>
+          [A-Za-z_][A-Za-z0-9_.-]*                      # status
+          |'[^'\n\t]{1,100}'                            # 'on'
+          |"[^"\\\n\t]{1,100}"                          # "two words"
+        ):(?:[ ](?=[^ \n])|(?=\n))                      # one space and a value, or the end of the line
+      )?
       (?:
         (?:
-          ((?:[A-Za-z0-9_./\xc0-\ud7ff]|-(?=[A-Za-z0-9]))
-            [^\n\t:\#]*+(?:(?::(?=[^ \n\t])|(?<![ \n\t])\#)[^\n\t:\#]*+)*+(?<![ ]))
-          |('[^'\n\t]*+(?:''[^'\n\t]*+)*+'|"[^"\n\t\\]*+(?:\\[^\n\t][^"\n\t\\]*+)*+"|\{\}|\[[A-Za-z0-9_., '"/-]*+\])
-          |(?<=:)
+          (?P<plain>                                    # Fix: it: #3 is a:b c#d
+            (?:[A-Za-z0-9_./\xc0-\ud7ff]|-(?=[A-Za-z0-9]))
+            [^\n\t:\#]*+
+            (?:
+              (?: :(?=[^ \n\t])                         # 10:30, but no "key: value"
+                |(?<![ \n\t])\#                         # C#, but no " # comment"
+              )[^\n\t:\#]*+
+            )*
+            (?<![ ])                                    # no blank at the end, which YAML would drop
+          )
+          |(?P<other>
+            '[^'\n\t]*+(?:''[^'\n\t]*+)*'               # 'it''s'
+            |"[^"\n\t\\]*+(?:\\[^\n\t][^"\n\t\\]*+)*" # "tab \t"
+            |\{\}                                       # {}
+            |\[[A-Za-z0-9_., '"/-]*+\]                  # [a, 'b c']
+          )
+          |(?<=:)                                       # "payload:", whose value stands below
         )\n
-        |\|(-?)\n
-          (?=\2(?(3)[ ]{4}|[ ]{2})[^ \n\t])
-          ((?:\2(?(3)[ ]{4}|[ ]{2})[^\n]*+\n|\n)++)
+        |\|(?P<chomp>-?)\n                              # "|" or "|-" and lines two columns further in:
+          (?=(?P=spaces)(?(dash)[ ]{4}|[ ]{2})[^ \n\t]) # the first one says how far, so no blank there
+          (?P<literal>(?:(?P=spaces)(?(dash)[ ]{4}|[ ]{2})[^\n]*+\n|\n)+)
       )
-      |(?:\#[^\n]*+)?+\n
+      |(?:\#[^\n]*+)?\n                                 # "# comment" or an empty line
     )""",
     re.VERBOSE,
 )
@@ -35,8 +58,9 @@ _EASY = bytes(range(0x20, 0x7F)) + b"\n"
 _HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
 _ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _NAMED_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
-_ITEM = r"""(?:"([^"\\]*)"|'([^']*)'|(-?[A-Za-z0-9_][A-Za-z0-9_./-]*))"""
-_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*+").fullmatch
+_ITEM = r"""(?:"([^"\\]*+)"|'([^']*+)'|(-?[A-Za-z0-9_][A-Za-z0-9_./-]*+))"""
+"""An item of a list in brackets: `"two words"`, `'it'` or `sprint-42`."""
+_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*").fullmatch
 _EACH_ITEM = re.compile(_ITEM).finditer
 
 

@@ -9,21 +9,38 @@ from msgspec import Struct
 
 from store.backends.yamlteam.codec.checks import BOM
 
-_BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?+\r?\n)*+"
+# A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
+# match too much or not at all (CPython issues 100061 and 106052). What follows a group here never begins like a
+# part of it, so giving some of it back finds nothing else and costs one look.
+_BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
+"""Any number of empty lines and comment lines."""
 _LIST = re.compile(
-    rb"(?:\A" + BOM + rb"|^)messages:(?:[ \t]++(?P<value>\[[ \t]*+\]|null|~))?[ \t]*+(?:(?<=[ \t])#[^\n]*?)?\r?$",
+    rb"(?:\A" + BOM + rb"|^)messages:"
+    rb"(?:[ \t]++(?P<value>\[[ \t]*+\]|null|~))?"  # "messages: []": the list is empty
+    rb"[ \t]*+(?:(?<=[ \t])#[^\n]*?)?\r?$",  # "messages: # the queue"
     re.MULTILINE,
 )
 _GAP = re.compile(_BLANKS)
-_FIRST = re.compile(rb"( {0,40})-(?=[ \t\r\n]|\Z)")
+_FIRST = re.compile(rb"(?P<indent> {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 _OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
-_NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*+"
-_KEY = re.compile(rb" *+(?:(?=[^ \t\r\n#])" + _NAME + rb":|\?(?:[ \t\r\n]|\Z))")
-_BARE_KEY = re.compile(rb" *+" + _NAME + rb":[ \t]*+(?:[&!#][^\n]*+\n|\r?\n)" + _BLANKS + rb" *+-[ \t\r\n]")
+_NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*"
+"""`version` or `a:b`: a colon ends a key only before a blank, which has to be asked for behind it as well."""
+_KEY = re.compile(
+    rb" *+(?:"
+    rb"(?=[^ \t\r\n#])" + _NAME + rb":(?=[ \t\r\n]|\Z)"  # "version: 1"
+    rb"|\?(?:[ \t\r\n]|\Z)"  # "? messages"
+    rb")"
+)
+_BARE_KEY = re.compile(
+    rb" *+" + _NAME + rb":(?=[ \t\r\n])[ \t]*+"
+    rb"(?:[&!#][^\n]*+\n"  # "other: &name"
+    rb"|\r?\n)"  # "other:"
+     + _BLANKS + rb" *+-[ \t\r\n]"  # and a list below it
+)
 
 
 class Style(Struct, frozen=True):
@@ -64,7 +81,7 @@ def split(data: bytes) -> Frame | None:
         begin = len(data) if is_plain_tail(data[begin:]) else begin
         frame = Frame(data[:begin], [], begin, Style(0, eol))
     else:
-        style = Style(len(first[1]), eol)
+        style = Style(len(first["indent"]), eol)
         end, doubtful = find_end(data, first.start(), style)
         if end is None:
             return None
