@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.codec.events import read_item
 from store.backends.yamlteam.codec.fast import read_fast
 from store.backends.yamlteam.codec.scalars import same
 from store.backends.yamlteam.codec.unusual import read_unusual
+from store.backends.yamlteam.codec.values import read_item
 from store.message import Message
 from tests.fuzz.inputs import ENTRY, good, mutate
 

@@ -186,7 +186,7 @@ def test_what_another_loader_would_take_for_something_else_is_refused(monkeypatc
 
 
 def test_what_our_own_reader_would_take_for_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emitter, "_quoted", lambda text: text)
+    monkeypatch.setattr(emitter, "quoted", lambda text: text)
     with pytest.raises(CodecError, match="'payload' does not read back"):
         written(a_record(x="12"))
 

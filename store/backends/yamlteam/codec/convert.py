@@ -9,8 +9,9 @@ from store.backends.yamlteam.codec.checks import BOM
 from store.backends.yamlteam.codec.emitter import emit, pair_lines
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
-from store.backends.yamlteam.codec.events import DEPTH, Events, read_value
+from store.backends.yamlteam.codec.events import DEPTH, Events
 from store.backends.yamlteam.codec.scalars import same
+from store.backends.yamlteam.codec.values import read_value
 from store.backends.yamlteam.codec.whole import LIST, Whole, read_whole
 
 _COMMENT = re.compile(r"#[^\n]*")

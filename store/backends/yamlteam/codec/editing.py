@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from store.backends.yamlteam.codec.aliases import keep_values, retied
+from store.backends.yamlteam.codec.anchors import UNTIED
 from store.backends.yamlteam.codec.convert import in_block_frame, with_dashes
 from store.backends.yamlteam.codec.emitter import emit
 from store.backends.yamlteam.codec.entry import Entry, parse_record
@@ -48,12 +50,13 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         index: replaced(parts.entries[index], message, parts.style) for index, message in change.replace.items()
     }
     changed.update(dict.fromkeys(change.remove))
+    changed, tail = keep_values(parts.entries, changed, parts.tail)
     added = [new_entry(message, parts.style) for message in change.append]
     if added:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
-    new_data = _splice(data, parts, starts, changed, added, head)
-    new = replace(parts, head=head, entries=_entries(parts.entries, changed) + tuple(added))
+    new_data = _splice(data, parts, starts, changed, added, head, tail)
+    new = replace(parts, head=head, entries=_entries(parts.entries, changed) + tuple(added), tail=tail)
     _check_result(new_data, new)
     return new_data, new
 
@@ -68,8 +71,9 @@ def replaced(entry: Entry, message: Message, style: Style) -> Entry:
     old = entry.message
     assert old is not None
     if same(old.record, message.record):
-        return Entry(entry.raw, message)
-    return Entry(patch(entry.raw, old.record, message.record, style), message)
+        return Entry(entry.raw, message, entry.ties)
+    raw = patch(entry.raw, old.record, message.record, style, entry.borrowed)
+    return Entry(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.borrowed)
 
 
 def _edit_flow(data: bytes, parts: Parts, change: Change) -> tuple[bytes, Parts]:
@@ -101,8 +105,10 @@ def _closed(entry: Entry, style: Style) -> Entry:
     raw, message = entry.raw + style.eol, entry.message
     if message is None:
         return Entry(raw)
-    record = parse_record(raw)
-    return Entry(raw if same(record, message.record) else patch(raw, record, message.record, style), message)
+    record = parse_record(raw, entry.borrowed)
+    if not same(record, message.record):
+        raw = patch(raw, record, message.record, style, entry.borrowed)
+    return Entry(raw, message, entry.ties)
 
 
 def _entries(entries: tuple[Entry, ...], changed: Mapping[int, Entry | None]) -> tuple[Entry, ...]:
@@ -119,6 +125,7 @@ def _splice(
     changed: Mapping[int, Entry | None],
     added: Sequence[Entry],
     head: bytes,
+    tail: bytes,
 ) -> bytes:
     """Join unchanged stretches of `data`, as blocks, with what is new."""
     view = memoryview(data)
@@ -133,7 +140,7 @@ def _splice(
         position = start + len(parts.entries[index].raw)
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
-    pieces.append(parts.tail)
+    pieces.append(tail)
     return b"".join(pieces)
 
 

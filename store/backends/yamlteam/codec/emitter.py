@@ -112,7 +112,7 @@ def scalar(value: Any, pad: str, *, flow: bool = False) -> str:
 def _key(key: str) -> str:
     if _PLAIN_KEY(key) and key.lower() not in _IMPLICIT:
         return key
-    return _quoted(key)
+    return quoted(key)
 
 
 def _string(text: str, pad: str, *, flow: bool) -> str:
@@ -120,7 +120,7 @@ def _string(text: str, pad: str, *, flow: bool) -> str:
         return text
     if "\n" in text and not flow and _is_block(text):
         return _literal(text, pad)
-    return _quoted(text)
+    return quoted(text)
 
 
 def _is_block(text: str) -> bool:
@@ -134,7 +134,8 @@ def _literal(text: str, pad: str) -> str:
     return f"{mark}\n" + "\n".join([inner + line if line else "" for line in body.split("\n")])
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """`text` in single quotes, or in double ones where it needs escapes."""
     if _ONE_LINE(text):
         return "'" + text.replace("'", "''") + "'"
     return '"' + _ESCAPED.sub(_escape, text) + '"'

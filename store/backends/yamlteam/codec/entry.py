@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+from store.backends.yamlteam.codec.anchors import NO_ANCHORS, Anchors, Ties
 from store.backends.yamlteam.codec.checks import check_bytes
 from store.backends.yamlteam.codec.errors import CodecError, Kind
-from store.backends.yamlteam.codec.events import read_item
 from store.backends.yamlteam.codec.fast import read_fast
 from store.backends.yamlteam.codec.scalars import LIST_KEYS, MAP_KEYS, TEXT_KEYS
+from store.backends.yamlteam.codec.values import read_item
 from store.message import Message, from_record
 
 LARGEST = 16 << 20
@@ -26,13 +27,20 @@ class Entry:
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
         known: The outcome, None before anybody asked for it.
+        ties: The entry's anchors and aliases, None while nobody looked for them.
     """
 
-    __slots__ = ("known", "raw")
+    __slots__ = ("known", "raw", "ties")
 
-    def __init__(self, raw: bytes, known: Message | CodecError | None = None) -> None:
+    def __init__(self, raw: bytes, known: Message | CodecError | None = None, ties: Ties | None = None) -> None:
         self.raw = raw
         self.known = known
+        self.ties = ties
+
+    @property
+    def borrowed(self) -> Anchors:
+        """What aliases of this entry take from text before it."""
+        return self.ties.borrowed if self.ties is not None else NO_ANCHORS
 
     @property
     def outcome(self) -> Message | CodecError:
@@ -80,8 +88,10 @@ def parse_entry(raw: bytes) -> Message:
     return to_message(parse_record(raw), raw)
 
 
-def parse_record(raw: bytes) -> dict[str, Any]:
+def parse_record(raw: bytes, known: Anchors = NO_ANCHORS) -> dict[str, Any]:
     """The record in the text of one list item: the quick reader's, or else the patient one's.
+
+    `known` are the anchors that stand before it.
 
     Raises:
         CodecError: The text is not one readable mapping.
@@ -95,7 +105,7 @@ def parse_record(raw: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         check_bytes(raw)
         raise CodecError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
-    return read_item(raw) if record is None else record
+    return read_item(raw, known) if record is None else record
 
 
 def to_message(record: Mapping[str, Any], raw: bytes) -> Message:

@@ -16,6 +16,8 @@ class Kind(Enum):
     """The text ends inside a quoted scalar or a bracket, so it may go on in the next entry."""
     MEANING = "meaning"
     """The text is YAML, but not a message."""
+    ALIAS = "alias"
+    """The entry uses an alias whose value must stand before it, in another entry."""
     SKIPPED = "skipped"
     """Nobody looked, because too much before it is damaged."""
 

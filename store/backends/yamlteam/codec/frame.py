@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -25,6 +27,7 @@ _FIRST = re.compile(rb"(?P<indent> {0,40})-(?=[ \t\r\n]|\Z)")
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 _OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_ANY_BREAK = re.compile(rb"\r\n?|\n|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
 _NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*"
@@ -154,6 +157,13 @@ def has_other_breaks(data: bytes) -> bool:
     if not (b"\r" in data or b"\xc2\x85" in data or b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data):
         return False
     return _OTHER_BREAK.search(data) is not None
+
+
+def line_ends(texts: Sequence[bytes]) -> list[int]:
+    """How many lines, as YAML counts them, end up to the end of each of several texts that follow one another."""
+    if has_other_breaks(b"".join(texts)):
+        return list(accumulate([len(_ANY_BREAK.findall(text)) for text in texts]))
+    return list(accumulate([text.count(b"\n") for text in texts]))
 
 
 def _is_sound(before: bytes, tail: bytes) -> bool:

@@ -6,19 +6,34 @@ import gc
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
+from operator import attrgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from store.backends.yamlteam.codec.entry import Entry, skim
 from store.backends.yamlteam.codec.errors import CodecError, Kind
-from store.backends.yamlteam.codec.events import first_item_end
+from store.backends.yamlteam.codec.frame import line_ends
 from store.backends.yamlteam.codec.parts import Parts
+from store.backends.yamlteam.codec.values import first_item_end
 from store.backends.yamlteam.codec.whole import MOST_DAMAGED
 from store.message import Message
 
 _TRIES = 100
 _NARROWEST, _WIDEST = 1 << 10, 1 << 16
+_TIES = attrgetter("ties")
+
+
+class _Seen(Struct):
+    """What a look at all entries showed.
+
+    Attributes:
+        open: An entry ends inside a quoted scalar or a bracket.
+        alias: An entry uses an alias whose value must stand before it.
+    """
+
+    open: bool = False
+    alias: bool = False
 
 
 def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> Parts:
@@ -28,18 +43,23 @@ def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> 
         InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
     """
     with _collection_paused():
-        entries, found_open = _look_at_all(parts.entries, progress)
-    if not found_open:
-        return replace(parts, entries=entries, settled=True, has_open=False)
-    entries = join_open(entries)
-    return replace(parts, entries=entries, settled=True, has_open=any(map(is_open, entries)))
+        entries, seen = _look_at_all(parts.entries, progress)
+    has_open = False
+    if seen.open:
+        entries = join_open(entries)
+        has_open = any(map(is_open, entries))
+    if seen.alias or any(map(_TIES, entries)):
+        from store.backends.yamlteam.codec.aliases import tie  # only for files of other programs
+
+        entries = tie(entries, parts.head)
+    return replace(parts, entries=entries, settled=True, has_open=has_open)
 
 
 def _look_at_all(
     entries: tuple[Entry, ...], progress: Callable[[int, int], bool] | None
-) -> tuple[tuple[Entry, ...], bool]:
-    """The entries, each understood or, behind too many damaged ones, skimmed; and whether one is open."""
-    damaged, found_open = 0, False
+) -> tuple[tuple[Entry, ...], _Seen]:
+    """The entries, each understood or, behind too many damaged ones, skimmed; and what some of them need."""
+    damaged, seen = 0, _Seen()
     changed: dict[int, Entry] = {}
     for number, entry in enumerate(entries):
         if progress is not None and number % 256 == 0 and not progress(number, len(entries)):
@@ -49,12 +69,14 @@ def _look_at_all(
         looked = _look(entry, damaged)
         if looked is not entry:
             changed[number] = looked
-        if looked.outcome.__class__ is CodecError:
-            damaged += 1
-            found_open = found_open or is_open(looked)
+        outcome = looked.outcome
+        if isinstance(outcome, CodecError):
+            seen.open = seen.open or outcome.kind is Kind.OPEN
+            seen.alias = seen.alias or outcome.kind is Kind.ALIAS
+            damaged += outcome.kind is not Kind.ALIAS
     if not changed:
-        return entries, found_open
-    return tuple([changed.get(number, entry) for number, entry in enumerate(entries)]), found_open
+        return entries, seen
+    return tuple([changed.get(number, entry) for number, entry in enumerate(entries)]), seen
 
 
 def _look(entry: Entry, damaged: int) -> Entry:
@@ -109,12 +131,12 @@ def _close(entries: Sequence[Entry], index: int) -> tuple[Entry, int]:
     while used < 2 and width <= _WIDEST:
         before, raws = len(raws), _window(entries, index, width)
         if len(raws) > before:
-            used = _closing(raws, list(accumulate([raw.count(b"\n") for raw in raws])))
+            used = _closing(raws, line_ends(raws))
         width *= 8
     if used < 2:
         return entries[index], 1
     candidate = Entry(b"".join(raws[:used]))
-    if candidate.error is not None and candidate.error.kind is not Kind.MEANING:
+    if candidate.error is not None and candidate.error.kind not in (Kind.MEANING, Kind.ALIAS):
         return entries[index], 1
     return candidate, used
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from store.backends.yamlteam.codec.anchors import NO_ANCHORS, Anchors
 from store.backends.yamlteam.codec.emitter import emit_record, pair_lines, scalar
 from store.backends.yamlteam.codec.entry import parse_record, to_message
 from store.backends.yamlteam.codec.errors import CodecError
@@ -20,10 +21,13 @@ class _NotByLines(Exception):
     """The change cannot be made in place."""
 
 
-def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes:
+def patch(
+    raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style, known: Anchors = NO_ANCHORS
+) -> bytes:
     """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
 
     Where lines alone cannot make the change, the entry is written anew and the comments behind it stay.
+    `known` are the anchors that stand before it.
 
     Raises:
         CodecError: `new` cannot be written.
@@ -31,7 +35,7 @@ def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Sty
     text, place = raw.decode(), find_places(raw)
     try:
         changed = _Patch(text, style).apply(place, old, new).encode()
-        if same(parse_record(changed), new):
+        if same(parse_record(changed, known), new):
             to_message(new, changed)
             return changed
     except (_NotByLines, CodecError):
@@ -78,7 +82,7 @@ class _Patch:
             self._add(place, old, new, added)
 
     def _change(self, place: Place, key: str, before: Any, after: Any) -> None:
-        start, value = place.pairs[key]
+        start, value = self._pair(place, key)
         if value.mapping and isinstance(after, Mapping) and after and before:
             self._mapping(value, before, after)
             return
@@ -91,8 +95,15 @@ class _Patch:
         else:
             raise _NotByLines
 
+    @staticmethod
+    def _pair(place: Place, key: str) -> tuple[int, Place]:
+        """Where the key and its value stand; a key that an alias or a merge brought in stands nowhere."""
+        if key not in place.pairs:
+            raise _NotByLines
+        return place.pairs[key]
+
     def _remove(self, place: Place, key: str) -> None:
-        start, value = place.pairs[key]
+        start, value = self._pair(place, key)
         line = self._text.rfind("\n", 0, start) + 1
         if place.mapping != "block":
             raise _NotByLines

@@ -49,6 +49,8 @@ def _place(events: Events, event: Any) -> Place:
     place = Place(mark.index, event.end_mark.index, mark.column)
     if name == "ScalarEvent":
         place.scalar = event.style not in ("|", ">")
+    elif name == "AliasEvent":
+        place.scalar = True
     elif name == "MappingStartEvent":
         place.mapping = "flow" if event.flow_style else "block"
         _fill(events, place)
@@ -62,11 +64,18 @@ def _place(events: Events, event: Any) -> Place:
 
 def _fill(events: Events, place: Place) -> None:
     while type(event := events.next()).__name__ != "MappingEndEvent":
+        if place.mapping == "block" and not place.pairs:
+            place.column = event.start_mark.column  # that of an anchor or a tag before the keys is not theirs
         value = _place(events, events.next())
-        place.pairs[event.value] = (event.start_mark.index, value)
+        place.pairs[_key_text(event)] = (event.start_mark.index, value)
         place.end = max(event.end_mark.index, value.end)
     if place.mapping == "flow":
         place.end = event.end_mark.index
+
+
+def _key_text(event: Any) -> str:
+    """The key as the record has it; an alias as key stands for a text that is looked up elsewhere."""
+    return str(event.value) if type(event).__name__ == "ScalarEvent" else f"*{event.anchor}"
 
 
 def _visible_end(place: Place, last: Any, event: Any) -> int:

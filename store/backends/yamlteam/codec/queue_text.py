@@ -9,7 +9,7 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from store.backends.yamlteam.codec.entry import Entry
-from store.backends.yamlteam.codec.errors import CodecError
+from store.backends.yamlteam.codec.errors import CodecError, Kind
 from store.backends.yamlteam.codec.frame import Style
 from store.backends.yamlteam.codec.join import is_skipped, settle
 from store.backends.yamlteam.codec.parts import Parts
@@ -18,7 +18,14 @@ from store.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
-_ESCAPED_ID = re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')
+_HIDDEN_IDS = (
+    (b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
+    (b"*", re.compile(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
+    (b"!", re.compile(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
+    (b"- *", re.compile(rb"(?m)^ *- \*")),  # - *message
+    (b"<<", re.compile(rb"<<[\"']?[ \t]*:")),  # <<: *message
+)
+"""What may be an id that the bytes of the text do not show, and a cheap sign that there is one."""
 
 
 class QueueText:
@@ -101,6 +108,8 @@ class QueueText:
         Preliminary: whether an open quote before them swallows some is known only when all are understood.
         """
         last = self._parts.entries[-limit:]
+        if any(entry.error is not None and entry.error.kind is Kind.ALIAS for entry in last):
+            last = self.entries[-limit:]
         found = [entry.message for entry in last]
         return len(self._parts.entries) - len(last), tuple([one for one in found if one is not None])
 
@@ -167,7 +176,10 @@ class QueueText:
                 return []
             self.settle()
         wanted = (b"\\", *words)
-        found = (entry.message for entry in self._parts.entries if any(word in entry.raw for word in wanted))
+        entries = (
+            entry for entry in self._parts.entries if entry.borrowed or any(word in entry.raw for word in wanted)
+        )
+        found = (entry.message for entry in entries)
         return [one for one in found if one is not None]
 
     def edit(
@@ -214,9 +226,9 @@ class QueueText:
                 yield index
             following = index + 1
             position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
-        if b"\\" in data:
-            for found in _ESCAPED_ID.finditer(data, len(self._parts.head)):
-                yield min(bisect_right(self.starts(), found.start()), len(self.starts())) - 1
+        for sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
+            for found in hidden.finditer(data, len(self._parts.head)) if sign in data else ():
+                yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
 
 
 def _holds_one(data: bytes, words: Collection[bytes]) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from store.backends.yamlteam.codec.aliases import tie
+from store.backends.yamlteam.codec.anchors import SIGN
 from store.backends.yamlteam.codec.checks import BOM
 from store.backends.yamlteam.codec.entry import Entry, to_message
 from store.backends.yamlteam.codec.errors import CodecError
@@ -36,6 +38,8 @@ def read_unusual(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Par
     cuts = cuts or _flow_cuts(text, whole)
     places = _byte_offsets(text, cuts, len(data) - len(data.removeprefix(BOM)))
     entries = tuple([_reuse(entry, known) for entry in _entries(data, places, whole.items)])
+    if not flow and SIGN.search(data):
+        entries = _tied(entries, data[: places[0]])
     return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, settled=True)
 
 
@@ -75,6 +79,16 @@ def _entries(data: bytes, places: Sequence[int], items: Sequence[Item]) -> Itera
         if damaged > MOST_DAMAGED:
             raise CodecError(f"more than {MOST_DAMAGED} items that are not messages", lines + 1, hint=HINT)
         yield Entry(raw, outcome)
+
+
+def _tied(entries: tuple[Entry, ...], head: bytes) -> tuple[Entry, ...]:
+    """The entries with their ties where each of them alone, with the anchors before it, reads as in the whole file."""
+    return tuple(
+        [
+            now if isinstance(now.known, Message) or not isinstance(entry.known, Message) else entry
+            for now, entry in zip(tie(entries, head), entries, strict=True)
+        ]
+    )
 
 
 def _reuse(entry: Entry, known: Mapping[bytes, Entry]) -> Entry:

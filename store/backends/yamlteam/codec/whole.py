@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from store.backends.yamlteam.codec.checks import check_bytes
 from store.backends.yamlteam.codec.errors import CodecError, Kind
-from store.backends.yamlteam.codec.events import DEPTH, Events, line_of, read_record
+from store.backends.yamlteam.codec.events import DEPTH, Events, line_of
+from store.backends.yamlteam.codec.values import read_record
 
 LIST = "messages"
 _EXPECTED = "expected a list under messages:"
@@ -112,7 +113,7 @@ def _read_item(events: Events, event: Any) -> Item:
     try:
         outcome: dict[str, Any] | CodecError = read_record(events, event)
     except CodecError as error:
-        if error.kind is not Kind.MEANING:
+        if error.kind not in (Kind.MEANING, Kind.ALIAS):
             raise
         outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
     return Item(start, max(events.skip_to(level), event.end_mark.index), outcome)
