@@ -181,13 +181,14 @@ def test_an_unreadable_queue_is_unreadable_and_not_empty() -> None:
 def test_a_damaged_queue_is_never_empty_and_never_written_over(tmp_path: Path, data: bytes) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
+    put(team, make_message(2))
     (tmp_path / QUEUE).write_bytes(data)
     before = everything_in(tmp_path)
     snapshot = team.snapshot()
     assert snapshot.condition is Condition.UNREADABLE
     assert [one.code for one in snapshot.problems if one.severity == "error"] == ["UNREADABLE"]
     with pytest.raises(TeamError) as caught:
-        put(team, make_message(2))
+        put(team, make_message(3))
     assert caught.value.code is Code.STORE_UNREADABLE
     assert caught.value.exit_code == 4
     assert QUEUE in caught.value.message

@@ -10,11 +10,13 @@ from msgspec import Struct
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark, Stat
 from store.backends.yamlteam.files import PRIVATE
+from store.backends.yamlteam.ledger import Ledger
 from store.errors import Code, TeamError
 
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
+_LEDGER = "audit.jsonl"
 
 
 class Generation(Struct, frozen=True):
@@ -51,7 +53,10 @@ def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = 
             return _load_once(disk, path, known)
         except CodecError as error:
             if time.monotonic() >= deadline:
-                raise unreadable(path, error) from None
+                blank = _blank(disk, path)
+                if blank is not None:
+                    return blank
+                raise _unreadable(disk, path, error) from None
         except OSError as error:
             raise TeamError(
                 Code.STORE_UNREADABLE,
@@ -62,17 +67,52 @@ def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = 
         time.sleep(_PAUSE)
 
 
-def unreadable(path: Path, error: CodecError) -> TeamError:
+def _unreadable(disk: Disk, path: Path, error: CodecError) -> TeamError:
     """The error for a queue that cannot be understood, with the way back."""
-    way_back = f"mv {path.name} {path.name}.bad && cp {path.name}.prev {path.name}"
     return TeamError(
         Code.STORE_UNREADABLE,
         f"{path}: {error.message}",
-        f"{error.hint} The generation before is in {path.name}.prev; to go back to it: {way_back}",
+        f"{error.hint}{_way_back(disk, path)}",
         path=str(path),
         line=error.line,
         column=error.column,
     )
+
+
+def _way_back(disk: Disk, path: Path) -> str:
+    """What is there to go back to: the generation before, or else what the ledger can rebuild."""
+    aside = f"mv {path.name} {path.name}.bad"
+    if disk.stat(_previous(path)) is not None:
+        command = f"{aside} && cp {path.name}.prev {path.name}"
+        return f" The generation before is in {path.name}.prev; to go back to it: {command}"
+    if _ledger_size(disk, path):
+        return f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    return ""
+
+
+def _blank(disk: Disk, path: Path) -> Generation | None:
+    """An empty or comment-only file as an empty queue; None when there is more in it, or was.
+
+    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+    """
+    data, found = disk.read(path)
+    if not QueueText.is_blank(data):
+        return None
+    line = Ledger(disk, path.with_name(_LEDGER)).tip().line
+    if line is not None and line.base == found.mark and disk.stat(_previous(path)) is None:
+        return Generation(QueueText.blank(data), found)
+    if _ledger_size(disk, path) or disk.stat(_previous(path)) is not None:
+        return None
+    return Generation(QueueText.blank(data), found)
+
+
+def _previous(path: Path) -> Path:
+    return path.with_name(path.name + ".prev")
+
+
+def _ledger_size(disk: Disk, path: Path) -> int:
+    found = disk.stat(path.with_name(_LEDGER))
+    return found.size if found is not None else 0
 
 
 def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:

@@ -217,7 +217,9 @@ class Reader:
         queue = self._layout.queue
         hint = "The next write puts its messages back from the ledger (audit.jsonl)."
         if self._disk.stat(self._layout.audit) is None:
-            hint = f"Restore it: cp {queue.name}.prev {queue.name}"
+            hint = "Restore it from a copy; the next write begins a new one."
+            if self._disk.stat(self._layout.prev) is not None:
+                hint = f"Restore it: cp {queue.name}.prev {queue.name}"
         if not self._layout.folder_exists(self._disk):
             hint = "Was the folder moved? Nothing is created in its place."
         return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)

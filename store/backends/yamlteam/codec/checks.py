@@ -24,7 +24,7 @@ def check_bytes(data: bytes) -> None:
         raise CodecError(
             "NUL bytes, as a crash or a wrong encoding leaves them,",
             _line(data, nul),
-            hint="Restore the file from its .prev copy, or save it as UTF-8.",
+            hint="Restore the file from a copy, or save it as UTF-8.",
             kind=Kind.SYNTAX,
         )
     _check_utf8(data)

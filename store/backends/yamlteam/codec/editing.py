@@ -56,7 +56,13 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
     new_data = _splice(data, parts, starts, changed, added, head, tail)
-    new = replace(parts, head=head, entries=_entries(parts.entries, changed) + tuple(added), tail=tail)
+    new = replace(
+        parts,
+        head=head,
+        entries=_entries(parts.entries, changed) + tuple(added),
+        tail=tail,
+        blank=parts.blank and not added,
+    )
     _check_result(new_data, new)
     return new_data, new
 
@@ -146,10 +152,16 @@ def _splice(
 
 def _head(parts: Parts, *, filled: bool) -> bytes:
     """The head with `messages:` open for items, or as an empty list when there are none."""
-    if filled == bool(parts.entries):
+    if parts.blank and filled:
+        return _with_line_end(parts.head, parts.style) + b"messages:" + parts.style.eol
+    if (not filled and (parts.blank or not parts.entries)) or (filled and parts.entries and parts.whole):
         return parts.head
     head = _LIST_LINE.sub(rb"\1messages:" if filled else rb"\1messages: []", parts.head, count=1)
-    return head if head.endswith(b"\n") or not filled else head + parts.style.eol
+    return _with_line_end(head, parts.style) if filled else head
+
+
+def _with_line_end(head: bytes, style: Style) -> bytes:
+    return head if not head or head.endswith(b"\n") else head + style.eol
 
 
 def _check_sound(entry: Entry, index: int) -> None:

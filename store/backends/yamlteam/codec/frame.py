@@ -71,7 +71,10 @@ class Frame(Struct, frozen=True):
 
 
 def split(data: bytes) -> Frame | None:
-    """Cut a whole file; None when its frame is not the plain one (the caller then reads the whole file as YAML)."""
+    """Cut a whole file; None when its frame is not the plain one (the caller then reads the whole file as YAML).
+
+    Items below `messages: []` are what a script appended to a new queue: no YAML, and nothing else can be meant.
+    """
     found = _LIST.search(data)
     if found is None:
         return None
@@ -80,7 +83,7 @@ def split(data: bytes) -> Frame | None:
     below = _GAP.match(data, opened)
     begin = below.end() if below else opened
     first = _FIRST.match(data, begin)
-    if found["value"] is not None or first is None:
+    if first is None:
         begin = len(data) if is_plain_tail(data[begin:]) else begin
         frame = Frame(data[:begin], [], begin, Style(0, eol))
     else:
@@ -124,6 +127,11 @@ def find_end(data: bytes, start: int, style: Style) -> tuple[int | None, bool]:
 def has_stray(items: bytes, style: Style) -> bool:
     """Whether a line after the first stands left of the items without being one."""
     return _stray(style.indent).search(items) is not None
+
+
+def is_blank(data: bytes) -> bool:
+    """Whether a file holds nothing but blank lines, comments and a document's first line."""
+    return _PLAIN_HEAD(data + b"\n") is not None and not has_other_breaks(data) and not _FORBIDDEN.search(data)
 
 
 def is_plain_tail(tail: bytes) -> bool:

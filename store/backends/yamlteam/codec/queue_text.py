@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError, Kind
-from store.backends.yamlteam.codec.frame import Style
+from store.backends.yamlteam.codec.frame import Style, is_blank
 from store.backends.yamlteam.codec.join import is_skipped, settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.reading import read, reread
@@ -54,13 +54,23 @@ class QueueText:
         of the rest are the same objects.
 
         Raises:
-            CodecError: The file as a whole cannot be understood. An empty file is not an empty queue.
+            CodecError: The file as a whole cannot be understood. A blank file is not an empty queue (see `blank`).
         """
         if previous is None:
             return cls(data, read(data))
         if data == previous._data:
             return previous
         return cls(data, *reread(data, previous._data, previous._parts, previous.starts()))
+
+    @staticmethod
+    def is_blank(data: bytes) -> bool:
+        """Whether a file is empty or holds nothing but comments."""
+        return is_blank(data)
+
+    @classmethod
+    def blank(cls, data: bytes) -> QueueText:
+        """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
+        return cls(data, Parts(data, (), b"", Style(), settled=True, blank=True))
 
     @property
     def size(self) -> int:
