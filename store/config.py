@@ -8,6 +8,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+CONFIG_NAME = "messenger-config.yaml"
+"""The settings' file name (seed 000, requirement 1)."""
+
 
 class Agent(Struct, frozen=True):
     """A configured member.

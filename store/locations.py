@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.clock import Clock, utc_now
+from store.config import CONFIG_NAME
 from store.errors import Code, TeamError
 
 if TYPE_CHECKING:
     from store.team import Team
 
 QUEUE_NAME = "message-queue.yaml"
-CONFIG_NAME = "messenger-config.yaml"
 PROJECT_QUEUE = Path("_bmad-output/messenger") / QUEUE_NAME
 """Where a project root keeps its queue (seed 000, requirement 2)."""
 PROJECT_CONFIG = Path("_bmad/core/messenger") / CONFIG_NAME

@@ -11,10 +11,10 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from store.clock import Clock, utc_now
-from store.config import TeamConfig
+from store.config import CONFIG_NAME, TeamConfig
 from store.desk.inbox import readable
 from store.errors import Code, TeamError
-from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, needing_packages, open_team
+from store.locations import DATABASE_SUFFIXES, is_team, needing_packages, open_team
 from store.message import Message, Status
 from store.names import ALL, USER, is_name
 from store.team import AuditLine, Team, Transaction

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from store.config import CONFIG_NAME
 from store.desk.inbox import receive
 from store.desk.mail import send
 from store.desk.requests import submit_plan
 from store.desk.seat import Seat
-from store.locations import CONFIG_NAME, QUEUE_NAME, open_team
+from store.locations import QUEUE_NAME, open_team
 from tests.conftest import CommandLine
 
 PLAN = "Split the loader from the renderer"

@@ -7,9 +7,8 @@ from pathlib import Path
 from sqlalchemy import Connection, delete, insert, select
 
 from store.backends.sql.tables import SETTINGS, VERSION_KEY, Shape, check_version
-from store.config import TeamConfig
+from store.config import CONFIG_NAME, TeamConfig
 from store.config_file import load, parse
-from store.locations import CONFIG_NAME
 
 KEY = "settings"
 Stamp = tuple[int, int, int]
