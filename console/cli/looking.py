@@ -18,7 +18,7 @@ _PAUSE = 0.05
 
 def watched(team: Team) -> Snapshot:
     """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write."""
-    from store.views.status import LONG_WRITE, held_for
+    from store.views.truth import LONG_WRITE, held_for
 
     snapshot = team.snapshot()
     first, until = snapshot.holder, time.monotonic() + LONG_WRITE

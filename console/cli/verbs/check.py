@@ -7,10 +7,11 @@ from argparse import ArgumentParser
 from msgspec.structs import replace
 
 from console.cli.call import Call
-from console.cli.looking import view_of_team
+from console.cli.looking import view_of_team, watched
 from console.cli.table import width
 from store.safe import safe_line
 from store.team import Problem
+from store.views.truth import State, Truth, judge
 
 _ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
@@ -31,9 +32,10 @@ def run(call: Call) -> int:
     from store.views.trail import trail_findings
 
     healed = _heal(call) if call.options.heal else ()
-    snapshot = call.team.snapshot()
+    snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED))
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken))
+    truth = judge(snapshot, call.team.clock())
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
     view = view_of_team(call.team, seen, me=call.actor, archived=_ARCHIVED, thorough=True)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
@@ -43,10 +45,20 @@ def run(call: Call) -> int:
         call.out.say(safe_line(one.message))
     for one in view.findings:
         _print(call, one)
+    if not truth.is_well:
+        call.out.say(f"condition  {truth.state}")
     number = len(view.findings)
     word = "finding" if number == 1 else "findings"
     call.out.say(f"{number} {word}, {errors} of them errors" if number else "nothing to report")
     return int(errors > 0)
+
+
+def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
+    """A lock that is in the way, as a finding; everything else that is the matter is one already."""
+    reason = truth.reason(State.LOCKED)
+    if reason is None:
+        return ()
+    return (Problem("LOCKED", "warning", call.team.location, f"the lock is held {reason.text}", reason.hint),)
 
 
 def _heal(call: Call) -> tuple[Problem, ...]:

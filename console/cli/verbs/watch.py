@@ -10,6 +10,7 @@ from console.cli.call import Call
 from console.cli.changes import changes
 from store.safe import safe_line
 from store.team import Snapshot
+from store.views.truth import judge
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,7 +25,8 @@ def run(call: Call) -> int:
 
     team = call.team
     last = team.snapshot()
-    call.out.note(safe_line(f"watching {team.location}: {last.condition}, {len(last.messages)} messages"))
+    state = judge(last, last.taken_at).state
+    call.out.note(safe_line(f"watching {team.location}: {state}, {len(last.messages)} messages"))
 
     def look() -> None:
         nonlocal last
