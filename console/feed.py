@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from store.team import AUDIT_LOST, Problem, Snapshot, Team
+from store.team import AUDIT_LOST, KEPT_PRIVATE, Problem, Snapshot, Team
 from store.views.rows import View
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Feed:
 
         self._past = past(self._team, limit=_PAST)
         # What each snapshot tells itself would be told here for good.
-        self._harm = tuple(one for one in self._past.problems if one.code != AUDIT_LOST)
+        self._harm = tuple(one for one in self._past.problems if one.code not in (AUDIT_LOST, KEPT_PRIVATE))
         self._complete, self._deep = self._past.complete, True
         self._owed = any(one.code == UNREADABLE for one in self._harm)
 

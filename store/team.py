@@ -39,6 +39,8 @@ AUDIT_LOST = "AUDIT_LOST"
 """Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
 ARCHIVE_LOST = "ARCHIVE_LOST"
 """Code of the problem that archived messages are not any more where the audit trail says they are."""
+KEPT_PRIVATE = "KEPT_PRIVATE"
+"""Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

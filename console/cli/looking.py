@@ -40,5 +40,5 @@ def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARC
 
     known = past(team, limit=archived)
     rest = (unseen(known),) if thorough and known.more else ()
-    seen = replace(snapshot, problems=(*snapshot.problems, *known.problems, *rest))
+    seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

@@ -18,7 +18,7 @@ from console.situation import Situation, pulse_of, truth_of
 from console.subject import Mode
 from store.clock import from_text
 from store.safe import safe_line, safe_text
-from store.team import AuditLine, Problem, WatchState
+from store.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
 from store.views.rows import View
 from store.views.truth import State, holder_words
 from widgets.ages import ago, clock_time
@@ -166,7 +166,10 @@ class HealthPane(ListPane[Vital | Problem]):
     def _unrecorded(self) -> Vital:
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
-        if self.situation.snapshot is not None and self.situation.snapshot.messages:
+        snapshot = self.situation.snapshot
+        if snapshot is not None and any(one.code == KEPT_PRIVATE for one in snapshot.problems):
+            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
+        if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)
 

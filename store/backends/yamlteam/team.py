@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from store.backends.yamlteam.archives import Archives
+from store.backends.yamlteam.closed import closed_problem, is_closed_path
 from store.backends.yamlteam.disk import Disk, RealDisk
 from store.backends.yamlteam.layout import Layout, forbidden
 from store.backends.yamlteam.past import Past
@@ -95,9 +96,14 @@ class YamlTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
-        archives = Archives(self._disk, self.layout)
-        page = Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
-        return replace(page, problems=(*page.problems, *self._lost())) if cursor is None else page
+        if is_closed_path(self.layout.archives):
+            page = Page((), None)
+        else:
+            page = Past(self._disk, Archives(self._disk, self.layout)).page(agent=agent, cursor=cursor, limit=limit)
+        if cursor is not None:
+            return page
+        closed = closed_problem(self.layout)
+        return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
