@@ -23,7 +23,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Looking is the rule, healing the exception."""
     parser.description = "List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."
     text = "first write: put back what a program that does not lock took out, finish what a dead one began"
-    parser.add_argument("--heal", action="store_true", help=text)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--heal", action="store_true", help=text)
+    text = "first write: confirm settings that lost what was in force, so that they hold as they are"
+    which.add_argument("--accept-settings", action="store_true", help=text)
 
 
 def run(call: Call) -> int:
@@ -31,7 +34,7 @@ def run(call: Call) -> int:
     from store.views.status import check_json, finding_json
     from store.views.trail import trail_findings
 
-    healed = _heal(call) if call.options.heal else ()
+    healed = _repaired(call)
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED))
     truth = judge(snapshot, call.team.clock())
@@ -61,10 +64,12 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
     return (Problem("LOCKED", "warning", call.team.location, f"the lock is held {reason.text}", reason.hint),)
 
 
-def _heal(call: Call) -> tuple[Problem, ...]:
-    from store.desk.upkeep import heal
+def _repaired(call: Call) -> tuple[Problem, ...]:
+    from store.desk.upkeep import accept_settings, heal
 
-    return heal(call.seat)
+    if call.options.accept_settings:
+        return accept_settings(call.seat)
+    return heal(call.seat) if call.options.heal else ()
 
 
 def _print(call: Call, one: Problem) -> None:
