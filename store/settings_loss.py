@@ -44,6 +44,11 @@ def loss_problem(place: str, what: str) -> Problem:
     return Problem(SETTINGS_LOST, "error", place, f"{place} {what}, though it held the settings of the team", HINT)
 
 
+def lost_to(problem: Problem) -> Problem:
+    """The finding for settings in force that gave way to such as nobody can understand, for this reason."""
+    return Problem(problem.code, problem.severity, problem.place, problem.message, f"{problem.hint} {HINT}".strip())
+
+
 def on_record(text: bytes) -> dict[str, Any]:
     """What the ledger keeps of settings in force: the text, so that it can be put back, and its digest."""
     try:

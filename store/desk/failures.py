@@ -178,8 +178,7 @@ def _apply(tx: Transaction, message: Message, change: _Change) -> Message:
 def _redirected(tx: Transaction, message: Message, to: str) -> Message:
     from store.desk.draft import check_known, sealed
     from store.permissions import check_permission
-    from store.permissions import check_permission, check_settings
-from store.protocol.reading import reading
+    from store.protocol.reading import reading
     from store.protocol.signing import Seal, seal_of
 
     check_known(tx, [to])
@@ -201,7 +200,9 @@ def _refusal(
     if actor not in (config.lead, USER, message.sender):
         who = f"its sender {message.sender} or the lead {config.lead}"
         return TeamError(Code.NOT_PERMITTED, f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
-    if actor != message.sender:
+    if config.lost and actor != message.sender:
+        from store.permissions import check_settings
+
         check_settings(config, f"{remedy} what others sent")
     if is_held(message, now):
         holder = str(message.envelope("claimed_by")).removeprefix("@")

@@ -13,7 +13,7 @@ from store.backends.yamlteam.ledger import Ledger
 from store.config import TeamConfig
 from store.config_file import parse, read_text
 from store.errors import Code, TeamError
-from store.settings_loss import HINT, loss, loss_problem
+from store.settings_loss import loss, loss_problem, lost_to
 from store.team import Problem
 
 
@@ -78,11 +78,13 @@ class SettingsFile:
         return ReadSettings(config, mark, _warnings(config), text, text)
 
     def _unreadable(self, mark: Mark | None, text: bytes | None, error: TeamError) -> ReadSettings:
-        problem = Problem("BAD_CONFIG", "error", str(self._layout.config), error.message, error.hint)
+        place = str(self._layout.config)
+        problem = Problem("BAD_CONFIG", "error", place, error.message, error.hint)
         before = self._in_force(text)
         if before is not None and before != text:
-            hint = f"{error.hint} {HINT}".strip()
-            lost = self._lost(mark, text, before, Problem(problem.code, "error", problem.place, problem.message, hint))
+            what = loss(text, before) if text is not None else ""
+            told = loss_problem(place, what) if what else lost_to(problem)
+            lost = self._lost(mark, text, before, told)
             if lost is not None:
                 return lost
         last = self._known.config if self._known else TeamConfig()
