@@ -116,6 +116,8 @@ def _hint(situation: Situation, reason: Reason, now: datetime) -> str:
             return _meanwhile(situation, now, "It is tried again." if situation.failure else "^l looks now.")
         case State.LOCKED:
             return "Reading goes on; what you write waits up to 2 s for the lock."
+        case State.DOUBT if situation.snapshot is not None and not situation.snapshot.messages:
+            return safe_line(f"It is not sure that this is all. {situation.short(reason.hint)}", 300)
     return safe_line(situation.short(reason.hint), 300)
 
 

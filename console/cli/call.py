@@ -56,6 +56,10 @@ class Call:
         """Who acts: the given name, else the team's lead."""
         return self.given_actor or self.team.config().lead
 
+    def looker(self, snapshot: Snapshot) -> str:
+        """Who looks: the given name, else the lead as the snapshot knows it: a harmed store cannot tell it anew."""
+        return self.given_actor or snapshot.config.lead
+
     @property
     def seat(self) -> Seat:
         """The actor's seat at the team, for the desk."""
@@ -82,7 +86,8 @@ class Call:
         """
         from console.cli.looking import view_of_team
 
-        return view_of_team(self.team, self.snapshot(), me=self.actor)
+        snapshot = self.snapshot()
+        return view_of_team(self.team, snapshot, me=self.looker(snapshot))
 
     def tell_doubt(self, snapshot: Snapshot) -> None:
         """Warn that what was listed may not be all: lost, damaged, or of a team whose settings are gone (D16)."""

@@ -189,6 +189,11 @@ def _stale(now: datetime, looks: Looks) -> str:
 def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
     if snapshot.doubt is not None:
         yield Reason(State.DOUBT, snapshot.doubt.message, snapshot.doubt.hint)
+    elif snapshot.missing:
+        number = len(snapshot.missing)
+        many = f"{number:,} messages that were seen before are gone, and no archive has them"
+        text = "1 message that was seen before is gone, and no archive has it" if number == 1 else many
+        yield Reason(State.DOUBT, text, "Another program took it out without archiving it; nobody will receive it.")
     number = len(_damaged(snapshot))
     if number:
         text = (

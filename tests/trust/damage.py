@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -86,10 +87,10 @@ SEED = 20260224
 """Of the message ids: what a harm does to the bytes of a queue is the same in every run."""
 
 
-def healthy(team: CommandLine) -> None:
-    """Give a fresh team of `task-manager` and `file-manager` something in every file."""
-    print(f"message ids from seed {SEED}, times from {START}")
-    clock = FakeClock()
+def healthy(team: CommandLine, *, at: datetime = START) -> None:
+    """Give a fresh team of `task-manager` and `file-manager` something in every file, written `at` a fixed time."""
+    print(f"message ids from seed {SEED}, times from {at}")
+    clock = FakeClock(at)
     opened = open_team(str(team.folder), clock=clock)
     seat = {name: Seat(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
     with patch("store.message.secrets", random.Random(SEED)):

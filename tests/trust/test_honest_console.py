@@ -108,7 +108,9 @@ def shows(terminal: Terminal, found: Found) -> bool:
         kept = "Shown is what was read" in " ".join(terminal.text.split())
         return word in pulse and lines[2].count(word) == 1 and kept and has_plan
     if found.condition is Condition.EMPTY or found.is_rolled_back or found.is_damaged:
-        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and has_plan == found.has_plan
+        # A request whose record was damaged after it was read stays on the screen, marked.
+        same = has_plan == found.has_plan or (has_plan and found.is_damaged)
+        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and same
     if found.settings:
         return "▲ SETTINGS" in pulse and "▲ SETTINGS" in lines[2] and NOTE in terminal.text
     return "● LIVE" in pulse and health == found.errors and (has_plan or not found.has_plan)

@@ -36,10 +36,10 @@ def run(call: Call) -> int:
 
     healed = _repaired(call)
     snapshot = watched(call.team)
-    broken = trail_findings(call.team.audit(limit=_AUDITED))
+    broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = judge(snapshot, call.team.clock())
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
-    view = view_of_team(call.team, seen, me=call.actor, archived=_ARCHIVED, thorough=True)
+    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})
