@@ -201,8 +201,7 @@ class ConsoleApp(App[int]):
             return
         now = self.team.clock()
         good = now if sight.fresh else self.situation.good_at
-        known = self.situation.had_settings or sight.snapshot.config.declared
-        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good, had_settings=known)
+        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
         if first:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from store.team import AUDIT_LOST, Condition, Problem, Snapshot, Team
+from store.team import AUDIT_LOST, KEPT_PRIVATE, Problem, Snapshot, Team
 from store.views.rows import View
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Feed:
         """
         snapshot = self._team.snapshot(progress=progress)
         self._number += 1
-        readable = snapshot.condition in (Condition.OK, Condition.EMPTY)
+        readable = snapshot.is_known
         if readable:
             self._view = self._update(snapshot)
         return Sight(self._number, snapshot, self._view, readable, self._team.obstacle())
@@ -98,7 +98,7 @@ class Feed:
 
         self._past = past(self._team, limit=_PAST)
         # What each snapshot tells itself would be told here for good.
-        self._harm = tuple(one for one in self._past.problems if one.code != AUDIT_LOST)
+        self._harm = tuple(one for one in self._past.problems if one.code not in (AUDIT_LOST, KEPT_PRIVATE))
         self._complete, self._deep = self._past.complete, True
         self._owed = any(one.code == UNREADABLE for one in self._harm)
 

@@ -10,18 +10,13 @@ from console.feed import Sight
 from console.subject import Mode
 from store.clock import from_text
 from store.safe import safe_line
-from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from store.team import Snapshot, WatchHint, WatchState
+from store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from widgets import status_line as pulses
 from widgets.ages import clock_time, span
 from widgets.banner import Notice
 from widgets.cells import Line
 from widgets.status_line import Pulse
-
-_HELD_LONG = 2.0
-"""Seconds after which a held lock is worth a banner."""
-_SILENT = 45.0
-"""Seconds without a look at the store after which what is shown counts as stale."""
-
 
 _LIVE = WatchHint(WatchState.LIVE)
 
@@ -37,7 +32,6 @@ class Situation(Struct, frozen=True):
         looked_at: When the store was last looked at.
         good_at: When what is shown was read.
         root: The team's folder, empty when it has none.
-        had_settings: Whether an earlier reading found settings that name the members.
     """
 
     sight: Sight | None = None
@@ -47,7 +41,6 @@ class Situation(Struct, frozen=True):
     looked_at: datetime | None = None
     good_at: datetime | None = None
     root: str = ""
-    had_settings: bool = False
 
     def short(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
@@ -69,57 +62,63 @@ class Situation(Struct, frozen=True):
         return self.sight.snapshot if self.sight else None
 
 
+def truth_of(situation: Situation, now: datetime) -> Truth:
+    """How true the screen is; it is judged where the verbs judge it, too."""
+    looks = Looks(situation.watch, situation.failure, situation.looked_at)
+    return judge(situation.snapshot, now, looks)
+
+
+_PULSES = {
+    State.READING: pulses.READING,
+    State.UNREADABLE: pulses.UNREADABLE,
+    State.VANISHED: pulses.VANISHED,
+    State.STALE: pulses.STALE,
+    State.DOUBT: pulses.DOUBT,
+    State.LOCKED: pulses.LOCKED,
+    State.SETTINGS: pulses.SETTINGS,
+    State.POLLING: pulses.POLLING,
+}
+_OLD = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
+"""States in which what is shown is what was read before."""
+
+
 def pulse_of(situation: Situation, now: datetime) -> Pulse:
     """The word at the right end of the status line."""
-    snapshot = situation.snapshot
-    if snapshot is None or not situation.is_read:
-        return pulses.STALE if situation.failure else pulses.READING
-    if snapshot.condition is Condition.UNREADABLE:
-        return _aged(pulses.UNREADABLE, situation, now)
-    if snapshot.condition is Condition.VANISHED:
-        return _aged(pulses.VANISHED, situation, now)
-    if situation.failure or situation.watch.state is WatchState.STALLED or _is_silent(situation, now):
-        return _aged(pulses.STALE, situation, now)
-    if _long_holder(snapshot, now):
-        return pulses.LOCKED
-    if _doubts_queue(snapshot) or snapshot.is_rolled_back or _lost_settings(situation):
-        return pulses.DOUBT
-    return pulses.POLLING if situation.watch.state is WatchState.POLLING else pulses.LIVE
+    truth = truth_of(situation, now)
+    pulse = _PULSES.get(truth.state, pulses.LIVE)
+    return _aged(pulse, situation, now) if truth.state in _OLD else pulse
 
 
 def notice_of(situation: Situation, now: datetime) -> Notice | None:
-    """The banner, None when there is nothing to say."""
-    snapshot = situation.snapshot
-    if snapshot is None or not situation.is_read:
-        return _reading(situation)
-    if snapshot.condition is Condition.UNREADABLE:
-        return Notice(
-            "unreadable", _where(situation), _meanwhile(situation, now, "Nothing is written until it is repaired.")
-        )
-    if snapshot.condition is Condition.VANISHED:
-        hint = _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
-        return Notice("vanished", "the queue is gone", hint)
-    if snapshot.doubt is not None and _doubts_queue(snapshot):
-        return Notice("doubt", "the queue as it stands holds no message", _doubted(snapshot.doubt))
-    if snapshot.doubt is not None and snapshot.is_rolled_back:
-        return Notice("doubt", safe_line(snapshot.doubt.message, 300), safe_line(snapshot.doubt.hint, 300))
-    if situation.failure:
-        return Notice("stale", situation.failure, _meanwhile(situation, now, "It is tried again by itself."))
-    if situation.watch.state is WatchState.STALLED:
-        reason = safe_line(situation.watch.reason, 160) or "changes are not noticed at the moment"
-        return Notice("stale", reason, _meanwhile(situation, now, "^l looks now."))
-    if _is_silent(situation, now):
-        return Notice("stale", "the store was not looked at for a while", _meanwhile(situation, now, "^l looks now."))
-    holder = _long_holder(snapshot, now)
-    if holder is not None:
-        return Notice("locked", _held(holder, now), "Reading goes on; what you write waits up to 2 s for the lock.")
-    if lost := _lost_settings(situation):
-        return Notice("settings", lost, "Until then it is not known who leads and who belongs to the team.")
-    if situation.obstacle:
+    """The banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
+    truth = truth_of(situation, now)
+    reason = truth.reasons[0] if truth.reasons else None
+    if situation.obstacle and (reason is None or reason.state is State.POLLING):
         return Notice("read-only", situation.obstacle, "You can look and cannot answer; ^l looks again.")
-    if situation.watch.state is WatchState.POLLING:
-        return Notice("polling", safe_line(situation.watch.reason, 160) or "changes are looked for now and then")
-    return None
+    if reason is None:
+        return None
+    if not situation.is_read:
+        return _reading(situation)
+    text = safe_line(situation.short(reason.text), 300)
+    if reason.state is State.LOCKED and truth.holder is not None:
+        text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
+    return Notice(str(reason.state), text, _hint(situation, reason, now))
+
+
+def _hint(situation: Situation, reason: Reason, now: datetime) -> str:
+    """The next step, or what is shown meanwhile."""
+    match reason.state:
+        case State.UNREADABLE:
+            return _meanwhile(situation, now, "Nothing is written until it is repaired.")
+        case State.VANISHED:
+            return _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
+        case State.STALE:
+            return _meanwhile(situation, now, "It is tried again." if situation.failure else "^l looks now.")
+        case State.LOCKED:
+            return "Reading goes on; what you write waits up to 2 s for the lock."
+        case State.DOUBT if situation.snapshot is not None and not situation.snapshot.messages:
+            return safe_line(f"It is not sure that this is all. {situation.short(reason.hint)}", 300)
+    return safe_line(situation.short(reason.hint), 300)
 
 
 def no_writing(situation: Situation, *, read_only: bool, can_write: bool, why: str) -> str | None:
@@ -133,7 +132,7 @@ def no_writing(situation: Situation, *, read_only: bool, can_write: bool, why: s
     snapshot = situation.snapshot
     if snapshot is None or not situation.is_read:
         return "the team is still being read"
-    if snapshot.condition is Condition.UNREADABLE:
+    if judge(snapshot, snapshot.taken_at).state is State.UNREADABLE:
         return "the queue cannot be read, so nothing is written to it"
     return None
 
@@ -145,42 +144,29 @@ def empty_words(mode: Mode, situation: Situation, *, query: str = "", snoozed: i
         if situation.failure:
             return _words("◌", "Not read yet", situation.failure, tone="alert")
         return _words("◔", "Reading the team …", "", tone="accent")
+    truth = judge(snapshot, snapshot.taken_at)
+    doubt = truth.reason(State.DOUBT)
     if situation.sight is not None and situation.sight.view is None:
-        if snapshot.condition is Condition.VANISHED:
+        if truth.state is State.VANISHED:
             return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
-        return _words("✗", "The queue cannot be read", f"It is not known what waits. {_where(situation)}", tone="alarm")
+        where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
+        return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
     if not situation.is_read:
         return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="accent")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
-    if snapshot.condition is Condition.EMPTY and snapshot.doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):
+    if truth.is_empty and doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):
         return _words("○", "The queue is empty", "No agent has written anything yet; it will show here at once.")
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
-    if snapshot.doubt is not None and mode not in (Mode.HISTORY, Mode.HEALTH):
-        return _words("≈", "Nothing here in the queue as it stands", _doubted(snapshot.doubt), tone="warn")
+    if doubt is not None and mode not in (Mode.HISTORY, Mode.HEALTH):
+        return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
     return _words("✓" if tone == "good" else "○", title, text, tone=tone)
 
 
-def _doubts_queue(snapshot: Snapshot) -> bool:
-    return snapshot.condition is Condition.EMPTY and snapshot.doubt is not None
-
-
-def _lost_settings(situation: Situation) -> str:
-    """What is the matter with the settings and where; empty when they are well."""
-    snapshot = situation.snapshot
-    problems = snapshot.problems if snapshot is not None else ()
-    for problem in problems:
-        if problem.code == "BAD_CONFIG":
-            return safe_line(situation.short(f"{problem.message}. {problem.hint}"), 300)
-    if situation.had_settings and snapshot is not None and not snapshot.config.declared:
-        return "the settings named the members before and do so no more. Restore the file."
-    return ""
-
-
-def _doubted(doubt: Problem) -> str:
-    return safe_line(f"It is not sure that this is all: {doubt.message}. {doubt.hint}", 300)
+def _doubted(reason: Reason) -> str:
+    return safe_line(f"It is not sure that this is all: {reason.sentence}", 300)
 
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
@@ -212,14 +198,6 @@ def _reading(situation: Situation) -> Notice | None:
     return Notice("reading", f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
 
 
-def _where(situation: Situation) -> str:
-    problems = situation.snapshot.problems if situation.snapshot else ()
-    for problem in problems:
-        if problem.severity == "error":
-            return safe_line(situation.short(problem.sentence), 300)
-    return "the queue cannot be read"
-
-
 def _meanwhile(situation: Situation, now: datetime, first: str) -> str:
     if situation.good_at is None or situation.sight is None or situation.sight.view is None:
         return first
@@ -232,25 +210,3 @@ def _aged(pulse: Pulse, situation: Situation, now: datetime) -> Pulse:
         return pulse
     old = span((now - situation.good_at).total_seconds())
     return Pulse(pulse.glyph, pulse.word, pulse.tone, f"shown is {old} old")
-
-
-def _is_silent(situation: Situation, now: datetime) -> bool:
-    return situation.looked_at is not None and (now - situation.looked_at).total_seconds() > _SILENT
-
-
-def _long_holder(snapshot: Snapshot, now: datetime) -> LockHolder | None:
-    holder = snapshot.holder
-    if holder is None:
-        return None
-    since = from_text(holder.since)
-    held = (now - since).total_seconds() if since else 0.0
-    return holder if held >= _HELD_LONG else None
-
-
-def _held(holder: LockHolder, now: datetime) -> str:
-    who = f"process {holder.pid}" if holder.pid is not None else "another process"
-    where = f" on {safe_line(holder.host, 64)}" if holder.host else ""
-    action = f" ({safe_line(holder.action, 40)})" if holder.action else ""
-    since = clock_time(from_text(holder.since), now)
-    alive = {True: "it is alive", False: "it is dead", None: "not known whether it is alive"}[holder.alive]
-    return f"by {who}{where}{action} since {since}; {alive}"

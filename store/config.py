@@ -8,6 +8,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+CONFIG_NAME = "messenger-config.yaml"
+"""The settings' file name (seed 000, requirement 1)."""
+
 
 class Agent(Struct, frozen=True):
     """A configured member.
@@ -59,6 +62,8 @@ class TeamConfig(Struct, frozen=True):
         spawn: Command run when a creation request is approved; empty for none.
         key: Team key for signatures, empty for none.
         warnings: What was odd in the file but did not stop us, as sentences.
+        lost: What happened to the settings, when these are those in force before and not what is there now; while it is
+            not empty nothing that needs authority may be written.
     """
 
     name: str = "team"
@@ -78,6 +83,7 @@ class TeamConfig(Struct, frozen=True):
     spawn: tuple[str, ...] = ()
     key: bytes = b""
     warnings: tuple[str, ...] = ()
+    lost: str = ""
 
     def __repr__(self) -> str:
         """Its name alone: the key belongs in no log and no traceback."""

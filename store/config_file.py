@@ -39,13 +39,22 @@ def load(path: Path) -> TeamConfig:
     Raises:
         TeamError: `STORE_UNREADABLE` naming file, line and key.
     """
+    data = read_text(path)
+    return TeamConfig() if data is None else parse(data, path)
+
+
+def read_text(path: Path) -> bytes | None:
+    """The text of the settings in `path`, None when there is no such file.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` naming the file.
+    """
     try:
-        data = _read(path)
+        return _read(path)
     except FileNotFoundError:
-        return TeamConfig()
+        return None
     except OSError as error:
         raise TeamError(Code.STORE_UNREADABLE, f"{path}: {error.strerror}", "Check its permissions.") from error
-    return parse(data, path)
 
 
 def _read(path: Path) -> bytes:
@@ -94,6 +103,7 @@ def parse(data: bytes, path: Path) -> TeamConfig:
         spawn=tuple(reader.words(top["spawn"], "spawn")) if "spawn" in top else (),
         key=_key(reader, top.get("key_file")),
         warnings=tuple(reader.warnings),
+        lost="",
         **numbers,
     )
 

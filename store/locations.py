@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.clock import Clock, utc_now
+from store.config import CONFIG_NAME
 from store.errors import Code, TeamError
+from store.redact import redact
 
 if TYPE_CHECKING:
     from store.team import Team
 
 QUEUE_NAME = "message-queue.yaml"
-CONFIG_NAME = "messenger-config.yaml"
 PROJECT_QUEUE = Path("_bmad-output/messenger") / QUEUE_NAME
 """Where a project root keeps its queue (seed 000, requirement 2)."""
 PROJECT_CONFIG = Path("_bmad/core/messenger") / CONFIG_NAME
@@ -38,7 +39,9 @@ def open_team(
     """
     given = location or os.environ.get("TEAM_CONSOLE_TEAM") or ""
     if given.startswith("claude:"):
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{given}: Claude Code teams cannot be opened by this version", _HINT)
+        raise TeamError(
+            Code.TEAM_NOT_FOUND, f"{redact(given)}: Claude Code teams cannot be opened by this version", _HINT
+        )
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
         return _open_database(given, read_only=read_only, clock=clock)
     if given:
@@ -78,9 +81,9 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
     if folder.is_file() and folder.name == QUEUE_NAME:
         folder = folder.parent
     if not folder.is_dir():
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} is not a folder", _HINT)
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} is not a folder", _HINT)
     if not is_team(folder):
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} holds no {QUEUE_NAME} and no {CONFIG_NAME}", _HINT)
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} holds no {QUEUE_NAME} and no {CONFIG_NAME}", _HINT)
     from store.backends.yamlteam.team import YamlTeam
 
     flat = any((folder / name).is_file() for name in (QUEUE_NAME, CONFIG_NAME))
@@ -113,6 +116,6 @@ def needing_packages(location: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise TeamError(
             Code.TEAM_NOT_FOUND,
-            f"{location}: teams in a database need {error.name}",
+            f"{redact(location)}: teams in a database need {error.name}",
             "Install them with: pip install 'team-console[sql]' (or [postgresql]).",
         ) from error

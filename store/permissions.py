@@ -9,6 +9,7 @@ from store.errors import Code, TeamError
 from store.names import ALL, USER
 from store.protocol.directions import check_direction
 from store.protocol.kinds import RequestKind
+from store.settings_loss import HINT
 
 LEAD_ONLY = frozenset(
     {
@@ -34,6 +35,8 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
             direction does not fit the configured roles.
     """
     agent = config.agent(sender)
+    if config.lost and (type in LEAD_ONLY or type == "broadcast" or (sender == config.lead and type.isupper())):
+        check_settings(config, f"send {type}")
     if type in LEAD_ONLY and sender != config.lead:
         _refuse(f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}.")
     if type in TO_LEAD_ONLY and recipient != config.lead:
@@ -47,6 +50,16 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
     if type.isupper():
         roles = {name: one.role for name, one in config.agents.items()}
         check_direction(type, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
+
+
+def check_settings(config: TeamConfig, act: str) -> None:
+    """Refuse an act that needs authority while the settings, which say who has it, are lost.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, with what happened to them and the way back.
+    """
+    if config.lost:
+        _refuse(f"nobody may {act} now: {config.lost}", HINT)
 
 
 def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:

@@ -39,6 +39,10 @@ AUDIT_LOST = "AUDIT_LOST"
 """Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
 ARCHIVE_LOST = "ARCHIVE_LOST"
 """Code of the problem that archived messages are not any more where the audit trail says they are."""
+KEPT_PRIVATE = "KEPT_PRIVATE"
+"""Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
+SETTINGS_LOST = "SETTINGS_LOST"
+"""Code of the problem that settings which were in force are gone, emptied or cut."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
@@ -362,6 +366,22 @@ class Team(ABC):
             f"archives of a {self.capabilities.name} team are not deleted by team-console",
             "Move old archive files away by hand while nobody writes.",
         )
+
+    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """Put settings that were in force and are lost back from the audit trail; what was done, None for nothing.
+
+        Raises:
+            TeamError: As for `transaction`.
+        """
+        return None
+
+    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """Take the settings as they are for those in force from now on; what was done, None for nothing.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` when they cannot be understood, or as for `transaction`.
+        """
+        return None
 
     def close(self) -> None:
         """Release what the backend holds open."""

@@ -25,6 +25,7 @@ POLLING = Pulse("≈", "POLLING", "warn")
 STALE = Pulse("◌", "STALE", "alert")
 LOCKED = Pulse("⊠", "LOCKED", "alert")
 DOUBT = Pulse("△", "IN DOUBT", "alert")
+SETTINGS = Pulse("▲", "SETTINGS", "alert")
 UNREADABLE = Pulse("✗", "UNREADABLE", "alarm")
 VANISHED = Pulse("∅", "VANISHED", "alarm")
 

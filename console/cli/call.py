@@ -56,6 +56,10 @@ class Call:
         """Who acts: the given name, else the team's lead."""
         return self.given_actor or self.team.config().lead
 
+    def looker(self, snapshot: Snapshot) -> str:
+        """Who looks: the given name, else the lead as the snapshot knows it: a harmed store cannot tell it anew."""
+        return self.given_actor or snapshot.config.lead
+
     @property
     def seat(self) -> Seat:
         """The actor's seat at the team, for the desk."""
@@ -69,10 +73,8 @@ class Call:
         Raises:
             TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.
         """
-        from store.team import Condition
-
         snapshot = self.team.snapshot()
-        if snapshot.condition not in (Condition.OK, Condition.EMPTY):
+        if not snapshot.is_known:
             raise unreadable(snapshot, self.team.location)
         return snapshot
 
@@ -84,12 +86,14 @@ class Call:
         """
         from console.cli.looking import view_of_team
 
-        return view_of_team(self.team, self.snapshot(), me=self.actor)
+        snapshot = self.snapshot()
+        return view_of_team(self.team, snapshot, me=self.looker(snapshot))
 
     def tell_doubt(self, snapshot: Snapshot) -> None:
-        """Warn that what was listed may not be all: somebody else wrote the queue (decision D16)."""
-        if snapshot.doubt is not None:
-            self.out.warn([f"{snapshot.doubt.message}. {snapshot.doubt.hint}"])
+        """Warn that what was listed may not be all: lost, damaged, or of a team whose settings are gone (D16)."""
+        from store.views.truth import judge
+
+        self.out.warn([reason.sentence for reason in judge(snapshot, self.team.clock()).doubts])
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
@@ -109,10 +113,13 @@ class Call:
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
-    first = next((one for one in snapshot.problems if one.severity == "error"), None)
-    message = first.sentence if first else f"{location}: the queue is {snapshot.condition}"
-    hint = first.hint if first else "team-console status says more."
-    return TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(snapshot.condition))
+    from store.views.truth import judge
+
+    truth = judge(snapshot, snapshot.taken_at)
+    why = truth.reasons[0]
+    message = why.text if location in why.text else f"{location}: {why.text}"
+    hint = why.hint or "team-console status says more."
+    return TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(truth.state))
 
 
 def split_names(values: list[str] | None) -> list[str]:

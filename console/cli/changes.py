@@ -10,9 +10,10 @@ from msgspec import Struct
 from store.clock import to_text
 from store.message import Message
 from store.safe import safe_line
-from store.team import Condition, Snapshot
+from store.team import Snapshot
+from store.views.truth import State, judge
 
-_HEALTHY = {Condition.OK, Condition.EMPTY}
+_HEALTHY = {State.OK, State.EMPTY}
 
 
 class Change(Struct, frozen=True):
@@ -42,9 +43,9 @@ class Change(Struct, frozen=True):
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """Every difference, condition first, then messages in stored order, then what is gone."""
     at = to_text(after.taken_at)
-    if before.condition != after.condition and not {before.condition, after.condition} <= _HEALTHY:
-        text = f"condition {before.condition} -> {after.condition}"
-        yield Change(at, "condition", text, {"was": str(before.condition), "condition": str(after.condition)})
+    was, state = (judge(snapshot, snapshot.taken_at).state for snapshot in (before, after))
+    if was != state and not {was, state} <= _HEALTHY:
+        yield Change(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
     for problem in after.problems:
         if problem not in before.problems:
             facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
@@ -63,7 +64,7 @@ def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
             yield Change(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
         elif was is not message:
             yield from _progress(at, was, message)
-    for message in old.values() if after.condition in _HEALTHY else ():
+    for message in old.values() if after.is_known else ():
         yield Change(at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status})
 
 

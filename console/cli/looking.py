@@ -18,7 +18,7 @@ _PAUSE = 0.05
 
 def watched(team: Team) -> Snapshot:
     """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write."""
-    from store.views.status import LONG_WRITE, held_for
+    from store.views.truth import LONG_WRITE, held_for
 
     snapshot = team.snapshot()
     first, until = snapshot.holder, time.monotonic() + LONG_WRITE
@@ -40,5 +40,5 @@ def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARC
 
     known = past(team, limit=archived)
     rest = (unseen(known),) if thorough and known.more else ()
-    seen = replace(snapshot, problems=(*snapshot.problems, *known.problems, *rest))
+    seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

@@ -91,8 +91,9 @@ def _id(number: int, at: datetime) -> str:
 
 def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> None:
     """Settings and an empty queue in the folder `root`, which is made when it is not there."""
+    from store.config import CONFIG_NAME
     from store.config_file import write_new
-    from store.locations import CONFIG_NAME, QUEUE_NAME
+    from store.locations import QUEUE_NAME
 
     root.mkdir(parents=True, exist_ok=True)
     write_new(root / CONFIG_NAME, team=name, lead=lead, agents=agents)

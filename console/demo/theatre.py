@@ -23,8 +23,7 @@ from console.demo.scene import Scene, make_team, write
 from console.demo.showcase import archived_talk
 from console.demo.stage import environment, team_folder
 from store.clock import utc_now
-from store.config import Agent
-from store.locations import CONFIG_NAME
+from store.config import CONFIG_NAME, Agent
 
 AGENTS = (
     Agent(words.LEAD, role="master"),

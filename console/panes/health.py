@@ -14,12 +14,13 @@ from textual.worker import Worker, WorkerState
 
 from console.deeds.telling import count
 from console.panes.pane import ListPane, Shelf
-from console.situation import Situation, notice_of, pulse_of
+from console.situation import Situation, pulse_of, truth_of
 from console.subject import Mode
 from store.clock import from_text
 from store.safe import safe_line, safe_text
-from store.team import AuditLine, Condition, Problem, WatchState
+from store.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
 from store.views.rows import View
+from store.views.truth import State, holder_words
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
 from widgets.document import Block, Document, Fact, Form, Lines, Text
@@ -130,6 +131,10 @@ class HealthPane(ListPane[Vital | Problem]):
 
     def _vitals(self) -> tuple[Vital, ...]:
         found = [self._queue(), self._lock(), self._watch(), *((self._audit,) if self._audit else ())]
+        lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
+        if lost is not None:
+            text = safe_line(self.situation.short(lost.text), 300)
+            found.append(Vital("settings", "▲", "bad", text, safe_line(lost.hint, 300)))
         snapshot = self.situation.snapshot
         if snapshot is not None:
             for warning in snapshot.config.warnings:
@@ -161,7 +166,10 @@ class HealthPane(ListPane[Vital | Problem]):
     def _unrecorded(self) -> Vital:
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
-        if self.situation.snapshot is not None and self.situation.snapshot.messages:
+        snapshot = self.situation.snapshot
+        if snapshot is not None and any(one.code == KEPT_PRIVATE for one in snapshot.problems):
+            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
+        if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)
 
@@ -182,10 +190,12 @@ class HealthPane(ListPane[Vital | Problem]):
         snapshot, place = self.situation.snapshot, safe_line(self.shelf.team.location, 300)
         if snapshot is None:
             return Vital("queue", "◔", "accent", "is being read", place)
-        notice = notice_of(self.situation, self.now)
-        if snapshot.condition not in (Condition.OK, Condition.EMPTY):
-            text = safe_line(notice.text, 300) if notice else str(snapshot.condition)
-            return Vital("queue", "✗", "bad", f"{snapshot.condition}: {text}", place)
+        reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
+        if reason is not None:
+            glyph, tone = ("△", "warn") if reason.state is State.DOUBT else ("✗", "bad")
+            word = "in doubt" if reason.state is State.DOUBT else str(reason.state)
+            text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
+            return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
         number = count(len(snapshot.messages), "message")
         kind = self.shelf.team.capabilities.name
@@ -196,14 +206,13 @@ class HealthPane(ListPane[Vital | Problem]):
         return moment is not None and moment <= self.now
 
     def _lock(self) -> Vital:
-        holder = self.situation.snapshot.holder if self.situation.snapshot else None
-        if holder is None:
+        truth = truth_of(self.situation, self.now)
+        if truth.holder is None:
             return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
-        alive = {True: "alive", False: "dead", None: "not known whether alive"}[holder.alive]
-        since = clock_time(from_text(holder.since), self.now)
-        host = f" on {safe_line(holder.host, 64)}" if holder.host else ""
-        text = f"held by process {holder.pid}{host} since {since}, {alive}"
-        return Vital("lock", "⊠", "warn", text, f"It does: {safe_line(holder.action, 80) or 'not said'}")
+        words = holder_words(truth.holder, clock_time(from_text(truth.holder.since), self.now))
+        blocks = truth.reason(State.LOCKED) is not None
+        more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
+        return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "accent", safe_line(f"held {words}"), more)
 
     def _watch(self) -> Vital:
         watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)

@@ -14,7 +14,7 @@ from store.config import TeamConfig
 from store.errors import Code, TeamError
 from store.message import Message, Priority, from_record, new_message_id, new_record
 from store.names import ALL, USER, check_name, nearest
-from store.permissions import check_permission
+from store.permissions import check_permission, check_settings
 from store.protocol.reading import reading
 from store.protocol.registry import carried_name, default_priority
 from store.protocol.secrets import secret_warnings
@@ -207,6 +207,8 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
     Raises:
         TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for something else.
     """
+    if len(recipients) > 1 and draft.sender == tx.config.lead:
+        check_settings(tx.config, "write to several agents as their lead")
     group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
     payload = shrink(tx, draft.type, draft.payload)
     written: list[Message] = []

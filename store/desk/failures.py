@@ -200,6 +200,10 @@ def _refusal(
     if actor not in (config.lead, USER, message.sender):
         who = f"its sender {message.sender} or the lead {config.lead}"
         return TeamError(Code.NOT_PERMITTED, f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
+    if config.lost and actor != message.sender:
+        from store.permissions import check_settings
+
+        check_settings(config, f"{remedy} what others sent")
     if is_held(message, now):
         holder = str(message.envelope("claimed_by")).removeprefix("@")
         until = f"until {message.envelope('lease_until')}"

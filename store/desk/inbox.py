@@ -18,7 +18,7 @@ from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.names import check_name
 from store.protocol.reading import reading
-from store.team import Condition, Problem, Snapshot, Transaction
+from store.team import Problem, Snapshot, Transaction
 
 
 class Received(Struct, frozen=True):
@@ -71,8 +71,7 @@ def receive(
     if not mark_read:
         snapshot = readable(seat.team.snapshot())
         waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at)
-        doubts = (snapshot.doubt,) if snapshot.doubt else ()
-        return _received(agent, waiting[:limit], bool(snapshot.messages), doubts)
+        return _received(agent, waiting[:limit], bool(snapshot.messages))
     action = "claim" if lease else "receive"
     with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
         waiting = _take(tx, agent, type, limit)
@@ -153,7 +152,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
     Raises:
         TeamError: `STORE_UNREADABLE` with the place: an unreadable queue is not an empty one (decision D16).
     """
-    if snapshot.condition in (Condition.OK, Condition.EMPTY):
+    if snapshot.is_known:
         return snapshot
     errors = [one for one in snapshot.problems if one.severity == "error"]
     first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")

@@ -11,12 +11,13 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from store.clock import Clock, utc_now
-from store.config import TeamConfig
+from store.config import CONFIG_NAME, TeamConfig
 from store.desk.inbox import readable
 from store.errors import Code, TeamError
-from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, needing_packages, open_team
+from store.locations import DATABASE_SUFFIXES, is_team, needing_packages, open_team
 from store.message import Message, Status
 from store.names import ALL, USER, is_name
+from store.redact import redact
 from store.team import AuditLine, Team, Transaction
 
 _CHUNK = 500
@@ -68,7 +69,7 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
             with (folder / CONFIG_NAME).open("x", encoding="utf-8") as file:
                 file.write(settings_text(config))
         except OSError as error:
-            text = f"{folder}: {error.strerror or error}"
+            text = f"{redact(str(folder))}: {error.strerror or error}"
             raise TeamError(Code.TEAM_NOT_FOUND, text, "Name another folder, or PATH.db.") from error
     return open_team(str(folder), clock=clock)
 

@@ -19,14 +19,30 @@ _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROAD
 def heal(seat: Seat) -> tuple[Problem, ...]:
     """Enter the team once, as each write does: what was begun is finished, what others lost is put back.
 
+    So are settings that were in force and are lost.
+
     Returns:
         What was repaired.
 
     Raises:
         TeamError: As for `Team.transaction`.
     """
+    restored = seat.team.restore_settings(actor=seat.actor, wait=seat.wait)
     with seat.team.transaction(actor=seat.actor, action="heal", wait=seat.wait) as tx:
-        return tuple(tx.notices)
+        return (*((restored,) if restored is not None else ()), *tx.notices)
+
+
+def accept_settings(seat: Seat) -> tuple[Problem, ...]:
+    """Confirm settings that lost what was in force: from now on they hold as they are.
+
+    Returns:
+        What was done; nothing when they were in force already.
+
+    Raises:
+        TeamError: As for `Team.accept_settings`.
+    """
+    done = seat.team.accept_settings(actor=seat.actor, wait=seat.wait)
+    return (done,) if done is not None else ()
 
 
 def settle(tx: Transaction) -> int:

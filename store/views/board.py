@@ -10,7 +10,7 @@ from store.message import Message
 from store.names import ALL
 from store.protocol.entries import Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
-from store.team import Condition, Snapshot
+from store.team import Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
 from store.views.deliveries import Deliveries
@@ -22,8 +22,6 @@ from store.views.inboxes import Inboxes
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
 from store.views.voices import Voices
-
-_READABLE = (Condition.OK, Condition.EMPTY)
 
 
 class Board:
@@ -63,7 +61,7 @@ class Board:
         if snapshot.config is not self._config and snapshot.config != self._config:
             self._start(snapshot.config)
         self._deliveries.judge_at(now)
-        stale = snapshot.condition not in _READABLE
+        stale = not snapshot.is_known
         if not stale:
             self._apply(self._change(snapshot.messages), snapshot.missing)
         for message in history:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from store.clock import seconds_since, to_text
-from store.team import LockHolder, Problem, Snapshot, Team
+from store.clock import to_text
+from store.team import LockHolder, Problem, Team
 from store.views.rows import RequestRow, RosterRow, View
-
-LONG_WRITE = 1.0
-"""Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
+from store.views.truth import State, Truth, judge
 
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
@@ -67,30 +65,42 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
 def status_json(view: View, team: Team) -> dict[str, Any]:
     """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`.
 
-    While the store cannot be read `messages` and `needs_you` are null; `doubt` says why some may be missing,
-    `missing` how many are known to be, `lock` who holds the lock at this moment.
+    While the store cannot be read `messages` and `needs_you` are null; `condition` is a `State`, `reasons` says all
+    that is the matter, `doubt` why messages may be missing, `missing` how many are known to be, `damaged` how many
+    entries cannot be read, `lock` who holds the lock at this moment.
     """
-    snapshot = view.snapshot
+    snapshot, truth = view.snapshot, judge(view.snapshot, view.now)
+    doubt = truth.reason(State.DOUBT)
     return {
         "team": snapshot.config.name,
         "location": team.location,
         "backend": team.capabilities.name,
         "read_only": team.read_only,
-        "condition": condition_of(snapshot, view.now),
+        "condition": str(truth.state),
         "agents": len(view.roster),
         "messages": dict(view.counts) if snapshot.is_known else None,
         "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
         "last_change": _moment(snapshot.changed_at),
-        "doubt": f"{snapshot.doubt.message}. {snapshot.doubt.hint}" if snapshot.doubt else None,
-        "missing": len(snapshot.missing),
-        "lock": _holder(snapshot.holder),
+        "doubt": doubt.sentence if doubt else None,
+        "missing": truth.missing,
+        "damaged": truth.damaged,
+        "lock": _holder(truth.holder),
+        "reasons": reasons_json(truth),
     }
+
+
+def reasons_json(truth: Truth) -> list[dict[str, str]]:
+    """Everything that stands between what is shown and the truth, worst first."""
+    return [{"state": str(one.state), "text": one.text, "hint": one.hint} for one in truth.reasons]
 
 
 def check_json(view: View) -> dict[str, Any]:
     """`check`."""
-    return {"findings": [finding_json(one) for one in view.findings]}
+    return {
+        "condition": str(judge(view.snapshot, view.now).state),
+        "findings": [finding_json(one) for one in view.findings],
+    }
 
 
 def finding_json(one: Problem) -> dict[str, str]:
@@ -102,24 +112,6 @@ def finding_json(one: Problem) -> dict[str, str]:
         "message": one.message,
         "hint": one.hint,
     }
-
-
-def condition_of(snapshot: Snapshot, now: datetime) -> str:
-    """The state of the store in one word (D16): a `Condition`, or `locked` or `doubt` when it can be read.
-
-    `doubt`: somebody else wrote the queue, and messages are missing or may be; `Snapshot.doubt` says more.
-    """
-    if not snapshot.is_known:
-        return str(snapshot.condition)
-    if snapshot.holder is not None and (held_for(snapshot.holder, now) or LONG_WRITE) >= LONG_WRITE:
-        return "locked"
-    return "doubt" if snapshot.doubt is not None else str(snapshot.condition)
-
-
-def held_for(holder: LockHolder, now: datetime) -> float | None:
-    """Seconds for which the lock has been held; None when that is not known, or the clocks do not agree."""
-    seconds = seconds_since(holder.since, now)
-    return None if seconds is None or seconds < -LONG_WRITE else max(seconds, 0.001)
 
 
 def _holder(holder: LockHolder | None) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ def _held(pid: int, *, seconds: float = 0.0) -> LockHolder:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """So long may a write take that a busy machine never passes one off as a lock that blocks."""
-    monkeypatch.setattr("store.views.status.LONG_WRITE", 600.0)
+    monkeypatch.setattr("store.views.truth.LONG_WRITE", 600.0)
 
 
 @pytest.mark.usefixtures("patient")
@@ -83,7 +83,7 @@ def test_a_lock_without_a_name_is_told_with_its_process(team: CommandLine) -> No
         seen = team.ok("status", "--json").json
         words = team.ok("status").out
     assert (seen["condition"], seen["lock"]["pid"], seen["lock"]["alive"]) == ("locked", holder.pid, True)
-    assert f"locked by pid {holder.pid}" in words
+    assert f"locked by process {holder.pid}" in words
     assert "it is alive" in words
     free = team.ok("status", "--json").json
     assert (free["condition"], free["lock"]) == ("ok", None)

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from store.locations import CONFIG_NAME, QUEUE_NAME
+from store.config import CONFIG_NAME
+from store.locations import QUEUE_NAME
 
 MARK = "PWNED"
 """Stands in the middle of every payload that is an escape sequence, so that it can be looked for in the bytes."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
+from unittest.mock import patch
 
+from store.config import CONFIG_NAME
 from store.desk.inbox import receive
 from store.desk.mail import send
 from store.desk.requests import submit_plan
 from store.desk.seat import Seat
-from store.locations import CONFIG_NAME, QUEUE_NAME, open_team
+from store.locations import QUEUE_NAME, open_team
 from tests.conftest import CommandLine
+from tests.store.contract import START, FakeClock
 
 PLAN = "Split the loader from the renderer"
 NOTE = "The export is ready for you"
@@ -39,8 +44,9 @@ def _instead(make: Callable[[Path], object]) -> Harm:
     return harm
 
 
-def _flipped(data: bytes, *, every: int) -> bytes:
-    return bytes(one ^ 0x15 if place % every == every - 1 else one for place, one in enumerate(data))
+def flipped(data: bytes, *, every: int, first: int = -1) -> bytes:
+    """One bit in a few of every so many bytes, the first of them at `first` (from the end when below 0)."""
+    return bytes(one ^ 0x15 if place % every == first % every else one for place, one in enumerate(data))
 
 
 def _moved(path: Path) -> None:
@@ -57,8 +63,8 @@ HARMS: Mapping[str, Harm] = {
     "cut near the end": _bytes(lambda data: data[:-7]),
     "zeros": _bytes(lambda data: bytes(len(data))),
     "zeros at the end": _bytes(lambda data: data[: len(data) // 2] + bytes(512)),
-    "many bits flipped": _bytes(lambda data: _flipped(data, every=7)),
-    "few bits flipped": _bytes(lambda data: _flipped(data, every=191)),
+    "many bits flipped": _bytes(lambda data: flipped(data, every=7)),
+    "few bits flipped": _bytes(lambda data: flipped(data, every=191)),
     "latin-1": _bytes(lambda data: data.replace(b"e", "é".encode("latin-1"))),
     "utf-16": _bytes(lambda data: data.decode().encode("utf-16")),
     "conflict markers": _bytes(lambda data: b"<<<<<<< HEAD\n" + data + b"=======\n" + data + b">>>>>>> other\n"),
@@ -77,15 +83,25 @@ HARMS: Mapping[str, Harm] = {
 }
 
 
-def healthy(team: CommandLine) -> None:
-    """Give a fresh team of `task-manager` and `file-manager` something in every file."""
-    opened = open_team(str(team.folder))
+SEED = 20260224
+"""Of the message ids: what a harm does to the bytes of a queue is the same in every run."""
+
+
+def healthy(team: CommandLine, *, at: datetime = START) -> None:
+    """Give a fresh team of `task-manager` and `file-manager` something in every file, written `at` a fixed time."""
+    print(f"message ids from seed {SEED}, times from {at}")
+    clock = FakeClock(at)
+    opened = open_team(str(team.folder), clock=clock)
     seat = {name: Seat(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
-    send(seat["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
-    receive(seat["file-manager"], agent="file-manager")
-    submit_plan(seat["task-manager"], summary=PLAN, content="1. Split it\n2. Test it")
-    send(seat["file-manager"], to="ceo", summary=NOTE, content="It lies in the share.")
-    send(seat["ceo"], to="task-manager", summary="Tell me when you begin with it", content="Thank you.")
+    with patch("store.message.secrets", random.Random(SEED)):
+        send(seat["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
+        receive(seat["file-manager"], agent="file-manager")
+        clock.advance(1)
+        submit_plan(seat["task-manager"], summary=PLAN, content="1. Split it\n2. Test it")
+        clock.advance(1)
+        send(seat["file-manager"], to="ceo", summary=NOTE, content="It lies in the share.")
+        clock.advance(1)
+        send(seat["ceo"], to="task-manager", summary="Tell me when you begin with it", content="Thank you.")
     opened.close()
 
 

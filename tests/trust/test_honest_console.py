@@ -78,6 +78,7 @@ class Found:
     has_plan: bool
     errors: bool
     is_rolled_back: bool
+    is_damaged: bool
     settings: bool
 
 
@@ -88,7 +89,12 @@ def looked_at(team: Team) -> Found:
     errors = [one.code for one in seen.problems if one.severity == "error"]
     plan = any(PLAN[:20] in str(one.record) for one in seen.messages)
     return Found(
-        seen.condition, plan, bool(errors), seen.is_rolled_back, "BAD_CONFIG" in errors or not seen.config.declared
+        condition=seen.condition,
+        has_plan=plan,
+        errors=bool(errors),
+        is_rolled_back=seen.is_rolled_back,
+        is_damaged="DAMAGED_ENTRY" in errors,
+        settings="BAD_CONFIG" in errors or "SETTINGS_LOST" in errors,
     )
 
 
@@ -101,10 +107,12 @@ def shows(terminal: Terminal, found: Found) -> bool:
         word = found.condition.upper()
         kept = "Shown is what was read" in " ".join(terminal.text.split())
         return word in pulse and lines[2].count(word) == 1 and kept and has_plan
-    if found.condition is Condition.EMPTY or found.is_rolled_back:
-        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and has_plan == found.has_plan
+    if found.condition is Condition.EMPTY or found.is_rolled_back or found.is_damaged:
+        # A request whose record was damaged after it was read stays on the screen, marked.
+        same = has_plan == found.has_plan or (has_plan and found.is_damaged)
+        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and same
     if found.settings:
-        return "△ IN DOUBT" in pulse and "▲ SETTINGS" in lines[2] and NOTE in terminal.text
+        return "▲ SETTINGS" in pulse and "▲ SETTINGS" in lines[2] and NOTE in terminal.text
     return "● LIVE" in pulse and health == found.errors and (has_plan or not found.has_plan)
 
 
@@ -197,7 +205,7 @@ import sys
 from pathlib import Path
 
 import console.app
-import console.situation
+import store.views.truth
 from console.app import run_console
 from console.feed import Feed
 from store.locations import open_team
@@ -208,7 +216,7 @@ class Hanging(Feed):
             open(sys.argv[2]).read()
         return super().read(progress)
 
-console.situation._SILENT, console.app.TICK, console.app.REJUDGE = 1.0, 0.2, 0.5
+store.views.truth.SILENT, console.app.TICK, console.app.REJUDGE = 1.0, 0.2, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
 """

@@ -12,7 +12,7 @@ import pytest
 
 from console.cli.main import run
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
-from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy_team
+from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 
 QUIET_WORDS = (
     "no message",
@@ -26,6 +26,8 @@ QUIET_WORDS = (
 )
 """How verbs say that there is nothing."""
 UNREADABLE = 4
+DAMAGE = "of the queue cannot be read"
+"""How every face says that entries are damaged."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,8 @@ def is_honest(status: int, text: str) -> bool:
     assert "Traceback" not in text, text
     if status == UNREADABLE:
         return not any(word in text for word in QUIET_WORDS)
-    return status == 0 and (PLAN[:5] in text or NOTE in text or "does not lock" in text)
+    shown = PLAN[:5] in text or NOTE in text or "does not lock" in text
+    return status == 0 and (shown or (DAMAGE in text and "nothing needs ceo\n" not in text))
 
 
 OTHER_HARMS = [name for place, name in enumerate(HARMS) if place % 2 or "instead" in name]
@@ -81,6 +84,21 @@ def test_a_harmed_queue_is_never_shown_as_empty(folder: Path, says: Says, harm: 
             assert is_honest(status, text), (words, status, text)
     status, text = says("receive", "--agent", "ceo")
     assert is_honest(status, text), (status, text)
+
+
+@pytest.mark.parametrize("first", range(0, 191, 19))
+def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: Path, says: Says, first: int) -> None:
+    queue = folder / FILES["queue"]
+    queue.write_bytes(flipped(queue.read_bytes(), every=191, first=first))
+    status = json.loads(says("status", "--json")[1])
+    checked = json.loads(says("check", "--json")[1])
+    assert checked["condition"] == status["condition"]
+    assert status["damaged"] == sum(one["code"] == "DAMAGED_ENTRY" for one in checked["findings"])
+    assert ("in doubt" in says("status")[1]) == (status["condition"] == "doubt")
+    for words in (*LOOKS[:3], ("receive", "--agent", "ceo")):
+        code, text = says(*words)
+        assert code == (UNREADABLE if status["condition"] == "unreadable" else 0), text
+        assert (DAMAGE in text) == bool(status["damaged"]), (words, text)
 
 
 @pytest.mark.parametrize("harm", OTHER_HARMS)

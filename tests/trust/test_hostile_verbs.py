@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from store.locations import CONFIG_NAME
+from store.config import CONFIG_NAME
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 from tests.trust import corpus, strict

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from store.clock import utc_now
 from store.locations import open_team
 from tests.conftest import CommandLine
 from tests.pty import Terminal, console
@@ -54,7 +55,7 @@ sys.exit(app.return_code or 0)
 @pytest.fixture
 def folder(team: CommandLine) -> Path:
     """A team with a plan that waits."""
-    healthy(team)
+    healthy(team, at=utc_now())
     return team.folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from store.clock import utc_now
 from tests.conftest import CommandLine
 from tests.pty import console
 from tests.trust.damage import FILES, HARMS, PLAN, healthy
@@ -21,7 +22,7 @@ LOSSES = [
 def test_a_loss_while_the_console_runs_is_told_in_health_and_history(
     team: CommandLine, file: str, harm: str, code: str
 ) -> None:
-    healthy(team)
+    healthy(team, at=utc_now())
     with console(team.folder) as terminal:
         terminal.wait_for("─ Needs you ·", "● LIVE", PLAN[:20], seconds=60)
         HARMS[harm](team.folder / FILES[file])

@@ -16,7 +16,7 @@ import pytest
 
 from console.demo.showcase import build
 from console.screens.main import GUARD
-from store.clock import from_text
+from store.clock import from_text, utc_now
 from store.locations import open_team
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
@@ -141,7 +141,7 @@ def think(terminal: Terminal, key: str) -> list[Press]:
 def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen_before(
     team: CommandLine, seed: int
 ) -> None:
-    healthy(team)
+    healthy(team, at=utc_now())
     before, dice, pressed = len(decided(team.folder)), random.Random(seed), list[Press]()
     with others_at_work(team.folder, seed), console(team.folder, columns=160) as terminal:
         terminal.wait_for("─ Needs you ·", "LIVE")
@@ -186,7 +186,7 @@ BURSTS = ("a\r", "aa\r\r", "a\r\r\r", "rno\r", "ra\r\x13", "a\x13", "r\x13\r")
 
 
 def test_keys_sent_in_one_go_decide_nothing_nobody_has_seen(team: CommandLine) -> None:
-    healthy(team)
+    healthy(team, at=utc_now())
     before = (team.folder / "audit.jsonl").read_bytes()
     with console(team.folder) as terminal:
         terminal.wait_for("─ Needs you ·", "LIVE", PLAN[:20])

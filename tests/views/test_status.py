@@ -136,4 +136,4 @@ def test_findings_have_the_fields_of_the_contract() -> None:
         "message": "not closed",
         "hint": "Repair it",
     }
-    assert check_json(Chronicle(problems=(problem,)).view()) == {"findings": [expected]}
+    assert check_json(Chronicle(problems=(problem,)).view()) == {"condition": "doubt", "findings": [expected]}

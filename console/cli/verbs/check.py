@@ -7,10 +7,11 @@ from argparse import ArgumentParser
 from msgspec.structs import replace
 
 from console.cli.call import Call
-from console.cli.looking import view_of_team
+from console.cli.looking import view_of_team, watched
 from console.cli.table import width
 from store.safe import safe_line
 from store.team import Problem
+from store.views.truth import State, Truth, judge
 
 _ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
@@ -22,7 +23,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Looking is the rule, healing the exception."""
     parser.description = "List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."
     text = "first write: put back what a program that does not lock took out, finish what a dead one began"
-    parser.add_argument("--heal", action="store_true", help=text)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--heal", action="store_true", help=text)
+    text = "first write: confirm settings that lost what was in force, so that they hold as they are"
+    which.add_argument("--accept-settings", action="store_true", help=text)
 
 
 def run(call: Call) -> int:
@@ -30,11 +34,12 @@ def run(call: Call) -> int:
     from store.views.status import check_json, finding_json
     from store.views.trail import trail_findings
 
-    healed = _heal(call) if call.options.heal else ()
-    snapshot = call.team.snapshot()
-    broken = trail_findings(call.team.audit(limit=_AUDITED))
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken))
-    view = view_of_team(call.team, seen, me=call.actor, archived=_ARCHIVED, thorough=True)
+    healed = _repaired(call)
+    snapshot = watched(call.team)
+    broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
+    truth = judge(snapshot, call.team.clock())
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
+    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
     errors = sum(one.severity == "error" for one in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})
@@ -43,16 +48,28 @@ def run(call: Call) -> int:
         call.out.say(safe_line(one.message))
     for one in view.findings:
         _print(call, one)
+    if not truth.is_well:
+        call.out.say(f"condition  {truth.state}")
     number = len(view.findings)
     word = "finding" if number == 1 else "findings"
     call.out.say(f"{number} {word}, {errors} of them errors" if number else "nothing to report")
     return int(errors > 0)
 
 
-def _heal(call: Call) -> tuple[Problem, ...]:
-    from store.desk.upkeep import heal
+def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
+    """A lock that is in the way, as a finding; everything else that is the matter is one already."""
+    reason = truth.reason(State.LOCKED)
+    if reason is None:
+        return ()
+    return (Problem("LOCKED", "warning", call.team.location, f"the lock is held {reason.text}", reason.hint),)
 
-    return heal(call.seat)
+
+def _repaired(call: Call) -> tuple[Problem, ...]:
+    from store.desk.upkeep import accept_settings, heal
+
+    if call.options.accept_settings:
+        return accept_settings(call.seat)
+    return heal(call.seat) if call.options.heal else ()
 
 
 def _print(call: Call, one: Problem) -> None:

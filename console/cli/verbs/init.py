@@ -89,8 +89,9 @@ def _name_of(folder: Path) -> str:
 
 
 def _write(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
+    from store.config import CONFIG_NAME
     from store.config_file import write_new
-    from store.locations import CONFIG_NAME, QUEUE_NAME
+    from store.locations import QUEUE_NAME
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

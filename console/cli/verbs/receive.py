@@ -38,9 +38,10 @@ def run(call: Call) -> int:
     received = _receive(call)
     if call.out.as_json:
         call.out.json(received.as_json())
-        return 0
-    call.out.say(display(received))
-    call.out.warn([notice.message for notice in received.notices])
+    else:
+        call.out.say(display(received))
+        call.out.warn([notice.message for notice in received.notices])
+    call.tell_doubt(call.team.snapshot())
     return 0
 
 

@@ -9,12 +9,15 @@ from console.cli.looking import view_of_team, watched
 from console.cli.table import age_since, print_table
 from console.cli.verbs.roster import print_roster
 from store.safe import safe_line
-from store.team import Condition, Snapshot
+from store.team import Snapshot
 from store.views.rows import AttentionItem, View
-from store.views.status import condition_of, status_json
+from store.views.status import status_json
+from store.views.truth import State, Truth, holder_words, judge
 
 _UNREADABLE = 4
 _ROWS = 10
+_WORDS = {State.DOUBT: "in doubt"}
+_COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,12 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Print it; a broken queue is shown as what it is, not as an error of this verb."""
     snapshot = watched(call.team)
-    view = view_of_team(call.team, snapshot, me=call.actor)
+    view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
     if call.out.as_json:
         call.out.json(status_json(view, call.team))
     else:
         _show(call, snapshot, view)
-    return 0 if snapshot.condition in (Condition.OK, Condition.EMPTY) else _UNREADABLE
+    return 0 if snapshot.is_known else _UNREADABLE
 
 
 def _show(call: Call, snapshot: Snapshot, view: View) -> None:
@@ -41,14 +44,15 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     name = out.paint(safe_line(snapshot.config.name), "bold")
     backend = call.team.capabilities.name
     out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
-    out.say(f"{'condition':<11}{_condition(call, snapshot)}")
+    truth = judge(snapshot, view.now)
+    out.say(f"{'condition':<11}{_condition(call, truth)}")
     counts = ", ".join(f"{number} {safe_line(status)}" for status, number in view.counts.items() if number)
     changed = age_since(snapshot.changed_at, view.now)
     if snapshot.is_known:
         out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
-    if snapshot.doubt is not None:
-        out.say(f"{'but':<11}{safe_line(f'{snapshot.doubt.message}. {snapshot.doubt.hint}')}")
-    _show_needs(call, view)
+    for reason in truth.reasons[1:]:
+        out.say(f"{'and':<11}{_WORDS.get(reason.state, str(reason.state))}: {safe_line(reason.sentence)}")
+    _show_needs(call, view, truth)
     if view.roster:
         out.say()
         print_roster(call, view)
@@ -58,31 +62,24 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
         out.say(f"{len(view.findings)} findings, {len(errors)} of them errors; team-console check lists them")
 
 
-def _condition(call: Call, snapshot: Snapshot) -> str:
-    word = str(snapshot.condition)
-    if not snapshot.is_known:
-        first = next((one for one in snapshot.problems if one.severity == "error"), None)
-        text = call.out.paint(word, "red")
-        return f"{text}: {safe_line(f'{first.sentence} {first.hint}')}" if first else text
-    text = call.out.paint("in doubt", "red") if snapshot.is_rolled_back else call.out.paint(word, "green")
-    if snapshot.holder is None:
-        return text
-    held = snapshot.holder
-    who = safe_line(f"pid {held.pid} on {held.host or 'this host'}" if held.pid else "somebody")
-    if condition_of(snapshot, call.team.clock()) != "locked":
-        return f"{text}, {who} is writing"
-    alive = {True: "it is alive", False: "it is not alive", None: "not known whether it is alive"}[held.alive]
-    what = safe_line(f"({held.action or 'not said what for'}) since {held.since or 'a time it does not say'}; {alive}")
-    return f"{text}, {call.out.paint('locked', 'yellow')} by {who} {what}"
+def _condition(call: Call, truth: Truth) -> str:
+    """The state in a word, with what is the matter; a lock that is only being used is told beside a good state."""
+    word = call.out.paint(_WORDS.get(truth.state, str(truth.state)), _COLOURS.get(truth.state, "red"))
+    if truth.reasons:
+        first = truth.reasons[0]
+        return f"{word}{' ' if first.state is State.LOCKED else ': '}{safe_line(first.sentence)}"
+    if truth.holder is None:
+        return word
+    return f"{word}, being written {safe_line(holder_words(truth.holder, truth.holder.since))}"
 
 
-def _show_needs(call: Call, view: View) -> None:
+def _show_needs(call: Call, view: View, truth: Truth) -> None:
     call.out.say()
     if not view.snapshot.is_known:
         call.out.say(f"what needs {safe_line(view.me)} is not known until the queue can be read")
         return
     if not view.attention:
-        seen = " in the queue as it stands" if view.snapshot.doubt else ""
+        seen = "" if truth.is_complete else " in the queue as it stands"
         call.out.say(f"nothing needs {safe_line(view.me)}{seen}")
         return
     call.out.say(call.out.paint(f"{len(view.attention)} need {safe_line(view.me)}", "bold"))

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from console.cli.call import Call
 from console.cli.changes import changes
+from console.cli.looking import watched
 from store.safe import safe_line
 from store.team import Snapshot
+from store.views.truth import judge
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,8 +25,9 @@ def run(call: Call) -> int:
     from console.cli.waiting import until
 
     team = call.team
-    last = team.snapshot()
-    call.out.note(safe_line(f"watching {team.location}: {last.condition}, {len(last.messages)} messages"))
+    last = watched(team)
+    state = judge(last, last.taken_at).state
+    call.out.note(safe_line(f"watching {team.location}: {state}, {len(last.messages)} messages"))
 
     def look() -> None:
         nonlocal last

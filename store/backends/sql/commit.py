@@ -28,8 +28,8 @@ class Writer:
         self._arrivals = 0
         self._inboxes: dict[str, TableClause | None] = {}
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> None:
-        """Write everything; the caller commits.
+    def write(self, changes: Changes, *, actor: str, at: str) -> int:
+        """Write everything; the caller commits. Returns the number of the first line on the audit trail.
 
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
@@ -47,6 +47,7 @@ class Writer:
         self._connection.execute(insert(AUDIT), lines)
         end = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
         self._connection.execute(update(STATE).values(arrivals=self._arrivals, **end))
+        return int(lines[0]["seq"])
 
     def _state(self) -> Select[Any]:
         return select(STATE).with_for_update()

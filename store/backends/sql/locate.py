@@ -15,6 +15,7 @@ from store.backends.sql.tables import CREATE_MESSAGES, create_ours, find_shape
 from store.backends.sql.team import SqlTeam
 from store.clock import Clock, utc_now
 from store.errors import Code, TeamError
+from store.redact import redact
 
 _FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
 
@@ -28,7 +29,7 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
     place = _place(location)
     if isinstance(place, Path) and not place.is_file():
         hint = "Make it with: team-console migrate FROM TO"
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{place} is not a file", hint)
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))} is not a file", hint)
     return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
 
 

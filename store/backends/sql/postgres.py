@@ -20,6 +20,7 @@ from store.backends.sql.postgres_watch import CHANNEL, is_lost, watch
 from store.backends.sql.tables import MESSAGES, NOTES, Shape
 from store.clock import to_text
 from store.errors import Code, TeamError
+from store.redact import SHOWN, cover, passwords_in, redact
 from store.team import LockHolder, WatchHint
 
 _CONNECT = {
@@ -60,15 +61,19 @@ class Postgres(Dialect):
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
         super().__init__()
-        self.location = url.set(drivername="postgresql").render_as_string(hide_password=True)
+        spelt = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self.location = redact(spelt)
+        self._passwords = passwords_in(spelt)
         self.read_only = read_only
         options = {**_CONNECT, "application_name": "team-console"}
         if read_only:
             options["options"] = "-c default_transaction_read_only=on"
+        # Out of the address: an engine shows its address, with all settings, in logs and tracebacks.
+        self._hidden = {name: value for name, value in url.query.items() if name.lower() not in SHOWN}
         options = {name: value for name, value in options.items() if name not in url.query}
         self.engine = create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            connect_args=options,
+            url.set(drivername="postgresql+psycopg").difference_update_query(self._hidden),
+            connect_args={**options, **self._hidden},
             isolation_level="AUTOCOMMIT",
             poolclass=QueuePool,
             max_overflow=40,
@@ -153,7 +158,7 @@ class Postgres(Dialect):
     def translate(self, error: DBAPIError) -> TeamError:
         """By SQLSTATE; without one the server was not reached."""
         state = _state(error)
-        words = " ".join(str(error.orig).split()) or type(error.orig).__name__
+        words = cover(" ".join(str(error.orig).split()), self._passwords) or type(error.orig).__name__
         if is_lost(state):
             hint = "Nothing is lost on the server. Check that it runs and the network; it is tried again."
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
@@ -163,7 +168,8 @@ class Postgres(Dialect):
     def watch(self) -> AsyncIterator[WatchHint]:
         """Notifications over a connection of its own."""
         _, options = self.engine.dialect.create_connect_args(self.engine.url)
-        return watch({**options, **_CONNECT, "application_name": "team-console watch"})
+        wanted = {**options, **self._hidden, **_CONNECT, "application_name": "team-console watch"}
+        return watch(wanted, passwords=self._passwords)
 
     def _holder(self, connection: Connection) -> LockHolder | None:
         found = connection.execute(text(_HOLDER)).first()

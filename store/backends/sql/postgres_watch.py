@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from store.backends.sql.tables import MESSAGES
+from store.redact import cover
 from store.team import WatchHint, WatchState
 
 CHANNEL = "team_console"
@@ -17,10 +18,10 @@ _LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
 _GLANCE = f"SELECT count(*), max(xmin::text::bigint), sum(xmin::text::bigint) FROM {MESSAGES}"
 
 
-async def watch(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
+async def watch(options: Mapping[str, Any], *, passwords: Iterable[str] = ()) -> AsyncIterator[WatchHint]:
     """Yield a hint at once, after every change, when the server is lost (STALLED, with the reason) and found again.
 
-    `options` are those of a psycopg connection. Ends only when it is closed.
+    `options` are those of a psycopg connection; no reason shows one of the `passwords`. Ends only when it is closed.
     """
     pause = _FIRST_PAUSE
     while True:
@@ -31,7 +32,7 @@ async def watch(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
         except Exception as error:
             if not _is_passing(error):
                 raise
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = cover(" ".join(str(error).split()), passwords) or type(error).__name__
             what = "no connection to the server" if is_lost(getattr(error, "sqlstate", None)) else "the server refuses"
             yield WatchHint(WatchState.STALLED, f"{what}: {reason}")
             await asyncio.sleep(pause)

@@ -1,18 +1,60 @@
-"""The settings of a SQL team: in its own table, or in a `messenger-config.yaml` beside a database file."""
+"""The settings of a SQL team: in its own table, or in a `messenger-config.yaml` beside a database file.
+
+What was in force is on the audit trail, with the line it was first recorded in; the table says which line that is.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select
 
-from store.backends.sql.tables import SETTINGS, VERSION_KEY, Shape, check_version
-from store.config import TeamConfig
-from store.config_file import load, parse
-from store.locations import CONFIG_NAME
+from store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
+from store.config import CONFIG_NAME, TeamConfig
+from store.config_file import parse, read_text
+from store.errors import Code, TeamError
+from store.settings_loss import digest, from_record, loss, loss_problem, lost_to
+from store.team import Problem
 
 KEY = "settings"
+IN_FORCE = "settings_in_force"
+"""Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
+TABLE, FILE = "table", "file"
 Stamp = tuple[int, int, int]
+
+
+class ReadSettings(Struct, frozen=True):
+    """One look at the settings.
+
+    Attributes:
+        config: Those in force.
+        problems: What is wrong with them.
+        text: What is there now, None when nothing is.
+        place: Where they are, or were when they were last in force: `table` or `file`.
+        in_force: The text that `config` was made from, None where that is not known.
+        recorded: Digest of the text that the audit trail has, empty for none.
+        error: Why there is nothing to go by, None when there is.
+    """
+
+    config: TeamConfig
+    problems: tuple[Problem, ...] = ()
+    text: bytes | None = None
+    place: str = TABLE
+    in_force: bytes | None = None
+    recorded: str = ""
+    error: TeamError | None = None
+
+    @property
+    def to_record(self) -> bytes | None:
+        """The text that the next write puts on the audit trail, None when it is there or not in force."""
+        if self.text is None or self.config.lost or self.error is not None or digest(self.text) == self.recorded:
+            return None
+        return self.text
 
 
 class Settings:
@@ -22,40 +64,91 @@ class Settings:
         number: Grows with every change seen.
     """
 
-    def __init__(self, root: Path | None) -> None:
-        self._file = None if root is None else root.with_name(CONFIG_NAME)
+    def __init__(self, root: Path | None, location: str) -> None:
+        self.file = None if root is None else root.with_name(CONFIG_NAME)
+        self._location = location
         self._place = (Path() if root is None else root.parent) / str(SETTINGS.name)
         self._source: object = None
-        self._config = TeamConfig()
+        self._known = ReadSettings(TeamConfig())
+        self._seen: bytes | None = None
         self.number = 0
 
     def stamp(self) -> Stamp | None:
         """Which version of the file beside the database is there, None for none."""
         try:
-            found = self._file.stat() if self._file is not None else None
+            found = self.file.stat() if self.file is not None else None
         except OSError:
             found = None
         return None if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
 
     def read(self, connection: Connection, shape: Shape) -> TeamConfig:
-        """The settings now: of the table, else of the file, else defaults.
+        """The settings now: of the table, else of the file, else defaults; lost ones as they were in force.
 
         Raises:
             TeamError: `STORE_UNREADABLE` naming table or file, line and key, or as for `stored_settings`.
         """
-        text = stored_settings(connection) if shape.has_ours else None
-        source = self.stamp() if text is None else text
-        if source != self._source:
-            self._source = None
-            self._config = self._understand(text)
-            self._source = source
-            self.number += 1
-        return self._config
+        settings = self.look(connection, shape)
+        if settings.error is not None:
+            raise settings.error
+        return settings.config
 
-    def _understand(self, text: str | None) -> TeamConfig:
-        if text is not None:
-            return parse(text.encode(), self._place)
-        return TeamConfig() if self._file is None else load(self._file)
+    def look(self, connection: Connection, shape: Shape) -> ReadSettings:
+        """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
+
+        Raises:
+            TeamError: As for `stored_settings`.
+        """
+        stored = _stored(connection) if shape.has_ours else {}
+        source = (stored.get(KEY, self.stamp()), stored.get(IN_FORCE))
+        if source != self._source or self._known.config.lost or self._known.error is not None:
+            known = self._understand(connection, shape, stored)
+            self.number += known != self._known
+            self._known, self._source = known, source
+        return self._known
+
+    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> ReadSettings:
+        line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
+        place = TABLE if KEY in stored else FILE if self.stamp() is not None else was_in or TABLE
+        text, config, error = self._parsed(stored, place)
+        before = self._seen
+        if shape.has_ours and recorded == digest(text or b""):
+            before = text or b""
+        elif shape.has_ours and before is None:
+            before = _text_on_record(connection, line, recorded) if recorded or not text else None
+        what = loss(text, before) if before is not None and (error is None or text is not None) else ""
+        if not what and error is None:
+            self._seen = text if text is not None else self._seen
+            return ReadSettings(config, _warnings(config), text, place, text, recorded)
+        problem = self._problem(place, what, error, is_known=before is not None and before != text)
+        lost = self._lost(before, problem) if before is not None and before != text else None
+        if lost is not None:
+            return ReadSettings(lost, (problem,), text, was_in or place, before, recorded)
+        config = config if error is None else self._known.config
+        return ReadSettings(config, (problem,), text, place, None, recorded, error)
+
+    def _parsed(self, stored: Mapping[str, str], place: str) -> tuple[bytes | None, TeamConfig, TeamError | None]:
+        """The text that is there, and what it says or why it says nothing."""
+        text: bytes | None = None
+        try:
+            text = stored[KEY].encode() if KEY in stored else None if self.file is None else read_text(self.file)
+            path = self._place if place == TABLE or self.file is None else self.file
+            return text, TeamConfig() if text is None else parse(text, path), None
+        except TeamError as error:
+            return text, TeamConfig(), error
+
+    def _problem(self, place: str, what: str, error: TeamError | None, *, is_known: bool) -> Problem:
+        if what or error is None:
+            where = f"{self._location}: the settings" if place == TABLE or self.file is None else str(self.file)
+            return loss_problem(where, what)
+        problem = Problem("BAD_CONFIG", "error", self._location, error.message, error.hint)
+        return lost_to(problem) if is_known else problem
+
+    def _lost(self, before: bytes, problem: Problem) -> TeamConfig | None:
+        """What was in force, marked as lost; None when it cannot be understood any more either."""
+        try:
+            return replace(parse(before, self._place), lost=problem.message)
+        except TeamError:
+            return None
 
 
 def stored_settings(connection: Connection) -> str | None:
@@ -64,13 +157,80 @@ def stored_settings(connection: Connection) -> str | None:
     Raises:
         TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
     """
-    wanted = select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_((KEY, VERSION_KEY)))
-    found = {one.key: str(one.value) for one in connection.execute(wanted)}
-    check_version(found.get(VERSION_KEY))
-    return found.get(KEY)
+    return _stored(connection).get(KEY)
 
 
 def write_settings(connection: Connection, text: str) -> None:
     """Put the text of a `messenger-config.yaml` into the table."""
-    connection.execute(delete(SETTINGS).where(SETTINGS.c.key == KEY))
-    connection.execute(insert(SETTINGS), {"key": KEY, "value": text})
+    _write(connection, KEY, text)
+
+
+def write_pointer(connection: Connection, line: int, text: bytes, place: str) -> None:
+    """Remember which audit line holds the text of the settings in force."""
+    _write(connection, IN_FORCE, f"{line} {digest(text)} {place}")
+
+
+def put_back(path: Path, text: bytes, stamp: str) -> str:
+    """Write `text` as the file beside the database; returns the name under which the old one is kept, "" for none.
+
+    Raises:
+        TeamError: `STORE_FAILED`.
+    """
+    staged, aside = path.with_name(f"{path.name}.new-{stamp}"), path.with_name(f"{path.name}.lost-{stamp}")
+    try:
+        with staged.open("xb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        kept = path.exists()
+        if kept:
+            staged.chmod(path.stat().st_mode & 0o777)
+            path.rename(aside)
+        staged.rename(path)
+    except OSError as error:
+        why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
+        raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error
+    return aside.name if kept else ""
+
+
+def _stored(connection: Connection) -> dict[str, str]:
+    wanted = select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_((KEY, VERSION_KEY, IN_FORCE)))
+    stored = {row.key: str(row.value) for row in connection.execute(wanted)}
+    check_version(stored.get(VERSION_KEY))
+    return stored
+
+
+def _write(connection: Connection, key: str, value: str) -> None:
+    connection.execute(delete(SETTINGS).where(SETTINGS.c.key == key))
+    connection.execute(insert(SETTINGS), {"key": key, "value": value})
+
+
+def _pointer(words: str) -> tuple[int, str, str]:
+    """Audit line, digest and place; 0 and empty words when the pointer is none of ours."""
+    match words.split():
+        case [line, recorded, (("table" | "file") as place)] if line.isascii() and line.isdigit():
+            return int(line[:18]), recorded, place
+    return 0, "", ""
+
+
+def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes | None:
+    """The text on the audit trail: in the line that is pointed to, else in the newest that has one."""
+    rows = select(AUDIT.c.facts).order_by(AUDIT.c.seq.desc()).limit(1)
+    for wanted in (rows.where(AUDIT.c.seq == line), rows.where(AUDIT.c.facts.contains('"settings":{"sha256"'))):
+        kept = _kept(connection.execute(wanted).scalar())
+        if kept and recorded in ("", kept.get("sha256")):
+            return from_record(kept)
+    return None
+
+
+def _kept(facts: object) -> Mapping[str, object]:
+    try:
+        said = json.loads(str(facts or "{}"))
+    except ValueError:
+        return {}
+    kept = said.get("settings") if isinstance(said, dict) else None
+    return kept if isinstance(kept, dict) else {}
+
+
+def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
+    return tuple(Problem("CONFIG_WARNING", "warning", "the settings", text) for text in config.warnings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.exc import DBAPIError
@@ -13,14 +14,16 @@ from store.backends.sql.commit import Writer
 from store.backends.sql.dialect import Dialect, Mode
 from store.backends.sql.past import Chain, attachment, page
 from store.backends.sql.reader import Reader
-from store.backends.sql.settings import Settings
+from store.backends.sql.settings import FILE, Settings, put_back, write_pointer, write_settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
 from store.backends.sql.transaction import SqlTransaction
 from store.backends.sql.view import View
 from store.clock import Clock, to_text
 from store.config import TeamConfig
+from store.config_file import parse
 from store.errors import Code, TeamError
-from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+from store.settings_loss import digest, on_record
+from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 _ABILITIES = ("write", "leases", "router", "attachments")
 
@@ -37,7 +40,7 @@ class SqlTeam(Team):
         reasons = dict.fromkeys(_ABILITIES, "The team is open read-only.") if read_only else {}
         self.capabilities = Capabilities("sql", able, able, able, able, reasons)
         self._dialect = dialect
-        self._settings = Settings(dialect.root)
+        self._settings = Settings(dialect.root, dialect.location)
         self._reader = Reader(dialect)
         self._view = View(dialect, self._reader, self._settings, clock)
         self._chain = Chain()
@@ -99,6 +102,39 @@ class SqlTeam(Team):
                 tx.record("delete_archived", count=len(ids), before=to_text(before))
         return len(ids)
 
+    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.restore_settings`."""
+        with self._reading() as (connection, shape):
+            if not self._settings.look(connection, shape).config.lost:
+                return None
+        with self._writing(Mode.WRITE, actor, "restore_settings", wait) as tx:
+            settings = self._settings.look(tx.connection, tx.shape)
+            if not settings.config.lost or settings.in_force is None:
+                return None
+            kept = ""
+            if settings.place == FILE and self._settings.file is not None:
+                stamp = to_text(self.clock()).replace(":", "").replace("-", "")
+                kept = put_back(self._settings.file, settings.in_force, stamp)
+            else:
+                write_settings(tx.connection, settings.in_force.decode())
+            tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
+        text = "the settings were put back from the audit trail" + (
+            f"; what was there is kept as {kept}" if kept else ""
+        )
+        return Problem("SETTINGS_RESTORED", "warning", "the settings", text)
+
+    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.accept_settings`."""
+        with self._writing(Mode.WRITE, actor, "accept_settings", wait) as tx:
+            settings = self._settings.look(tx.connection, tx.shape)
+            if not settings.config.lost:
+                return None
+            if settings.text is not None:
+                parse(settings.text, Path(self.location))
+            tx.settings = settings.text or b""
+            tx.record("accept_settings", sha256=digest(tx.settings))
+        return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
+
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""
         return self._dialect.watch()
@@ -131,7 +167,9 @@ class SqlTeam(Team):
             self._dialect.prepare(connection)
             self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
             shape = self._writable_shape(connection)
-            config = self._settings.read(connection, shape)
+            settings = self._settings.look(connection, shape)
+            if settings.error is not None:
+                raise settings.error
             tx = SqlTransaction(
                 connection,
                 self._dialect,
@@ -139,18 +177,25 @@ class SqlTeam(Team):
                 shape,
                 alone=mode is Mode.WRITE,
                 now=self.clock(),
-                config=config,
+                config=settings.config,
             )
+            tx.settings = settings.to_record
             yield tx
-            self._finish(connection, tx, actor)
+            self._finish(connection, tx, actor, place=settings.place)
 
-    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str) -> None:
+    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str, *, place: str) -> None:
         """Commit what was written; a transaction that wrote nothing is rolled back and leaves no trace."""
         changes = tx.finish()
         if changes is None:
             return
+        if tx.settings is not None:
+            action, facts = changes.records[0]
+            changes.records[0] = (action, {**facts, "settings": on_record(tx.settings)})
         try:
-            Writer(connection, tx.shape, entry=tx.entry).write(changes, actor=actor, at=to_text(self.clock()))
+            writer = Writer(connection, tx.shape, entry=tx.entry)
+            line = writer.write(changes, actor=actor, at=to_text(self.clock()))
+            if tx.settings is not None:
+                write_pointer(connection, line, tx.settings, place)
             self._dialect.announce(connection)
         except DBAPIError as error:
             raise self._failed(error) from error

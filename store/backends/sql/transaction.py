@@ -49,6 +49,8 @@ class SqlTransaction(BufferedTransaction):
         self._reader = reader
         self.shape = shape
         self.alone = alone
+        self.settings: bytes | None = None
+        """Text of settings that this transaction is the first to put on the audit trail."""
         self._state: State | None = None
         self._entries: dict[str, Entry] = {}
         self._looks = 0

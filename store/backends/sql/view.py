@@ -6,6 +6,7 @@ import time
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from store.backends.sql.dialect import Dialect, Progress
@@ -13,7 +14,7 @@ from store.backends.sql.ordering import State
 from store.backends.sql.reader import Reader
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
-from store.clock import Clock, from_text
+from store.clock import Clock, from_text, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 from store.team import Condition, LockHolder, Problem, Snapshot
@@ -105,16 +106,10 @@ class View:
             return self._seen
 
     def _read_settings(self, connection: Connection, shape: Shape) -> tuple[TeamConfig, tuple[Problem, ...]]:
-        """The settings; while they cannot be understood, the last good ones with the reason."""
-        try:
-            self._config = self._settings.read(connection, shape)
-        except TeamError as error:
-            if error.facts.get("newer"):
-                raise
-            problem = Problem("BAD_CONFIG", "error", self._dialect.location, error.message, error.hint)
-            return self._config, (problem,)
-        warnings = self._config.warnings
-        return self._config, tuple(Problem("CONFIG_WARNING", "warning", "the settings", text) for text in warnings)
+        """The settings; while they are lost or cannot be understood, the last good ones with the reason."""
+        settings = self._settings.look(connection, shape)
+        self._config = settings.config
+        return settings.config, settings.problems
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
         at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None
@@ -144,10 +139,19 @@ class View:
         )
 
     def _now_holding(self) -> LockHolder | None:
-        now = time.monotonic()
-        if now - self._asked >= _ASK_SECONDS:
-            self._asked, self._holder = now, self._dialect.holder()
-        return self._holder
+        """Who holds the lock; one that does not say since when counts from when it was first seen.
+
+        A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks.
+        """
+        now, before = time.monotonic(), self._holder
+        if before is None and now - self._asked < _ASK_SECONDS:
+            return None
+        self._asked, holder = now, self._dialect.holder()
+        if holder is not None and not holder.since:
+            is_same = before is not None and before.pid == holder.pid
+            holder = before if is_same else replace(holder, since=to_text(self._clock()))
+        self._holder = holder
+        return holder
 
     def _missing(self, connection: Connection) -> TeamError:
         existed = bool(our_tables(connection))

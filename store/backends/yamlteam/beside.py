@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from store.backends.yamlteam.closed import closed_problem, is_closed
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.layout import Layout
@@ -37,7 +38,10 @@ class Beside:
             try:
                 found += look()
             except OSError as error:
-                found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+                if not is_closed(error):
+                    found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+        closed = closed_problem(self._layout)
+        found += [closed] if closed is not None else []
         lock = self._disk.stat(self._layout.lock)
         if lock is not None and lock.kind != "file":
             found.append(_unusable(self._layout.lock, "not a plain file"))

@@ -24,6 +24,7 @@ from store.backends.yamlteam.lock import not_writable
 from store.backends.yamlteam.work import Work, apply
 from store.clock import Clock, to_text
 from store.errors import Code, TeamError
+from store.settings_loss import digest, on_record
 from store.team import Problem
 
 KEPT = ".old"
@@ -53,6 +54,8 @@ class Store(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
+        settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
+            of them goes on.
         intruded: Whether our last swap displaced a generation of somebody else; `.prev` holds it.
     """
 
@@ -69,6 +72,7 @@ class Store(Struct):
     notices: list[Problem] = field(default_factory=list)
     intruded: bool = False
     patience: int = 3
+    settings: bytes | None = None
 
     @property
     def mode(self) -> int:
@@ -193,7 +197,15 @@ class Store(Struct):
             base=self.generation.mark,
             queue=queue,
             staged=name,
+            settings=self._in_force(),
         )
+
+    def _in_force(self) -> dict[str, object]:
+        """The text once, whenever it changed; after that each line says where it stands."""
+        known = self.tip.settings
+        if self.settings is None or known.get("sha256") == digest(self.settings):
+            return known
+        return on_record(self.settings)
 
     def _append_line(self, line: Line) -> None:
         try:

@@ -13,7 +13,8 @@ from store.backends.yamlteam.disk import Disk
 from store.errors import Code, TeamError
 from store.names import check_name
 
-_EFFECTIVE = os.access in os.supports_effective_ids
+EFFECTIVE = os.access in os.supports_effective_ids
+"""Whether the system can be asked what the effective user may do."""
 _PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
@@ -111,7 +112,7 @@ def forbidden(layout: Layout) -> str:
     """
     for path in (layout.folder, layout.lock, layout.audit):
         needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK
-        if os.path.exists(path) and not os.access(path, needed, effective_ids=_EFFECTIVE):
+        if os.path.exists(path) and not os.access(path, needed, effective_ids=EFFECTIVE):
             return f"no write permission on {path}"
     return ""
 

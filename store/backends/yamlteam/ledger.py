@@ -15,13 +15,14 @@ from msgspec import Struct, field
 
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import Unsettled, append, cut, write_new
+from store.settings_loss import from_record
 
 _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 Record = dict[str, Any]
 _PARTS = (
     *("also", "writes", "changes", "removed", "archived", "pushed", "noted"),
-    *("void", "sizes", "base", "queue", "staged"),
+    *("void", "sizes", "base", "queue", "staged", "settings"),
 )
 
 
@@ -40,6 +41,7 @@ class Line(Struct, frozen=True):
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
         staged: Name of the staging file, which names the generation before once the two were exchanged.
+        settings: Those in force: `sha256` and their `text`, or instead of it the place of the line that has it (`at`).
     """
 
     seq: int
@@ -59,6 +61,7 @@ class Line(Struct, frozen=True):
     base: Mark | None = None
     queue: Mark | None = None
     staged: str = ""
+    settings: Record = field(default_factory=dict)
 
     @property
     def actions(self) -> set[str]:
@@ -83,6 +86,7 @@ class Tip(Struct, frozen=True):
     Attributes:
         line: The last line, None when there is none.
         digest: SHA-256 of its bytes, empty when there is none.
+        start: Bytes before it.
         size: Bytes up to its end.
         torn: Bytes after it that are no whole line.
     """
@@ -91,11 +95,18 @@ class Tip(Struct, frozen=True):
     digest: str = ""
     size: int = 0
     torn: bytes = b""
+    start: int = 0
 
     @property
     def seq(self) -> int:
         """Number of the last line, 0 when there is none."""
         return self.line.seq if self.line else 0
+
+    @property
+    def settings(self) -> Record:
+        """What the next line says of settings that are still the same: where their text stands."""
+        known = self.line.settings if self.line else {}
+        return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
 
 
 class Ledger:
@@ -132,7 +143,7 @@ class Ledger:
         append(self._disk, self._path, data, mode=mode)
         if tip.size == 0:
             self._sync_name(tip)
-        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data))
+        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
 
     def _sync_name(self, tip: Tip) -> None:
         try:
@@ -143,6 +154,26 @@ class Ledger:
             except OSError:
                 raise Unsettled(error.errno, error.strerror, error.filename) from error
             raise
+
+    def settings(self) -> bytes | None:
+        """The text of the settings that were in force at the last line; None when nothing is on record."""
+        tip = self.tip()
+        if tip.line is None:
+            return None
+        place = tip.line.settings.get("at")
+        kept = self._line_at(place).get("settings") if isinstance(place, int) else tip.line.settings
+        same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
+        return from_record(kept) if same and kept else None
+
+    def _line_at(self, place: int) -> Record:
+        """The line that begins at byte `place`; empty when none does."""
+        length = _WINDOW
+        while True:
+            data = self._disk.read(self._path, max(0, place), length)[0]
+            end = data.find(b"\n")
+            if end >= 0 or len(data) < length:
+                return _decode(data[: end + 1]) or {}
+            length *= 8
 
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""
@@ -185,7 +216,7 @@ class Ledger:
                 digest = hashlib.sha256(raw).hexdigest()
                 intact = facts is not None and facts.get("prev") == tip.digest
                 line = _line(facts) if facts is not None else None
-                tip = Tip(line, digest, tip.size + len(raw))
+                tip = Tip(line, digest, tip.size + len(raw), start=tip.size)
                 yield tip, intact
 
     def _block_size(self, start: int, end: int) -> int:
@@ -206,7 +237,7 @@ def _last_line(data: bytes, start: int) -> Tip | None:
         facts = _decode(data[begin : stop + 1])
         if facts is not None:
             digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
-            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :])
+            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :], start + begin)
         end = stop
     return None
 
@@ -241,6 +272,7 @@ def _line(facts: Record) -> Line:
         base=_mark(facts.get("base")),
         queue=_mark(facts.get("queue")),
         staged=str(facts.get("staged", "")),
+        settings=_mapping(facts.get("settings")),
     )
 
 

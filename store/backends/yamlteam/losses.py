@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from store.backends.yamlteam.account import Account, is_archived, is_unfinished
 from store.backends.yamlteam.archives import Archives
+from store.backends.yamlteam.closed import is_closed
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.healing import HEALED_CUT, HEALED_LOST, HEALED_STATE, by_id, reconcile
@@ -85,7 +86,9 @@ class Losses:
             if expected is None:
                 return Loss(_uncompared(self._files.layout)) if released is not None else None
             return _loss(expected, now, self._files)
-        except (OSError, TeamError):
+        except OSError as error:
+            return None if is_closed(error) else Loss(_uncompared(self._files.layout))
+        except TeamError:
             return Loss(_uncompared(self._files.layout))
         finally:
             self._files.archives.forget()

@@ -18,9 +18,9 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.settings import ReadSettings, SettingsFile
 from store.clock import Clock, to_text
 from store.config import TeamConfig
-from store.config_file import load as load_config
 from store.errors import TeamError
 from store.message import Message
 from store.team import Condition, LockHolder, Problem, Snapshot
@@ -34,12 +34,6 @@ _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 5.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
-
-
-class _Settings(Struct, frozen=True):
-    config: TeamConfig
-    mark: Mark | None
-    problems: tuple[Problem, ...] = ()
 
 
 class _Broken(Struct, frozen=True):
@@ -57,7 +51,8 @@ class Reader:
         self._layout = layout
         self._clock = clock
         self._guard = threading.Lock()
-        self._settings: _Settings | None = None
+        self._settings_guard = threading.Lock()
+        self._settings = SettingsFile(disk, layout)
         self._broken: _Broken | None = None
         self._beside = Beside(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
@@ -70,7 +65,7 @@ class Reader:
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
         with self._guard:
-            settings = self._read_settings()
+            settings = self.settings()
             generation, broken = self._read_queue()
             messages: tuple[Message, ...] = ()
             damaged: frozenset[str] = frozenset()
@@ -94,7 +89,7 @@ class Reader:
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem,) if loss is not None else ()
             return Snapshot(
-                revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}",
+                revision=f"{_words(mark)}/{_words(settings.mark)}{'!' if settings.config.lost else ''}/{condition}",
                 taken_at=self._clock(),
                 changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
                 config=settings.config,
@@ -109,7 +104,7 @@ class Reader:
     def newest(self, limit: int) -> Snapshot | None:
         """See `Team.newest`."""
         with self._guard:
-            settings = self._read_settings()
+            settings = self.settings()
             generation, _ = self._read_queue()
             if generation is None or generation.stat is None:
                 return None
@@ -130,33 +125,15 @@ class Reader:
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
-        mark = self._config_mark()
-        settings = self._settings
-        if settings is not None and settings.mark == mark and not settings.problems:
-            return settings.config
-        config = load_config(self._layout.config)
-        self._settings = _Settings(config, mark, _warnings(config))
-        return config
+        settings = self.settings()
+        if settings.error is not None:
+            raise settings.error
+        return settings.config
 
-    def _config_mark(self) -> Mark | None:
-        found = self._disk.stat(self._layout.config)
-        return found.mark if found else None
-
-    def _read_settings(self) -> _Settings:
-        """The settings; while they cannot be read, the last good ones with the reason."""
-        known = self._settings
-        try:
-            mark = self._config_mark()
-            if known is None or known.mark != mark:
-                known = _Settings(config := load_config(self._layout.config), mark, _warnings(config))
-                self._settings = known
-            return known
-        except (TeamError, OSError) as error:
-            last = known.config if known else TeamConfig()
-            text = error.message if isinstance(error, TeamError) else f"{self._layout.config}: {error.strerror}"
-            hint = error.hint if isinstance(error, TeamError) else "Check its permissions."
-            problem = Problem("BAD_CONFIG", "error", str(self._layout.config), text, hint)
-            return _Settings(last, None, (problem,))
+    def settings(self) -> ReadSettings:
+        """The settings as they are now, with what is wrong with them."""
+        with self._settings_guard:
+            return self._settings.look()
 
     def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
         queue = self._layout.queue
@@ -259,10 +236,6 @@ class Reader:
 
             self._losses = Losses(self._disk, self._layout)
         return self._losses.look(generation, self._ours, lock_text)
-
-
-def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
-    return tuple(Problem("CONFIG_WARNING", "warning", "messenger-config.yaml", text) for text in config.warnings)
 
 
 def _words(mark: Mark | None) -> str:

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from store.backends.yamlteam.archives import Archives
+from store.backends.yamlteam.closed import closed_problem, is_closed_path
 from store.backends.yamlteam.disk import Disk, RealDisk
 from store.backends.yamlteam.layout import Layout, forbidden
 from store.backends.yamlteam.past import Past
 from store.backends.yamlteam.reader import Reader
+from store.backends.yamlteam.settings import put_back, refuse_unreadable
 from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
+from store.settings_loss import digest
 from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 if TYPE_CHECKING:
@@ -77,8 +80,15 @@ class YamlTeam(Team):
         """See `Team.transaction`."""
         from store.backends.yamlteam.session import transaction
 
-        with self._turn(action, wait) as store, transaction(store, actor=actor, config=self.config) as tx:
-            yield tx
+        with self._turn(action, wait) as store:
+            store.settings = self._settings_in_force()
+            with transaction(store, actor=actor, config=self.config) as tx:
+                yield tx
+
+    def _settings_in_force(self) -> bytes | None:
+        """The text of the settings now; None while there is none or those in force are lost."""
+        settings = self._reader.settings()
+        return None if settings.config.lost or settings.error else settings.text
 
     @contextmanager
     def _turn(self, action: str, wait: float) -> Iterator[Store]:
@@ -95,9 +105,14 @@ class YamlTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
-        archives = Archives(self._disk, self.layout)
-        page = Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
-        return replace(page, problems=(*page.problems, *self._lost())) if cursor is None else page
+        if is_closed_path(self.layout.archives):
+            page = Page((), None)
+        else:
+            page = Past(self._disk, Archives(self._disk, self.layout)).page(agent=agent, cursor=cursor, limit=limit)
+        if cursor is not None:
+            return page
+        closed = closed_problem(self.layout)
+        return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
@@ -136,6 +151,37 @@ class YamlTeam(Team):
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
                 carry_out(store, shortenings)
         return len(ids)
+
+    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.restore_settings`."""
+        from store.backends.yamlteam.session import transaction
+
+        if not self._reader.settings().config.lost:
+            return None
+        with self._turn("restore_settings", wait) as store:
+            settings = self._reader.settings()
+            if not settings.config.lost or settings.in_force is None:
+                return None
+            kept = put_back(store, settings.in_force)
+            store.settings = settings.in_force
+            with transaction(store, actor=actor, config=self.config) as tx:
+                tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
+        text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
+        return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
+
+    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.accept_settings`."""
+        from store.backends.yamlteam.session import transaction
+
+        with self._turn("accept_settings", wait) as store:
+            settings = self._reader.settings()
+            if not settings.config.lost and settings.error is None:
+                return None
+            refuse_unreadable(self.layout, settings)
+            store.settings = settings.text or b""
+            with transaction(store, actor=actor, config=lambda: settings.config) as tx:
+                tx.record("accept_settings", sha256=digest(store.settings))
+        return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from store.backends.yamlteam.archives import Archives, closed_ids
+from store.backends.yamlteam.closed import is_closed
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.holder import parse_released, read_text
 from store.backends.yamlteam.layout import Layout, archive_part
@@ -109,7 +110,7 @@ def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
         except TeamError:
             return ()
         except OSError as error:
-            return (_unreadable(layout, error),)
+            return () if is_closed(error) else (_unreadable(layout, error),)
         if not found or _state(disk, layout) == before:
             return found
     return ()

@@ -1,0 +1,208 @@
+"""Truth of what is shown: judged here once, from plain facts, and only rendered by screen, verbs and JSON (D16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+from store.clock import from_text
+from store.team import SETTINGS_LOST, Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+
+LONG_WRITE = 1.0
+"""Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
+SILENT = 45.0
+"""Seconds without a look at the store after which what is shown counts as stale."""
+_OF_SETTINGS = frozenset({"BAD_CONFIG", SETTINGS_LOST})
+_LIVE = WatchHint(WatchState.LIVE)
+
+
+class State(StrEnum):
+    """How true what is shown is, in one word; the worst that is known, in this order."""
+
+    READING = "reading"
+    """Not everything was read yet."""
+    UNREADABLE = "unreadable"
+    VANISHED = "vanished"
+    STALE = "stale"
+    """It was read, and may have changed since."""
+    DOUBT = "doubt"
+    """It was read, and messages are missing, damaged or in an earlier state, or may be."""
+    LOCKED = "locked"
+    """All is there; somebody holds the lock longer than a write takes."""
+    SETTINGS = "settings"
+    """All is there; the settings are lost or cannot be understood."""
+    POLLING = "polling"
+    """All is there; changes are noticed late."""
+    EMPTY = "empty"
+    OK = "ok"
+
+
+class Reason(Struct, frozen=True):
+    """One thing that stands between what is shown and the truth; its texts may hold stored text."""
+
+    state: State
+    text: str
+    hint: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is the matter and the next step."""
+        return f"{self.text}. {self.hint}" if self.hint else self.text
+
+
+class Looks(Struct, frozen=True):
+    """What somebody who goes on looking knows beside the last snapshot.
+
+    Attributes:
+        watch: How changes are noticed.
+        failure: What kept the store from being read at the last try, as a sentence.
+        looked_at: When the store was last looked at.
+    """
+
+    watch: WatchHint = _LIVE
+    failure: str = ""
+    looked_at: datetime | None = None
+
+
+class Truth(Struct, frozen=True):
+    """The verdict.
+
+    Attributes:
+        state: The worst of the reasons, else `ok` or `empty`.
+        reasons: Everything that is the matter, worst first.
+        holder: Who holds the lock at this moment, None when nobody; it need not be long enough to matter.
+        missing: How many messages are known to be missing.
+        damaged: How many entries of the queue cannot be understood.
+        is_empty: Whether the queue was read and holds nothing, whatever else is the matter.
+    """
+
+    state: State
+    reasons: tuple[Reason, ...] = ()
+    holder: LockHolder | None = None
+    missing: int = 0
+    damaged: int = 0
+    is_empty: bool = False
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is the matter at all."""
+        return not self.reasons
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether what is shown is known to be everything, so that nothing may be called empty otherwise."""
+        return not any(reason.state in _INCOMPLETE for reason in self.reasons)
+
+    def reason(self, *states: State) -> Reason | None:
+        """The first reason of one of these states, None when there is none."""
+        return next((reason for reason in self.reasons if reason.state in states), None)
+
+    @property
+    def doubts(self) -> tuple[Reason, ...]:
+        """What a list must be printed with, because it may not be all or its readers may not be who they seem."""
+        return tuple(reason for reason in self.reasons if reason.state in (State.DOUBT, State.SETTINGS))
+
+
+_INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.STALE, State.DOUBT})
+
+
+def judge(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> Truth:  # noqa: B008 (it is frozen)
+    """The verdict on the last snapshot, None when none was taken yet."""
+    reasons = tuple(_reasons(snapshot, now, looks))
+    if snapshot is None:
+        return Truth(reasons[0].state, reasons)
+    rest = State.EMPTY if snapshot.condition is Condition.EMPTY else State.OK
+    return Truth(
+        state=reasons[0].state if reasons else rest,
+        reasons=reasons,
+        holder=snapshot.holder,
+        missing=len(snapshot.missing),
+        damaged=len(_damaged(snapshot)),
+        is_empty=snapshot.condition is Condition.EMPTY,
+    )
+
+
+def held_for(holder: LockHolder, now: datetime) -> float | None:
+    """Seconds for which the lock has been held; None when that is not known, or the clocks do not agree."""
+    since = from_text(holder.since)
+    seconds = (now - since).total_seconds() if since is not None else None
+    return None if seconds is None or seconds < -LONG_WRITE else max(seconds, 0.001)
+
+
+def is_in_the_way(holder: LockHolder, now: datetime) -> bool:
+    """Whether the lock is held longer than a write takes; one of unknown age is taken for such a one."""
+    held = held_for(holder, now)
+    return held is None or held >= LONG_WRITE
+
+
+def holder_words(holder: LockHolder, since: str) -> str:
+    """Who holds the lock, for what, `since` when (as the reader wants to see it), and whether that process lives."""
+    who = f"process {holder.pid}" if holder.pid else "another program (its name is not known)"
+    host = f" on {holder.host}" if holder.host else ""
+    action = f" ({holder.action})" if holder.action else ""
+    alive = {True: "it is alive", False: "it is dead", None: "not known whether it is alive"}[holder.alive]
+    return f"by {who}{host}{action} since {since or 'a time it does not say'}; {alive}"
+
+
+def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator[Reason]:
+    if snapshot is None or snapshot.left_out:
+        yield Reason(State.STALE, looks.failure) if looks.failure else Reason(State.READING, "the team is being read")
+        return
+    if not snapshot.is_known:
+        yield _unknown(snapshot)
+    stale = _stale(now, looks)
+    if stale:
+        yield Reason(State.STALE, stale)
+    yield from _doubts(snapshot)
+    if snapshot.holder is not None and is_in_the_way(snapshot.holder, now):
+        yield Reason(State.LOCKED, holder_words(snapshot.holder, snapshot.holder.since), "Reading goes on.")
+    for problem in snapshot.problems:
+        if problem.code in _OF_SETTINGS:
+            yield Reason(State.SETTINGS, problem.message, problem.hint)
+    if looks.watch.state is WatchState.POLLING:
+        yield Reason(State.POLLING, looks.watch.reason or "changes are looked for now and then")
+
+
+def _unknown(snapshot: Snapshot) -> Reason:
+    """Why there are no messages; the store's own problem, not that of a file beside it."""
+    state = State(str(snapshot.condition))
+    errors = [problem for problem in snapshot.problems if problem.severity == "error"]
+    named = [problem for problem in errors if problem.code == state.upper()]
+    for problem in named or errors:
+        return Reason(state, problem.sentence, problem.hint)
+    return Reason(state, "the queue is gone" if state is State.VANISHED else "the queue cannot be read")
+
+
+def _stale(now: datetime, looks: Looks) -> str:
+    if looks.failure:
+        return looks.failure
+    if looks.watch.state is WatchState.STALLED:
+        return looks.watch.reason or "changes are not noticed at the moment"
+    if looks.looked_at is not None and (now - looks.looked_at).total_seconds() > SILENT:
+        return "the store was not looked at for a while"
+    return ""
+
+
+def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
+    if snapshot.doubt is not None:
+        yield Reason(State.DOUBT, snapshot.doubt.message, snapshot.doubt.hint)
+    elif snapshot.missing:
+        number = len(snapshot.missing)
+        many = f"{number:,} messages that were seen before are gone, and no archive has them"
+        text = "1 message that was seen before is gone, and no archive has it" if number == 1 else many
+        yield Reason(State.DOUBT, text, "Another program took it out without archiving it; nobody will receive it.")
+    number = len(_damaged(snapshot))
+    if number:
+        text = (
+            "1 entry of the queue cannot be read" if number == 1 else f"{number:,} entries of the queue cannot be read"
+        )
+        says = "it says" if number == 1 else "they say"
+        yield Reason(State.DOUBT, text, f"It is not known what {says}; 'team-console check' names each place.")
+
+
+def _damaged(snapshot: Snapshot) -> list[Problem]:
+    """Entries that are not shown; a warning is about one that is shown as well as it can be."""
+    return [one for one in snapshot.problems if one.code == "DAMAGED_ENTRY" and one.severity == "error"]

@@ -1,0 +1,227 @@
+"""One truth: every condition of every kind of team is the same word on every face (decision D16)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from console.feed import Feed
+from console.situation import Situation, notice_of, pulse_of
+from store.config import CONFIG_NAME
+from store.desk.mail import send
+from store.desk.seat import Seat
+from store.locations import QUEUE_NAME, open_team
+from store.team import Team
+from store.views.truth import State, judge
+from tests.console.conftest import opened as console_on
+from tests.sql.conftest import SETTINGS
+from tests.sql.test_foreign import execute
+from tests.store.yaml_folder import HOLD, process, wait_for
+
+NOTE = "one two three four five"
+WORDS = {
+    State.OK: ("ok", "LIVE", None),
+    State.EMPTY: ("empty", "LIVE", None),
+    State.LOCKED: ("locked", "LOCKED", "locked"),
+    State.DOUBT: ("in doubt", "IN DOUBT", "doubt"),
+    State.SETTINGS: ("settings", "SETTINGS", "settings"),
+    State.UNREADABLE: ("unreadable", "UNREADABLE", "unreadable"),
+    State.VANISHED: ("vanished", "VANISHED", "vanished"),
+}
+"""State -> how text `status` begins, the pulse of the screen, the kind of its banner."""
+TABLE_LOCK = "BEGIN; LOCK TABLE agent_message IN SHARE ROW EXCLUSIVE MODE"
+HOLD_FILE = (
+    "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+    "c.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
+)
+LISTS = (("requests",), ("roster",), ("inbox", "ceo"), ("history",), ("receive", "--agent", "ceo", "--peek"))
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The location of a new team of the kind asked for, which wrote once."""
+    if request.param == "yaml":
+        (tmp_path / CONFIG_NAME).write_text(SETTINGS)
+        (tmp_path / QUEUE_NAME).write_text("messages: []\n")
+        return str(tmp_path)
+    from store.backends.sql.locate import create_database
+
+    at = str(request.getfixturevalue("postgres")) if request.param == "postgresql" else str(tmp_path / "team.db")
+    create_database(at, SETTINGS)
+    return at
+
+
+def bring_about(state: State, place: str, stack: ExitStack) -> None:
+    """Make the team at `place` one of which `state` is the truth, as another program would."""
+    if state is State.EMPTY:
+        return
+    with closing(open_team(place)) as team:
+        send(Seat(team, "architect"), to="ceo", summary=NOTE, content="c")
+    if "://" not in place and not place.endswith(".db"):
+        _harm_folder(state, Path(place), stack)
+    else:
+        _harm_database(state, place, stack)
+
+
+def _harm_folder(state: State, folder: Path, stack: ExitStack) -> None:
+    queue = folder / QUEUE_NAME
+    match state:
+        case State.LOCKED:
+            wait_for(stack.enter_context(process(HOLD, folder)), b"held")
+        case State.DOUBT:
+            queue.write_text("messages: []\n")
+        case State.SETTINGS:
+            (folder / CONFIG_NAME).write_bytes(b"")
+        case State.UNREADABLE:
+            queue.write_bytes(b"<html>\n")
+        case State.VANISHED:
+            queue.unlink()
+
+
+def _harm_database(state: State, place: str, stack: ExitStack) -> None:
+    match state:
+        case State.LOCKED if "://" in place:
+            import psycopg
+
+            holder = stack.enter_context(closing(psycopg.connect(place, autocommit=True)))
+            holder.execute(TABLE_LOCK)
+        case State.LOCKED:
+            command = [sys.executable, "-c", HOLD_FILE, place]
+            running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            stack.enter_context(running)
+            stack.callback(running.kill)
+            wait_for(running, b"held\n")
+        case State.DOUBT:
+            execute(place, "UPDATE agent_message SET created_at = NULL, sender = ''")
+        case State.SETTINGS:
+            execute(place, "DELETE FROM team_console_config WHERE key = 'settings'")
+        case State.UNREADABLE:
+            execute(place, "ALTER TABLE agent_message RENAME COLUMN recipient TO whom")
+        case State.VANISHED:
+            execute(place, "DROP TABLE agent_message")
+
+
+@pytest.fixture
+def says(place: str, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Runs a verb on the team: status and everything it printed."""
+
+    def say(*words: str) -> tuple[int, str]:
+        status = run(["-t", place, *words])
+        printed = capfd.readouterr()
+        return status, printed.out + printed.err
+
+    return say
+
+
+Says = Callable[..., tuple[int, str]]
+KINDS = pytest.mark.parametrize("place", ["yaml", "sqlite", "postgresql"], indirect=True)
+STATES = pytest.mark.parametrize("state", WORDS)
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """What is held until the test is over."""
+    with ExitStack() as held:
+        yield held
+
+
+@KINDS
+@STATES
+def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: ExitStack) -> None:
+    bring_about(state, place, stack)
+    word, _, banner = WORDS[state]
+    code = 4 if state in (State.UNREADABLE, State.VANISHED) else 0
+    status, text = says("status", "--json")
+    seen = json.loads(text)
+    assert (status, seen["condition"]) == (code, str(state)), text
+    assert [one["state"] for one in seen["reasons"]][:1] == ([] if banner is None else [str(state)])
+    assert (seen["lock"] is not None) == (state is State.LOCKED)
+    status, text = says("status")
+    assert (status, f"condition  {word}" in text) == (code, True), text
+    checked = json.loads(says("check", "--json")[1])
+    assert checked["condition"] == str(state)
+    assert (banner is not None) == any(one["severity"] in ("error", "warning") for one in checked["findings"])
+    assert says("--read-only", "watch", "--for", "0")[1].startswith(f"watching {place}: {state}")
+    for words in LISTS:
+        status, text = says(*words)
+        assert status == code, (words, text)
+        if state in (State.DOUBT, State.SETTINGS):
+            assert "warning: " in text, (words, text)
+
+
+@KINDS
+@STATES
+def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: ExitStack) -> None:
+    bring_about(state, place, stack)
+    _, pulse, banner = WORDS[state]
+    with closing(open_team(place)) as team:
+        now = team.clock()
+        sight = Feed(team, "ceo").read()
+        later = now + timedelta(seconds=5)
+        situation = Situation(sight=sight, looked_at=now, good_at=now)
+        assert judge(sight.snapshot, later).state is state
+        assert pulse_of(situation, later).word == pulse
+        assert getattr(notice_of(situation, later), "kind", None) == banner
+
+
+@KINDS
+@STATES
+@pytest.mark.anyio
+async def test_the_running_console_shows_it_in_status_line_banner_and_health(
+    place: str,
+    state: State,
+    stack: ExitStack,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    bring_about(state, place, stack)
+    _, pulse, banner = WORDS[state]
+    with closing(open_team(place)) as team:
+        async with console_on(team, size=(200, 40)) as desk:
+            await desk.until(lambda: pulse in desk.text.split("\n")[0], f"the pulse {pulse}")
+            assert (desk.app.main.query_one("Banner").display, banner is not None) in ((True, True), (False, False))
+            await desk.press("7")
+            await desk.until(lambda: all(word in desk.text for word in _vitals(state)), f"{_vitals(state)} in Health")
+
+
+def _vitals(state: State) -> tuple[str, ...]:
+    match state:
+        case State.LOCKED:
+            return ("held by process", "is alive")
+        case State.DOUBT:
+            return ("in doubt: ", "is free")
+        case State.SETTINGS:
+            return ("settings", "though it held the settings of the team")
+        case State.UNREADABLE | State.VANISHED:
+            return (f"{state}: ",)
+    return ("is free", "LIVE")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The loop of asynchronous tests."""
+    return "asyncio"
+
+
+def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path: Path) -> None:
+    from store.backends.sql.locate import create_database
+
+    place = str(tmp_path / "team.db")
+    create_database(place, SETTINGS)
+    bring_about(State.OK, place, ExitStack())
+    with closing(open_team(place)) as team:
+        before: Team = team
+        assert judge(before.snapshot(), team.clock()).state is State.OK
+        execute(place, "DELETE FROM agent_message")
+        truth = judge(team.snapshot(), team.clock())
+    assert (truth.state, truth.missing, truth.is_empty, truth.is_complete) == (State.DOUBT, 1, True, False)

@@ -1,0 +1,96 @@
+"""No password from any part of a location is ever shown: not on a screen, in an error, in the audit trail or a log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from store.backends.sql.locate import create_database, open_database
+from store.redact import cover, passwords_in, redact
+from tests.sql.conftest import SETTINGS, Open
+
+SECRET = "HUNTER2"
+NOBODY = "127.0.0.1:1/x"
+"""Nothing listens there."""
+LOCATIONS = (
+    f"postgresql://u:{SECRET}@{NOBODY}",
+    f"postgresql://u@{NOBODY}?password={SECRET}",
+    f"postgresql://u:{SECRET}@{NOBODY}?sslpassword={SECRET}",
+    f"postgresql://u@{NOBODY}?password={SECRET}&password={SECRET}3",
+    f"postgresql://u@{NOBODY}?passwrd={SECRET}",
+    f"postgresql://u@{NOBODY}?nonsense=1&password={SECRET}",
+    f"postgresql://u@{NOBODY}?options=-cpassword%3D{SECRET}",
+    f"postgresql://u:{SECRET}%zz@{NOBODY}",
+    f"postgresql://u:a/{SECRET}@{NOBODY}",
+    f"postgresql:/u:{SECRET}@{NOBODY}",
+    f"postgresql://u:{SECRET}@host:port/x",
+    f"mysql://u:{SECRET}@{NOBODY}",
+    f"sqlite:///gone.db?password={SECRET}",
+    f"host=h password={SECRET}",
+)
+VERBS = ("status", "status --json", "check", "send --to a --summary x", "watch --for 0.01", "migrate {} away.db")
+
+
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_no_verb_shows_a_password(location: str, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    for verb in VERBS:
+        run(["-t", location, *(word.format(location) for word in verb.split())])
+        printed = capfd.readouterr()
+        assert printed.out + printed.err
+        assert SECRET not in printed.out + printed.err, verb
+    run(["migrate", location, str(tmp_path / "b.db")])
+    run(["migrate", str(tmp_path), location])
+    assert SECRET not in "".join(capfd.readouterr())
+
+
+def test_a_password_in_the_query_opens_the_team_and_stays_out_of_its_trail(
+    postgres: str, opened: Open, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    create_database(postgres, SETTINGS)
+    location = f"{postgres}?password={SECRET}"
+    team = opened(location)
+    assert (SECRET in team.location, SECRET in repr(vars(team._dialect)["engine"])) == (False, False)
+    assert (
+        run(["-t", location, "send", "--to", "architect", "--summary", "one two three four five", "--content", "c"])
+        == 0
+    )
+    assert run(["-t", location, "status", "--json"]) == 0
+    assert run(["migrate", location, str(tmp_path / "copy.db")]) == 0
+    assert SECRET not in "".join(capfd.readouterr())
+    copy = opened(str(tmp_path / "copy.db"))
+    trail = [json.dumps(dict(line.facts)) for line in (*team.audit(), *copy.audit())]
+    assert any("migrate" in line.action for line in copy.audit())
+    assert SECRET not in "".join(trail)
+
+
+def test_a_driver_that_repeats_the_password_is_not_repeated(opened: Open) -> None:
+    """libpq names the value of an option that it does not understand."""
+    pytest.importorskip("psycopg")
+    team = open_database(f"postgresql://u@{NOBODY}?connect_timeout=1&password={SECRET}&gssencmode={SECRET}")
+    words = "".join(problem.message + problem.hint for problem in team.snapshot().problems)
+    team.close()
+    assert words
+    assert SECRET not in words
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("postgresql://u@h:5432/d?sslmode=require&host=%2Ftmp", "postgresql://u@h:5432/d?sslmode=require&host=%2Ftmp"),
+        ("postgresql://u:p%40s@h/d", "postgresql://u:***@h/d"),
+        ("/home/me/team", "/home/me/team"),
+        ("/home/a=b/team.db", "/home/a=b/team.db"),
+        ("postgresql:///?service=prod&passfile=%2Fx", "postgresql:///?service=prod&passfile=%2Fx"),
+    ],
+)
+def test_only_passwords_are_covered(location: str, shown: str) -> None:
+    assert redact(location) == shown
+
+
+def test_a_password_is_found_as_it_is_spelt_and_as_it_is_meant() -> None:
+    assert passwords_in("postgresql://u:p%40ss@h/d?sslpassword=x+yz") == {"p%40ss", "p@ss", "x+yz", "x yz"}
+    assert cover("bad value p@ss in a", ["p@ss", "a"]) == "bad value *** in a"

@@ -1,0 +1,218 @@
+"""Settings that were in force and are gone, emptied or cut: read, told, nothing of authority written, until healed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from store.config import CONFIG_NAME
+from store.desk import mail, requests
+from store.desk.seat import Seat
+from store.desk.upkeep import accept_settings, heal
+from store.errors import Code, TeamError
+from store.locations import open_team
+from store.settings_loss import loss
+from store.team import SETTINGS_LOST, Team
+from tests.sql.conftest import SETTINGS
+from tests.sql.test_foreign import execute
+
+LOST = ("gone", "emptied", "only a comment", "cut")
+WORDS = {"gone": "is gone", "emptied": "is empty", "only a comment": "is empty", "cut": "was cut short"}
+NEW = {
+    "gone": None,
+    "emptied": b"",
+    "only a comment": b"# begin\n",
+    "cut": SETTINGS.encode()[:-14],
+    "no members": b"team: sprint-42\nlead: ceo\n",
+    "not YAML": b"team: [\nlead: ceo\n",
+}
+
+
+class Place:
+    """A team of one kind, and how another program changes its settings."""
+
+    def __init__(self, location: str, kind: str, file: Path | None) -> None:
+        self.location, self.kind, self.file = location, kind, file
+
+    def open(self) -> Team:
+        """A process that comes now."""
+        return open_team(self.location)
+
+    def settings(self) -> bytes | None:
+        """What is there now."""
+        if self.file is not None:
+            return self.file.read_bytes() if self.file.exists() else None
+        with closing(self.open()) as team, team._reading() as (connection, _):  # type: ignore[attr-defined]
+            from store.backends.sql.settings import stored_settings
+
+            text = stored_settings(connection)
+        return None if text is None else text.encode()
+
+    def lose(self, text: bytes | None) -> None:
+        """Put `text` there, None for nothing."""
+        if self.file is not None and text is None:
+            self.file.unlink()
+        elif self.file is not None:
+            self.file.write_bytes(text or b"")
+        elif text is None:
+            execute(self.location, "DELETE FROM team_console_config WHERE key = 'settings'")
+        else:
+            said = text.decode().replace("'", "''")
+            execute(self.location, f"UPDATE team_console_config SET value = '{said}' WHERE key = 'settings'")
+
+
+@pytest.fixture(params=["yaml", "sqlite", "sqlite with a file", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A team whose settings were in force: it has a plan that waits."""
+    kind = str(request.param)
+    if kind == "yaml":
+        made = Place(str(tmp_path), kind, tmp_path / CONFIG_NAME)
+        (tmp_path / "message-queue.yaml").write_text("messages: []\n")
+        (tmp_path / CONFIG_NAME).write_text(SETTINGS)
+    else:
+        from store.backends.sql.locate import create_database
+
+        at = str(request.getfixturevalue("postgres")) if kind == "postgresql" else str(tmp_path / "team.db")
+        create_database(at, SETTINGS)
+        made = Place(at, kind, None)
+        if kind == "sqlite with a file":
+            execute(at, "DELETE FROM team_console_config WHERE key = 'settings'")
+            made.file = tmp_path / CONFIG_NAME
+            made.file.write_text(SETTINGS)
+    with closing(made.open()) as team:
+        requests.submit_plan(Seat(team, "architect"), content="1. Build it", summary="one two three four five")
+    return made
+
+
+@pytest.fixture
+def says(capfd: pytest.CaptureFixture[str], place: Place) -> Callable[..., tuple[int, str]]:
+    """Runs a verb on the team."""
+
+    def say(*words: str) -> tuple[int, str]:
+        status = run(["-t", place.location, *words])
+        printed = capfd.readouterr()
+        return status, printed.out + printed.err
+
+    return say
+
+
+Says = Callable[..., tuple[int, str]]
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_lost_settings_are_told_by_every_face_and_the_team_is_read_as_before(
+    place: Place, says: Says, how: str
+) -> None:
+    place.lose(NEW[how])
+    status = json.loads(says("status", "--json")[1])
+    assert (status["condition"], status["team"], status["needs_you"]) == ("settings", "sprint-42", 2)
+    assert WORDS[how] in status["reasons"][0]["text"]
+    checked, text = says("check", "--json")
+    found = json.loads(text)
+    assert (checked, found["condition"]) == (1, "settings")
+    assert [one["code"] for one in found["findings"]] == [SETTINGS_LOST]
+    assert "--heal" in found["findings"][0]["hint"]
+    assert "--accept-settings" in found["findings"][0]["hint"]
+    for words in (("status",), ("requests",), ("roster",), ("inbox", "ceo"), ("receive", "--agent", "ceo", "--peek")):
+        assert WORDS[how] in says(*words)[1], words
+
+
+@pytest.mark.parametrize("how", [*LOST, "no members", "not YAML"])
+def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Place, how: str) -> None:
+    place.lose(NEW[how])
+    with closing(place.open()) as team:
+        request_id = team.snapshot().messages[0].request_id or ""
+        lead = Seat(team, "ceo")
+        acts: tuple[Callable[[], object], ...] = (
+            lambda: requests.approve(lead, request_id=request_id),
+            lambda: requests.reject(lead, request_id=request_id, reason="no"),
+            lambda: requests.request_shutdown(lead, agent="architect", reason="done"),
+            lambda: mail.broadcast(lead, summary="one two three four five", content="c"),
+            lambda: mail.send(lead, to="all", summary="one two three four five", content="c"),
+            lambda: mail.send(Seat(team, "evil"), to="architect", summary="one two three four five", content="c"),
+        )
+        before = len(team.snapshot().messages)
+        for act in acts:
+            with pytest.raises(TeamError) as caught:
+                act()
+            assert caught.value.code in (Code.NOT_PERMITTED, Code.AGENT_NOT_FOUND), caught.value
+        assert len(team.snapshot().messages) == before
+        mail.send(Seat(team, "architect"), to="ceo", summary="one two three four five", content="c")
+        (healed,) = heal(lead)
+        assert healed.code == "SETTINGS_RESTORED"
+        assert place.settings() == SETTINGS.encode()
+        assert [one.code for one in team.snapshot().problems] == []
+        requests.approve(lead, request_id=request_id)
+    with closing(place.open()) as team:
+        assert (team.config().lead, team.config().lost, team.config().declared) == ("ceo", "", True)
+
+
+@pytest.mark.parametrize("how", ["gone", "emptied", "no members"])
+def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, how: str) -> None:
+    with closing(place.open()) as watcher:
+        assert watcher.snapshot().problems == ()
+        place.lose(NEW[how])
+        assert [one.code for one in watcher.snapshot().problems] == [SETTINGS_LOST]
+        text = says("check", "--accept-settings", "--json")[1]
+        assert [one["code"] for one in json.loads(text)["healed"]] == ["SETTINGS_ACCEPTED"]
+        assert (place.settings(), watcher.snapshot().problems) == (NEW[how], ())
+    assert json.loads(says("status", "--json")[1])["condition"] == "ok"
+    with closing(place.open()) as team:
+        assert (team.config().declared, accept_settings(Seat(team, "ceo"))) == (False, ())
+
+
+def test_settings_that_nobody_can_understand_are_not_confirmed(place: Place, says: Says) -> None:
+    place.lose(NEW["not YAML"])
+    status, text = says("check", "--accept-settings", "--json")
+    assert (status, json.loads(text)["error"]) == (4, "STORE_UNREADABLE")
+
+
+def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place, says: Says) -> None:
+    edited = SETTINGS.replace("lead: ceo", "lead: architect").encode()
+    place.lose(edited)
+    assert json.loads(says("status", "--json")[1])["condition"] == "ok"
+    with closing(place.open()) as team:
+        mail.send(Seat(team, "architect"), to="ceo", summary="one two three four five", content="c")
+    place.lose(b"")
+    with closing(place.open()) as team:
+        assert (team.config().lead, bool(team.config().lost)) == ("architect", True)
+        heal(Seat(team, "architect"))
+    assert place.settings() == edited
+
+
+def test_a_ledger_keeps_the_text_once_however_many_lines_follow(place: Place) -> None:
+    with closing(place.open()) as team:
+        for number in range(5):
+            mail.send(Seat(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
+    if place.kind == "yaml":
+        assert (Path(place.location) / "audit.jsonl").read_text().count("code_developer]") == 1
+    else:
+        with closing(place.open()) as team:
+            assert sum("settings" in line.facts for line in team.audit()) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        (b"lead: a\n", None, "is gone"),
+        (b"lead: a\n", b"\0\0\0\0", "is empty"),
+        (b"lead: a\n", b"---\n{}\n", "is empty"),
+        (b"lead: a\nagents: [a, b]\n", b"lead: a\nagents: [a", "was cut short"),
+        (b"lead: a\nkey_file: k\nlanguage: en\n", b"lead: a\nlanguage: en\n", "says nothing of key_file any more"),
+        (b"{lead: a, agents: [b]}", b"{lead: a}", "says nothing of agents any more"),
+        (b"lead: a\nx: 1\n", b"x: 1\n", "says nothing of lead any more"),
+        (b"lead: a\nx: 1\n", b"master: a\nx: 1\n", ""),
+        (b"lead: a\nx: 1\n", b"lead: b\nx: 1\n", ""),
+        (b"lead: a\n", b"lead: a\nx: 1\n", ""),
+        (b"lead: a\n", b"lead: a", ""),
+        (b"# nothing\n", None, ""),
+        (b"", b"lead: a", ""),
+    ],
+)
+def test_a_loss_is_told_from_an_edit(before: bytes, after: bytes | None, what: str) -> None:
+    assert loss(after, before) == what

@@ -1,0 +1,85 @@
+"""A watcher under another user id sees a healthy team as healthy, and harm as harm; what is private it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from console.cli.main import run
+from tests.store.yaml_folder import ROOT_ONLY, as_nobody
+from tests.trust.damage import NOTE, PLAN, healthy_team
+
+pytestmark = ROOT_ONLY
+Looks = Callable[..., tuple[int, str]]
+PRIVATE = "kept private by the user who runs the team"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A team as its owner made it, in a folder that others may enter."""
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        made = healthy_team(Path(place) / "team")
+        made.chmod(0o755)
+        yield made
+
+
+@pytest.fixture
+def looks(folder: Path, capfd: pytest.CaptureFixture[str]) -> Looks:
+    """Runs a verb as another user: status and everything it printed; once before as root, to import what it needs."""
+
+    def look(*words: str) -> tuple[int, str]:
+        run(["-t", str(folder), "--read-only", *words])
+        capfd.readouterr()
+        with as_nobody():
+            status = run(["-t", str(folder), "--read-only", *words])
+        printed = capfd.readouterr()
+        return status, printed.out + printed.err
+
+    return look
+
+
+def test_a_healthy_team_is_healthy_for_another_user(folder: Path, looks: Looks) -> None:
+    status, text = looks("status", "--json")
+    seen = json.loads(text)
+    assert (status, seen["condition"], seen["doubt"], seen["reasons"]) == (0, "ok", None, [])
+    assert (seen["messages"], seen["needs_you"]) == ({"pending": 3, "read": 1}, 2)
+    status, text = looks("check", "--json")
+    assert (status, [one["code"] for one in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST", "KEPT_PRIVATE"])
+    status, text = looks("status")
+    assert (status, "condition  ok\n" in text, "does not lock" in text) == (0, True, False)
+
+
+def test_the_history_shows_the_queue_and_says_that_the_rest_is_private(looks: Looks) -> None:
+    status, text = looks("history")
+    assert (status, PLAN in text, NOTE in text, PRIVATE in text) == (0, True, True, True)
+
+
+def test_a_queue_cut_by_somebody_else_is_harm_for_another_user_too(folder: Path, looks: Looks) -> None:
+    queue = folder / "message-queue.yaml"
+    queue.write_bytes(queue.read_bytes()[:-20] + b"'\n- [")
+    status, text = looks("status")
+    assert (status, "condition  ok" in text) in ((0, False), (4, False))
+
+
+@pytest.mark.parametrize("name", ["audit.jsonl", "archive"])
+def test_what_the_user_itself_may_not_read_of_its_own_team_is_an_error(folder: Path, looks: Looks, name: str) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, 65534, 65534)
+    (folder / name).chmod(0)
+    status, text = looks("check", "--json")
+    codes = [one["code"] for one in json.loads(text)["findings"]]
+    assert (status, "UNUSABLE_FILE" in codes or "UNREADABLE_ARCHIVE" in codes) == (1, True)
+
+
+def test_a_team_whose_files_its_group_may_read_is_seen_whole(folder: Path, looks: Looks) -> None:
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    status, text = looks("check", "--json")
+    assert (status, [one["code"] for one in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST"])
+    assert PRIVATE not in looks("history")[1]
