@@ -19,16 +19,16 @@ from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from console.acting import reason_of
 from console.drafts import Drafts
 from console.feed import Feed, Sight
 from console.hands import came_too_early
 from console.keyline import KeyLine
 from console.leaving import keep_drafts, leave_cleanly, run_to_the_end
 from console.looks import THEMES, first_theme, native_colours
-from console.screens.main import MainScreen
+from console.screens.main import MainScreen, Outside
 from console.situation import Situation
 from console.terminal import Canvas, sparing
+from console.wording import reason_of
 from store.desk.seat import Seat
 from store.team import STARTING, Team, WatchHint, WatchState
 
@@ -94,7 +94,12 @@ class ConsoleApp(App[int]):
         self.team = team
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
-        self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
+        self.main = MainScreen(
+            Seat(team, me, LOCK_WAIT),
+            self.drafts,
+            Outside(self.look, self.redraw, self._handle_exception),
+            read_only=self.read_only,
+        )
         self.feed = feed or Feed(team, me)
         self.situation = Situation(root=str(team.root or ""))
         self._keys = KeyLine(self, self._act_on)

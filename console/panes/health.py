@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -12,10 +11,10 @@ from rich.cells import cell_len
 from textual import work
 from textual.worker import Worker, WorkerState
 
-from console.deeds.telling import count
 from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, notice_of, pulse_of
-from console.subject import Mode
+from console.subject import NOTHING, Mode, Selection
+from console.wording import count
 from store.clock import from_text
 from store.safe import safe_line, safe_text
 from store.team import AuditLine, Condition, Problem, WatchState
@@ -117,9 +116,9 @@ class HealthPane(ListPane[Vital | Problem]):
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
         return finding_document(row, key=self.key_of(row))
 
-    def subject_of(self, row: Vital | Problem | None, marked: tuple[Vital | Problem, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: Vital | Problem | None, marked: tuple[Vital | Problem, ...]) -> Selection:
         """Nothing can be decided here."""
-        return {}
+        return NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
         """How many errors, warnings and notices."""

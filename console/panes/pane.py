@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -18,7 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from console.situation import Situation, empty_words
-from console.subject import Mode
+from console.subject import Mode, Selection
 from store.message import Message
 from store.protocol.signing import Seal, seal_of
 from store.team import Problem, Team
@@ -112,8 +113,8 @@ class Pane(Container):
         """Let ages go on."""
 
     @abstractmethod
-    def subject(self) -> Mapping[str, Any]:
-        """What keys act on, as arguments of `Subject`."""
+    def subject(self) -> Selection:
+        """What keys act on."""
 
     def settle(self) -> None:
         """Draw at once what is waiting for the cursor to rest."""
@@ -196,8 +197,8 @@ class ListPane(Pane, Generic[RowT]):
         """What there is to read of a row."""
 
     @abstractmethod
-    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Mapping[str, Any]:
-        """What keys act on, as arguments of `Subject`."""
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
+        """What keys act on."""
 
     def title_of(self, shown: int, total: int) -> str:
         """The words on the border of the list."""
@@ -223,12 +224,11 @@ class ListPane(Pane, Generic[RowT]):
         self.rows.tick(now)
         self._show_detail()
 
-    def subject(self) -> Mapping[str, Any]:
+    def subject(self) -> Selection:
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        drawn = self.detail.drawn
-        facts = {"key": self.rows.cursor_key, "marked": len(marked), "token": drawn}
-        return {**facts, **self.subject_of(row, marked)}
+        selection = self.subject_of(row, marked)
+        return replace(selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn)
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""

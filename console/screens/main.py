@@ -9,6 +9,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,14 +17,14 @@ from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from console.acting import DISSOLVING, act, dissolve, fetch
 from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
-from console.deeds import deeds
+from console.background import Background
 from console.drafts import Drafts
+from console.handlers import handlers
 from console.panes.needs import NeedsPane
 from console.panes.pane import Pane, Shelf
 from console.situation import Situation, no_writing, notice_of, pulse_of
-from console.subject import Mode, Subject
+from console.subject import NOTHING, Mode, Subject
 from console.tabs import tabs_of
 from store.desk.seat import Seat
 from store.safe import safe_line
@@ -43,8 +44,22 @@ GUARD = 0.7
 """Seconds during which deciding keys are refused after the row under the cursor changed by itself."""
 
 
+class Outside(Struct, frozen=True):
+    """What the screen asks for from outside.
+
+    Attributes:
+        look: Has the store looked at again.
+        redraw: Has the team read again and every cell drawn anew.
+        report: Takes an exception nobody expected.
+    """
+
+    look: Callable[[], None]
+    redraw: Callable[[], None]
+    report: Callable[[BaseException], None]
+
+
 class MainScreen(Screen[None]):
-    """Everything the human sees; what it knows comes in through `show`, what it wants goes out through deeds."""
+    """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (72, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-middle"), (30, "-tall")]
@@ -54,11 +69,12 @@ class MainScreen(Screen[None]):
         if action.id not in ("open", "mark")
     ]
 
-    def __init__(self, seat: Seat, drafts: Drafts, *, read_only: bool) -> None:
+    def __init__(self, seat: Seat, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
         super().__init__()
         self.seat, self.drafts, self.read_only = seat, drafts, read_only
+        self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
         self.shelf = Shelf(seat.team)
-        self.fetching: set[str] = set()
+        self.background = Background(self)
         self.mode = Mode.NEEDS
         self.situation = Situation()
         self.now = seat.team.clock()
@@ -143,12 +159,12 @@ class MainScreen(Screen[None]):
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, stop asking agents to stop one after the other."""
         if not self.pane.back():
-            self.app.workers.cancel_group(self.app, DISSOLVING)
+            self.background.cancel_stopping()
         self._show_keys()
 
     def subject(self) -> Subject:
         """What keys act on now."""
-        view, seat = self.view, self.seat
+        seat = self.seat
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else seat.actor
         capabilities = seat.team.capabilities
         reason = no_writing(
@@ -157,8 +173,8 @@ class MainScreen(Screen[None]):
             can_write=capabilities.write,
             why=capabilities.reasons.get("write", ""),
         )
-        facts = self.pane.subject() if self.pane.is_mounted else {}
-        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=view, no_writing=reason, **facts)
+        selection = self.pane.subject() if self.pane.is_mounted else NOTHING
+        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=self.view, no_writing=reason, selection=selection)
 
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not."""
@@ -204,28 +220,6 @@ class MainScreen(Screen[None]):
             self._told = True
             self.toast("A form was still closing. Look at the list, then press it again.", severity="warning")
 
-    def look(self) -> None:
-        """Look at the store again."""
-        self.app.look()  # type: ignore[attr-defined]
-
-    def act(
-        self,
-        work: Callable[[], ResultT],
-        told: Callable[[ResultT], str] | None,
-        *,
-        then: Callable[[ResultT], None] | None = None,
-    ) -> None:
-        """Do `work` in a thread; say what was done or why it was not."""
-        act(self, work, told, then)
-
-    def dissolve(self, names: tuple[str, ...], reason: str | None) -> None:
-        """Ask agents to stop one after the other."""
-        dissolve(self, names, reason)
-
-    def redraw(self) -> None:
-        """Read the team again and draw every cell anew."""
-        self.app.redraw()  # type: ignore[attr-defined]
-
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds, a warning that still stands there only once; `text` is safe already."""
         moment, seconds = monotonic(), 6.0 if severity == "information" else 9.0
@@ -259,7 +253,7 @@ class MainScreen(Screen[None]):
         if action.deciding and self.pane.undisturbed_for() < GUARD:
             self.toast("The list just changed under the cursor. Look again, then press it again.", severity="warning")
             return
-        deeds()[action.id](self, subject)
+        handlers()[action.id](self, subject)
 
     @property
     def _is_drawn(self) -> bool:
@@ -315,7 +309,7 @@ class MainScreen(Screen[None]):
     @on(Pane.Wanted)
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
-        fetch(self, event.message)
+        self.background.fetch(event.message)
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
