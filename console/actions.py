@@ -150,12 +150,13 @@ def _too_late(remedy: Remedy, message: Message) -> str:
         return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
     if status == Status.PENDING:
         return "it is still on its way; nothing went wrong with it"
-    return {
+    words: dict[str, str] = {
         Status.RETRY: "it is tried again by itself",
         Status.FAILED: "it failed and waits here; t tries again, x discards",
         Status.EXPIRED: "it expired unread; t tries again, x discards",
         Status.RECALLED: "it was taken back already",
-    }.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
+    }
+    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
 
 
 def clock_of(moment: object) -> str:

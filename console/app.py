@@ -12,18 +12,19 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from textual import events, on, work
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from console.contained import ContainedApp
 from console.drafts import Drafts
+from console.faults import Fault
 from console.feed import Feed, Sight
 from console.hands import came_too_early
 from console.keyline import KeyLine
-from console.leaving import keep_drafts, leave_cleanly, run_to_the_end
+from console.leaving import keep_drafts, run_to_the_end
 from console.looks import THEMES, first_theme, native_colours
 from console.screens.main import MainScreen, Outside
 from console.situation import Situation
@@ -52,7 +53,7 @@ def _palette() -> type[Any]:
     return ActionProvider
 
 
-class ConsoleApp(App[int]):
+class ConsoleApp(ContainedApp[int]):
     """The human's seat at one team."""
 
     ENABLE_COMMAND_PALETTE = True
@@ -119,7 +120,6 @@ class ConsoleApp(App[int]):
 
     def on_mount(self) -> None:
         """Begin to read at once; watch when there is something to see."""
-        leave_cleanly(self)
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
@@ -139,6 +139,14 @@ class ConsoleApp(App[int]):
         with suppress(Exception):
             keep_drafts(self)
         super()._handle_exception(error)
+
+    def where(self) -> str:
+        """The mode that is shown."""
+        return f"mode {self.main.mode}"
+
+    def tell(self, fault: Fault) -> None:
+        """A banner; the rest of the screen goes on."""
+        self.main.show_fault(fault)
 
     def look(self, *, back: bool = False) -> None:
         """Look at the store again, with `back` at its archives too."""
@@ -256,7 +264,7 @@ class ConsoleApp(App[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))
+    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
 
 
 def _collect_as_usual() -> None:

@@ -36,7 +36,7 @@ class Host(Protocol):
     seat: Seat
     shelf: Shelf
     look: Callable[[], None]
-    report: Callable[[BaseException], None]
+    report: Callable[[Exception], None]
 
     @property
     def app(self) -> App[Any]:

@@ -13,7 +13,7 @@ from store.safe import safe_line
 from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
 from widgets import status_line as pulses
 from widgets.ages import clock_time, span
-from widgets.banner import Notice
+from widgets.banner import Notice, NoticeKind
 from widgets.cells import Line
 from widgets.status_line import Pulse
 
@@ -94,31 +94,39 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
         return _reading(situation)
     if snapshot.condition is Condition.UNREADABLE:
         return Notice(
-            "unreadable", _where(situation), _meanwhile(situation, now, "Nothing is written until it is repaired.")
+            NoticeKind.UNREADABLE,
+            _where(situation),
+            _meanwhile(situation, now, "Nothing is written until it is repaired."),
         )
     if snapshot.condition is Condition.VANISHED:
         hint = _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
-        return Notice("vanished", "the queue is gone", hint)
+        return Notice(NoticeKind.VANISHED, "the queue is gone", hint)
     if snapshot.doubt is not None and _doubts_queue(snapshot):
-        return Notice("doubt", "the queue as it stands holds no message", _doubted(snapshot.doubt))
+        return Notice(NoticeKind.DOUBT, "the queue as it stands holds no message", _doubted(snapshot.doubt))
     if snapshot.doubt is not None and snapshot.is_rolled_back:
-        return Notice("doubt", safe_line(snapshot.doubt.message, 300), safe_line(snapshot.doubt.hint, 300))
+        return Notice(NoticeKind.DOUBT, safe_line(snapshot.doubt.message, 300), safe_line(snapshot.doubt.hint, 300))
     if situation.failure:
-        return Notice("stale", situation.failure, _meanwhile(situation, now, "It is tried again by itself."))
+        return Notice(NoticeKind.STALE, situation.failure, _meanwhile(situation, now, "It is tried again by itself."))
     if situation.watch.state is WatchState.STALLED:
         reason = safe_line(situation.watch.reason, 160) or "changes are not noticed at the moment"
-        return Notice("stale", reason, _meanwhile(situation, now, "^l looks now."))
+        return Notice(NoticeKind.STALE, reason, _meanwhile(situation, now, "^l looks now."))
     if _is_silent(situation, now):
-        return Notice("stale", "the store was not looked at for a while", _meanwhile(situation, now, "^l looks now."))
+        return Notice(
+            NoticeKind.STALE, "the store was not looked at for a while", _meanwhile(situation, now, "^l looks now.")
+        )
     holder = _long_holder(snapshot, now)
     if holder is not None:
-        return Notice("locked", _held(holder, now), "Reading goes on; what you write waits up to 2 s for the lock.")
+        return Notice(
+            NoticeKind.LOCKED, _held(holder, now), "Reading goes on; what you write waits up to 2 s for the lock."
+        )
     if lost := _lost_settings(situation):
-        return Notice("settings", lost, "Until then it is not known who leads and who belongs to the team.")
+        return Notice(NoticeKind.SETTINGS, lost, "Until then it is not known who leads and who belongs to the team.")
     if situation.obstacle:
-        return Notice("read-only", situation.obstacle, "You can look and cannot answer; ^l looks again.")
+        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "You can look and cannot answer; ^l looks again.")
     if situation.watch.state is WatchState.POLLING:
-        return Notice("polling", safe_line(situation.watch.reason, 160) or "changes are looked for now and then")
+        return Notice(
+            NoticeKind.POLLING, safe_line(situation.watch.reason, 160) or "changes are looked for now and then"
+        )
     return None
 
 
@@ -201,15 +209,15 @@ def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[L
 
 def _reading(situation: Situation) -> Notice | None:
     if situation.failure:
-        return Notice("stale", situation.failure, "It is tried again by itself.")
+        return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
     shown = ""
     if situation.sight is not None:
         shown = f"Shown are the newest {len(situation.sight.snapshot.messages):,}; keys that write wait for the rest."
     if situation.progress is None:
-        return Notice("reading", "the team", shown) if shown else None
+        return Notice(NoticeKind.READING, "the team", shown) if shown else None
     done, total = situation.progress
     part = done / total if total else None
-    return Notice("reading", f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
+    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
 
 
 def _where(situation: Situation) -> str:

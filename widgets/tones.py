@@ -16,12 +16,10 @@ from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
 from widgets.cells import Line
+from widgets.guarded import Guarded
 
 if TYPE_CHECKING:
     from textual.app import App
-    from textual.widget import Widget as _Widget
-else:
-    _Widget = object
 
 
 class Tone(Struct, frozen=True):
@@ -55,7 +53,7 @@ TONES: Mapping[str, Tone] = {
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
 
 
-class Inked(_Widget):
+class Inked(Guarded):
     """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
 
     _inks: dict[tuple[object, ...], Style] | None = None

@@ -34,9 +34,8 @@ def done(workspace: Workspace, subject: Subject) -> None:
         return
     left = subject.selection.marked - len(readers)
     kept = f" · {count(left, 'marked row')} left alone" if left > 0 else ""
-    what = (
-        f"read: {safe_line(letters[0].summary, 60)}" if len(readers) == 1 else count(len(readers), "message") + " read"
-    )
+    many = f"Read {count(len(readers), 'message')}"
+    what = f"Read: {safe_line(letters[0].summary, 60)}" if len(readers) == 1 else many
     workspace.background.run(partial(_read, workspace.seat, readers), lambda _: f"✓ {what}{kept}")
 
 

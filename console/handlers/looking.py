@@ -5,8 +5,9 @@ from __future__ import annotations
 from console.panes.needs import NeedsPane
 from console.panes.pane import ListPane
 from console.subject import Subject
+from console.wording import count
 from console.workspace import Workspace
-from store.safe import safe_line, safe_text
+from store.safe import safe_line
 from widgets.row_list import RowList
 
 
@@ -62,18 +63,19 @@ def copy_text(workspace: Workspace, subject: Subject) -> None:
     """Copy the text of what the detail shows."""
     document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
     if document is not None and document.source:
-        _copy(workspace, safe_text(document.source), "text")
+        _copy(workspace, safe_line(document.source.rstrip()), "text")
     else:
         workspace.toast("There is no text to copy here.", severity="warning")
 
 
 def _copy(workspace: Workspace, text: str, what: str) -> None:
-    """Copy safe text only: pasted into a shell, an escape could end the bracketed paste and a return press Enter.
+    """Copy one line of safe text: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
 
-    A long text keeps its line breaks, which a bracketed paste holds as text; an id is always one line.
+    Line breaks become `⏎`, since not every program that reads a terminal knows bracketed pastes.
     """
     workspace.app.copy_to_clipboard(text)
-    workspace.toast(f"copied the {what}, {len(text):,} characters")
+    breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
+    workspace.toast(f"Copied the {what}, {count(len(text), 'character')}{breaks}")
 
 
 HANDLERS = {

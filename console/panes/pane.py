@@ -24,9 +24,11 @@ from store.message import Message
 from store.protocol.signing import Seal, seal_of
 from store.team import Problem, Team
 from store.views.rows import View
+from widgets.cells import Line
 from widgets.detail import Detail
-from widgets.document import Document
+from widgets.document import Document, Lines
 from widgets.drawing import Draw
+from widgets.guarded import CANNOT_BE_SHOWN, Guarded
 from widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class Shelf(Struct, frozen=True):
     contents: dict[str, str] = field(default_factory=dict)
 
 
-class Pane(Container):
+class Pane(Guarded, Container):
     """One mode. `Looked` says that what keys act on may be another thing now."""
 
     DEFAULT_CSS = """
@@ -107,6 +109,9 @@ class Pane(Container):
     @abstractmethod
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation."""
+
+    def give_up(self) -> None:
+        """Say that the rows cannot be shown; those that stand there may be true no more."""
 
     @abstractmethod
     def tick(self, now: datetime) -> None:
@@ -217,6 +222,13 @@ class ListPane(Pane, Generic[RowT]):
         self._fill()
         if first_whole:
             self.rows.begin_at_top()
+
+    def give_up(self) -> None:
+        """Say it in the list, and show nothing beside it."""
+        for rows in self.query(RowList):
+            rows.set_rows((), now=self.now, empty=_BROKEN)
+        for detail in self.query(Detail):
+            detail.show(None)
 
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
@@ -361,9 +373,17 @@ class ListPane(Pane, Generic[RowT]):
 
     def _show_detail(self) -> None:
         row = self.rows.cursor_row
-        document = self.document_of(row) if row is not None else None
+        try:
+            document = self.document_of(row) if row is not None else None
+        except Exception as error:
+            self.app._handle_exception(error)
+            document = _BROKEN_DOCUMENT
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
+
+
+_BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
+_BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(_BROKEN),))
 
 
 def attachment_of(message: Message) -> str | None:
