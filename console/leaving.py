@@ -22,8 +22,10 @@ ReturnT = TypeVar("ReturnT")
 
 PATIENCE = 5.0
 """Seconds a thread that is still at work has to end after the human left: longer than a write waits for its lock."""
-HURRY = 1.5
-"""Seconds the whole process has after its terminal went away or a signal told it to end."""
+HURRY = 1.2
+"""Seconds the console has to end in order after its terminal went away or a signal told it to end."""
+_LAST = 0.5
+"""Seconds that what was typed has to reach the disk when it did not end in order: two seconds are the limit."""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -63,6 +65,10 @@ class Departure:
     def _insist(self) -> None:
         self._hurry.wait()
         Event().wait(HURRY)
+        # The loop may have had no time to keep what was typed; a disk that hangs must not keep us either.
+        keeping = Thread(target=keep_drafts, args=(self._app,), name="keeping drafts", daemon=True)
+        keeping.start()
+        keeping.join(_LAST)
         _end_now(self._status)
 
     def _wait(self) -> None:

@@ -163,7 +163,7 @@ class MainScreen(Guarded, Screen[None]):
             self._enter()
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside, take away the banner of a defect and stop stopping agents."""
+        """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
         if not self.pane.back():
             self.query_one("#fault", Banner).show(None)
             self.background.cancel_stopping()

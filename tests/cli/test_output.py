@@ -170,7 +170,7 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     assert "Traceback" not in result.err
     assert "sitecustomize.py" in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    assert "hunter2" not in result.text + log.read_text()
+    assert "hunter2" not in result.out + result.err + log.read_text()
     shown = team("roster", "--json", env={"PYTHONPATH": path, "TEAM_CONSOLE_DEBUG": "1"})
     assert shown.json["error"] == "INTERNAL_ERROR"
     assert "Traceback" in shown.err

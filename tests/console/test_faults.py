@@ -1,4 +1,4 @@
-"""A defect in one part of the console ends nothing else: a banner, a log without words of messages, the rest goes on."""
+"""A defect in one part of the console ends nothing else: a banner, a log without messages, the rest goes on."""
 
 from __future__ import annotations
 
