@@ -80,7 +80,7 @@ def tables() -> Iterator[tuple[str, type[enum.Enum], set[str]]]:
 TABLES = list(tables())
 
 
-@pytest.mark.parametrize("place, kind, entries", TABLES, ids=[place for place, _, _ in TABLES])
+@pytest.mark.parametrize(("place", "kind", "entries"), TABLES, ids=[place for place, _, _ in TABLES])
 def test_a_table_of_states_has_every_state(place: str, kind: type[enum.Enum], entries: set[str]) -> None:
     assert sorted(set(kind.__members__) - entries) == [], place
 

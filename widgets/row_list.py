@@ -44,9 +44,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         & > .row-list--cursor { background: $foreground 8%; }
         &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
         &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
-        &:nocolor:focus > .row-list--cursor { text-style: reverse; }
     }
     """
+    CURSOR = "row-list--cursor"
     COMPONENT_CLASSES = {"row-list--cursor"}
     """`row-list--cursor` is the row under the cursor."""
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -72,10 +72,12 @@ def redraw(workspace: Workspace, subject: Subject) -> None:
 
 
 def theme(workspace: Workspace, subject: Subject) -> None:
-    """Change between dark and light."""
-    from console.looks import DARK, LIGHT
+    """Change between dark and light, for the next time too."""
+    from console.looks import other_theme, remember_theme
 
-    workspace.app.theme = LIGHT if workspace.app.current_theme.dark else DARK
+    present = workspace.app.current_theme
+    workspace.app.theme = other_theme(present.name, dark=present.dark)
+    remember_theme(workspace.app.theme)
 
 
 def suspend(workspace: Workspace, subject: Subject) -> None:

@@ -15,6 +15,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, empty_words
 from console.subject import NOTHING, Mode, Selection
+from console.wording import reason_of
 from store.message import Message
 from store.safe import safe_line
 from store.team import LOST, Problem, Snapshot
@@ -208,8 +209,8 @@ class HistoryPane(ListPane[Message]):
         self._busy = None
         if event.state is WorkerState.ERROR:
             self._at_end = True
-            text = safe_line(str(event.worker.error), 200)
-            self.app.notify(f"✗ history: {text}", severity="error", markup=False)
+            reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
+            self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
         self._fill()
         self._near_the_end()
 

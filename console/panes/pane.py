@@ -74,6 +74,13 @@ class Pane(Guarded, Container):
 
         message: Message
 
+    @dataclass
+    class GoTo(TextualMessage):
+        """The row `key` of another mode is what the human wants to see."""
+
+        mode: Mode
+        key: str
+
     def __init__(self, shelf: Shelf) -> None:
         super().__init__(id=f"pane-{self.MODE}")
         self.shelf = shelf
@@ -112,6 +119,9 @@ class Pane(Guarded, Container):
 
     def give_up(self) -> None:
         """Say that the rows cannot be shown; those that stand there may be true no more."""
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there."""
 
     @abstractmethod
     def tick(self, now: datetime) -> None:
@@ -159,6 +169,7 @@ class ListPane(Pane, Generic[RowT]):
         self._resting: Timer | None = None
         self._field: Field | None = None
         self._all: tuple[RowT, ...] = ()
+        self._sought = ""
 
     @property
     def rows(self) -> RowList[RowT]:
@@ -229,6 +240,13 @@ class ListPane(Pane, Generic[RowT]):
             rows.set_rows((), now=self.now, empty=_BROKEN)
         for detail in self.query(Detail):
             detail.show(None)
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
+        self._sought = key
+        if self.is_mounted:
+            self._close_filter("")
+            self._fill()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
@@ -348,6 +366,8 @@ class ListPane(Pane, Generic[RowT]):
         shown = self._filtered()
         empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
         self.rows.set_rows(shown, now=self.now, empty=empty)
+        if self._sought and self.rows.select(self._sought):
+            self._sought = ""
         self._show_titles()
         self._show_detail()
 

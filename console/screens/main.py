@@ -351,6 +351,12 @@ class MainScreen(Guarded, Screen[None]):
         event.stop()
         self.background.fetch(event.message)
 
+    @on(Pane.GoTo)
+    def _go_to(self, event: Pane.GoTo) -> None:
+        event.stop()
+        self.go(event.mode)
+        self.pane.seek(event.key)
+
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
         here = actions_in(self.mode, read_only=self.cannot_write)
