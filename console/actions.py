@@ -8,8 +8,11 @@ from enum import StrEnum
 from msgspec import Struct
 
 from console.subject import Mode, Subject
+from store.clock import from_text
 from store.desk.failures import Remedy
+from store.message import Message, Status
 from store.protocol.kinds import RequestKind
+from store.safe import safe_line
 
 
 class Group(StrEnum):
@@ -26,11 +29,11 @@ Reason = Callable[[Subject], str | None]
 """Why an action cannot be used on a subject, as a short sentence; None when it can."""
 
 
-class Action(Struct, frozen=True):
+class Action(Struct, frozen=True, kw_only=True):
     """One thing the console can do.
 
     Attributes:
-        id: Stable name; the method that does it is called the same.
+        id: Stable name; `console.handlers` has the function that does it under this name.
         keys: Textual key names, the first one shown.
         shown: The key as people write it.
         label: A few words for the footer; `…` when a question follows.
@@ -67,7 +70,7 @@ class Action(Struct, frozen=True):
 
 
 def _no_verdict(subject: Subject) -> str | None:
-    row = subject.request
+    row = subject.selection.request
     if row is None:
         return "this is not a request; m writes a message"
     if not row.is_open:
@@ -78,15 +81,15 @@ def _no_verdict(subject: Subject) -> str | None:
         return "it wants words, not a verdict; m replies"
     if row.kind in (RequestKind.BROWSER, RequestKind.RESEARCH):
         return "its result comes from the agent asked"
-    if subject.marked:
-        return "answer one at a time; esc takes the marks away"
-    if subject.incomplete:
+    if subject.selection.marked:
+        return "each is answered by itself; esc takes the marks away"
+    if subject.selection.incomplete:
         return "its whole text is not on the screen yet"
     return None
 
 
 def _nobody(subject: Subject) -> str | None:
-    return None if subject.agents else "no agent is chosen"
+    return None if subject.selection.agents else "no agent is chosen"
 
 
 def _nobody_to_stop(subject: Subject) -> str | None:
@@ -96,12 +99,15 @@ def _nobody_to_stop(subject: Subject) -> str | None:
 
 
 def _not_to_me(subject: Subject) -> str | None:
-    message = subject.message
-    if message is None:
+    if subject.to_read:
+        return None
+    if subject.selection.marked:
+        return "none of the marked ones is an unread message to you that wants no answer"
+    if subject.selection.message is None:
         return "no message is chosen"
-    if subject.request is not None and subject.request.is_open:
+    if subject.selection.request is not None and subject.selection.request.is_open:
         return "it still wants an answer"
-    return None if subject.to_read else "it is not an unread message to you"
+    return "it is not an unread message to you"
 
 
 def _not_lead(subject: Subject) -> str | None:
@@ -113,7 +119,7 @@ def _nothing(subject: Subject) -> str | None:
 
 
 def _no_marks(subject: Subject) -> str | None:
-    return None if subject.marked else "nothing is marked"
+    return None if subject.selection.marked else "nothing is marked"
 
 
 def _remedy(remedy: Remedy) -> Reason:
@@ -125,179 +131,361 @@ def _remedy(remedy: Remedy) -> Reason:
     }[remedy]
 
     def reason(subject: Subject) -> str | None:
-        if not subject.messages:
+        if not subject.selection.messages:
             return "no message is chosen"
-        if any(one.status in states for one in subject.messages):
+        if any(message.status in states for message in subject.selection.messages):
             return None
-        return f"it is {subject.messages[0].status}; only {', '.join(states)} can be"
+        return _too_late(remedy, subject.selection.messages[0])
 
     return reason
 
 
+def _too_late(remedy: Remedy, message: Message) -> str:
+    """Why the remedy does not fit the state of the message, in words for a person."""
+    status, name = message.status, safe_line(", ".join(message.recipients), 64)
+    if status == Status.READ:
+        when = clock_of(message.record.get("read_at"))
+        return f"too late, {name} read it{when}"
+    if status in (Status.DELIVERED, Status.CLAIMED):
+        return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
+    if status == Status.PENDING:
+        return "it is still on its way; nothing went wrong with it"
+    words: dict[str, str] = {
+        Status.RETRY: "it is tried again by itself",
+        Status.FAILED: "it failed and waits here; t tries again, x discards",
+        Status.EXPIRED: "it expired unread; t tries again, x discards",
+        Status.RECALLED: "it was taken back already",
+    }
+    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
+
+
+def clock_of(moment: object) -> str:
+    """` at 19:48` in local time, nothing when the moment cannot be read."""
+    read = from_text(moment) if isinstance(moment, str) else None
+    return f" at {read.astimezone():%H:%M}" if read is not None else ""
+
+
 _LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
+_ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})
 _ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.INBOXES})
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        *("approve", ("a",), "a", "approve…", "Say yes to the request under the cursor, with a note if you like."),
-        *(Group.DECIDE, frozenset({Mode.NEEDS, Mode.REQUESTS})),
+        id="approve",
+        keys=("a",),
+        shown="a",
+        label="approve…",
+        help="Say yes to the request under the cursor, with a note if you like.",
+        group=Group.DECIDE,
+        modes=_ANSWERING,
         writes=True,
         deciding=True,
         why_not=_no_verdict,
     ),
     Action(
-        *("reject", ("r",), "r", "reject…", "Say no to it, with the reason the asker needs."),
-        *(Group.DECIDE, frozenset({Mode.NEEDS, Mode.REQUESTS})),
+        id="reject",
+        keys=("r",),
+        shown="r",
+        label="reject…",
+        help="Say no to it, with the reason the asker needs.",
+        group=Group.DECIDE,
+        modes=_ANSWERING,
         writes=True,
         deciding=True,
         why_not=_no_verdict,
     ),
     Action(
-        *("done", ("d",), "d", "done", "Mark a message to you as read; it goes to your archive."),
-        *(Group.DECIDE, frozenset({Mode.NEEDS, Mode.INBOXES})),
+        id="done",
+        keys=("d",),
+        shown="d",
+        label="done",
+        help="Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
+        group=Group.DECIDE,
+        modes=frozenset({Mode.NEEDS, Mode.INBOXES}),
         writes=True,
         deciding=True,
         why_not=_not_to_me,
     ),
     Action(
-        *("message", ("m",), "m", "message…", "Write to the agents chosen; it quotes the message it answers."),
-        *(Group.WRITE, _LETTERS),
+        id="message",
+        keys=("m",),
+        shown="m",
+        label="message…",
+        help="Write to the agents chosen; it quotes the message it answers.",
+        group=Group.WRITE,
+        modes=_LETTERS,
         writes=True,
     ),
     Action(
-        *("retry", ("t",), "t", "try again", "Deliver the chosen messages again, from the first try on."),
-        *(Group.DELIVER, frozenset({Mode.DELIVERIES, Mode.NEEDS})),
+        id="retry",
+        keys=("t",),
+        shown="t",
+        label="try again…",
+        help="Deliver the chosen messages again, from the first try on.",
+        group=Group.DELIVER,
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
-        footer=True,
         why_not=_remedy(Remedy.RETRY),
     ),
     Action(
-        *("redirect", ("e",), "e", "redirect…", "Send the chosen messages to another agent instead."),
-        *(Group.DELIVER, frozenset({Mode.DELIVERIES, Mode.NEEDS})),
+        id="redirect",
+        keys=("e",),
+        shown="e",
+        label="redirect…",
+        help="Send the chosen messages to another agent instead.",
+        group=Group.DELIVER,
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
         why_not=_remedy(Remedy.REDIRECT),
     ),
     Action(
-        *(
-            "discard",
-            ("x",),
-            "x",
-            "discard…",
-            "Set the chosen messages aside; they go to the archive with your reason.",
-        ),
-        *(Group.DELIVER, frozenset({Mode.DELIVERIES, Mode.NEEDS})),
+        id="discard",
+        keys=("x",),
+        shown="x",
+        label="discard…",
+        help="Set the chosen messages aside; they go to the archive with your reason.",
+        group=Group.DELIVER,
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
         why_not=_remedy(Remedy.DISCARD),
     ),
     Action(
-        *("recall", ("u",), "u", "recall…", "Take back the chosen messages that nobody has read yet."),
-        *(Group.DELIVER, _ON_THE_WAY),
+        id="recall",
+        keys=("u",),
+        shown="u",
+        label="recall…",
+        help="Take back the chosen messages that nobody has read yet.",
+        group=Group.DELIVER,
+        modes=_ON_THE_WAY,
         writes=True,
         deciding=True,
         footer=False,
         why_not=_remedy(Remedy.RECALL),
     ),
     Action(
-        *("broadcast", ("b",), "b", "broadcast…", "Write to every member; how many that is comes first."),
-        *(Group.WRITE, frozenset()),
+        id="broadcast",
+        keys=("b",),
+        shown="b",
+        label="broadcast…",
+        help="Write to every member; how many that is comes first.",
+        group=Group.WRITE,
         writes=True,
     ),
     Action(
-        *("shutdown", ("s",), "s", "shut down…", "Ask the chosen agents to stop."),
-        *(Group.WRITE, frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT})),
+        id="shutdown",
+        keys=("s",),
+        shown="s",
+        label="shut down…",
+        help="Ask the chosen agents to stop.",
+        group=Group.WRITE,
+        modes=frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT}),
         writes=True,
         deciding=True,
         why_not=_nobody_to_stop,
     ),
     Action(
-        *("shutdown_all", ("S",), "S", "shut down all…", "Ask every listening member to stop, one after the other."),
-        *(Group.WRITE, frozenset()),
+        id="shutdown_all",
+        keys=("S",),
+        shown="S",
+        label="shut down all…",
+        help="Ask every listening member to stop, one after the other.",
+        group=Group.WRITE,
         writes=True,
         footer=False,
         why_not=_not_lead,
     ),
     Action(
-        *("correct_course", ("C",), "C", "correct course…", "Ask the scrum master to plan the sprint again."),
-        *(Group.WRITE, frozenset({Mode.SPRINT})),
+        id="correct_course",
+        keys=("C",),
+        shown="C",
+        label="correct course…",
+        help="Ask the scrum master to plan the sprint again.",
+        group=Group.WRITE,
+        modes=frozenset({Mode.SPRINT}),
         writes=True,
         why_not=_not_lead,
     ),
-    Action("open", ("enter",), "enter", "open", "Go into the thing under the cursor.", Group.LOOK, why_not=_nothing),
     Action(
-        *("mark", ("space",), "space", "mark", "Mark the row, to treat many at once."),
-        *(Group.LOOK, frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS})),
+        id="open",
+        keys=("enter",),
+        shown="enter",
+        label="open",
+        help="Go into the thing under the cursor.",
+        group=Group.LOOK,
         why_not=_nothing,
     ),
     Action(
-        *("snooze", ("z",), "z", "snooze", "Hide it for a quarter of an hour, or until something about it changes."),
-        *(Group.LOOK, frozenset({Mode.NEEDS})),
+        id="mark",
+        keys=("space",),
+        shown="space",
+        label="mark",
+        help="Mark the row, to treat many at once.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS}),
         why_not=_nothing,
     ),
     Action(
-        *("wake", ("Z",), "Z", "show snoozed", "Show everything that is snoozed again."),
-        *(Group.LOOK, frozenset({Mode.NEEDS})),
+        id="snooze",
+        keys=("z",),
+        shown="z",
+        label="snooze",
+        help="Hide it for a quarter of an hour, or until something about it changes.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.NEEDS}),
+        why_not=_nothing,
+    ),
+    Action(
+        id="wake",
+        keys=("Z",),
+        shown="Z",
+        label="show snoozed",
+        help="Show everything that is snoozed again.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.NEEDS}),
         footer=False,
     ),
-    Action("filter", ("slash",), "/", "filter", "Show only rows that hold the words you type.", Group.LOOK),
     Action(
-        *("raw", ("v",), "v", "as written", "Show texts exactly as they were written, and back."),
-        *(Group.LOOK, frozenset()),
+        id="filter",
+        keys=("slash",),
+        shown="/",
+        label="filter",
+        help="Show only rows that hold the words you type.",
+        group=Group.LOOK,
+    ),
+    Action(
+        id="raw",
+        keys=("v",),
+        shown="v",
+        label="as written",
+        help="Show texts exactly as they were written, and back.",
+        group=Group.LOOK,
         footer=False,
     ),
     Action(
-        *("copy_id", ("y",), "y", "copy id", "Copy its id to the clipboard (OSC 52)."),
-        *(Group.LOOK, frozenset()),
+        id="copy_id",
+        keys=("y",),
+        shown="y",
+        label="copy id",
+        help="Copy its id to the clipboard (OSC 52).",
+        group=Group.LOOK,
         footer=False,
         why_not=_nothing,
     ),
     Action(
-        *("copy_text", ("Y",), "Y", "copy text", "Copy its text to the clipboard (OSC 52)."),
-        *(Group.LOOK, frozenset()),
+        id="copy_text",
+        keys=("Y",),
+        shown="Y",
+        label="copy text",
+        help="Copy its text to the clipboard (OSC 52).",
+        group=Group.LOOK,
         footer=False,
         why_not=_nothing,
     ),
     Action(
-        *("export", ("w",), "w", "export…", "Write the rows shown here to a file."),
-        *(Group.LOOK, frozenset({Mode.HISTORY})),
+        id="export",
+        keys=("w",),
+        shown="w",
+        label="export…",
+        help="Write the rows shown here to a file.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.HISTORY}),
     ),
-    Action("next_panel", ("tab",), "tab", "next panel", "Go to the next panel.", Group.LOOK, footer=False),
-    Action("previous_panel", ("shift+tab",), "⇧tab", "panel before", "Go back a panel.", Group.LOOK, footer=False),
     Action(
-        *("back", ("escape",), "esc", "back", "Back out: of a panel, a filter, the marks."),
-        Group.LOOK,
+        id="next_panel",
+        keys=("tab",),
+        shown="tab",
+        label="next panel",
+        help="Go to the next panel.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="previous_panel",
+        keys=("shift+tab",),
+        shown="⇧tab",
+        label="panel before",
+        help="Go back a panel.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="back",
+        keys=("escape",),
+        shown="esc",
+        label="back",
+        help="Back out: of a panel, a filter, the marks.",
+        group=Group.LOOK,
         footer=False,
     ),
     *(
         Action(
-            *(f"go_{mode}", (str(number),), str(number), mode.label, f"Go to {mode.label}."),
-            Group.CONSOLE,
+            id=f"go_{mode}",
+            keys=(str(number),),
+            shown=str(number),
+            label=mode.label,
+            help=f"Go to {mode.label}.",
+            group=Group.CONSOLE,
             footer=False,
         )
         for number, mode in enumerate(Mode, start=1)
     ),
     Action(
-        "palette", ("colon",), ":", "palette", "Find any action by its name (also ctrl+p).", Group.CONSOLE, footer=False
-    ),
-    Action("help", ("question_mark",), "?", "help", "Every key that does something here.", Group.CONSOLE, footer=False),
-    Action(
-        *("redraw", ("ctrl+l",), "^l", "redraw", "Read the team again and draw everything anew."),
-        Group.CONSOLE,
+        id="palette",
+        keys=("colon",),
+        shown=":",
+        label="palette",
+        help="Find any action by its name (also ctrl+p).",
+        group=Group.CONSOLE,
         footer=False,
     ),
     Action(
-        "theme",
-        ("f2",),
-        "F2",
-        "dark or light",
-        "Change between the dark and the light theme.",
-        Group.CONSOLE,
+        id="help",
+        keys=("question_mark",),
+        shown="?",
+        label="help",
+        help="Every key that does something here.",
+        group=Group.CONSOLE,
         footer=False,
     ),
-    Action("suspend", ("ctrl+z",), "^z", "suspend", "Back to the shell; fg returns.", Group.CONSOLE, footer=False),
-    Action("quit", ("q", "ctrl+q"), "q", "quit", "Leave; what you were writing is kept.", Group.CONSOLE, footer=False),
+    Action(
+        id="redraw",
+        keys=("ctrl+l",),
+        shown="^l",
+        label="redraw",
+        help="Read the team again and draw everything anew.",
+        group=Group.CONSOLE,
+        footer=False,
+    ),
+    Action(
+        id="theme",
+        keys=("f2",),
+        shown="F2",
+        label="dark or light",
+        help="Change between the dark and the light theme.",
+        group=Group.CONSOLE,
+        footer=False,
+    ),
+    Action(
+        id="suspend",
+        keys=("ctrl+z",),
+        shown="^z",
+        label="suspend",
+        help="Back to the shell; fg returns.",
+        group=Group.CONSOLE,
+        footer=False,
+    ),
+    Action(
+        id="quit",
+        keys=("q", "ctrl+q"),
+        shown="q",
+        label="quit",
+        help="Leave; what you were writing is kept.",
+        group=Group.CONSOLE,
+        footer=False,
+    ),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
@@ -307,13 +495,14 @@ PINNED = ("palette", "help")
 
 def actions_in(mode: Mode, *, read_only: bool) -> tuple[Action, ...]:
     """The actions that apply in `mode`; a read-only team has no writing ones."""
-    return tuple(one for one in ACTIONS if one.is_here(mode) and not (read_only and one.writes))
+    return tuple(action for action in ACTIONS if action.is_here(mode) and not (read_only and action.writes))
 
 
 def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
     """The actions by group, in the order of the groups."""
-    found = tuple(actions)
-    return {group: some for group in Group if (some := tuple(one for one in found if one.group is group))}
+    given = tuple(actions)
+    groups = {group: tuple(action for action in given if action.group is group) for group in Group}
+    return {group: members for group, members in groups.items() if members}
 
 
 def keys_table() -> str:

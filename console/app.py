@@ -12,23 +12,24 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from textual import events, on, work
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from console.acting import reason_of
+from console.contained import ContainedApp
 from console.drafts import Drafts
+from console.faults import Fault
 from console.feed import Feed, Sight
 from console.hands import came_too_early
 from console.keyline import KeyLine
-from console.leaving import keep_drafts, leave_cleanly, run_to_the_end
+from console.leaving import keep_drafts, run_to_the_end
 from console.looks import THEMES, first_theme, native_colours
-from console.screens.main import MainScreen
+from console.screens.main import MainScreen, Outside
 from console.situation import Situation
 from console.terminal import Canvas, sparing
+from console.wording import reason_of
 from store.desk.seat import Seat
 from store.team import STARTING, Team, WatchHint, WatchState
 
@@ -52,7 +53,7 @@ def _palette() -> type[Any]:
     return ActionProvider
 
 
-class ConsoleApp(App[int]):
+class ConsoleApp(ContainedApp[int]):
     """The human's seat at one team."""
 
     ENABLE_COMMAND_PALETTE = True
@@ -94,7 +95,12 @@ class ConsoleApp(App[int]):
         self.team = team
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
-        self.main = MainScreen(Seat(team, me, LOCK_WAIT), self.drafts, read_only=self.read_only)
+        self.main = MainScreen(
+            Seat(team, me, LOCK_WAIT),
+            self.drafts,
+            Outside(self.look, self.redraw, self._handle_exception),
+            read_only=self.read_only,
+        )
         self.feed = feed or Feed(team, me)
         self.situation = Situation(root=str(team.root or ""))
         self._keys = KeyLine(self, self._act_on)
@@ -114,7 +120,6 @@ class ConsoleApp(App[int]):
 
     def on_mount(self) -> None:
         """Begin to read at once; watch when there is something to see."""
-        leave_cleanly(self)
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
@@ -134,6 +139,14 @@ class ConsoleApp(App[int]):
         with suppress(Exception):
             keep_drafts(self)
         super()._handle_exception(error)
+
+    def where(self) -> str:
+        """The mode that is shown."""
+        return f"mode {self.main.mode}"
+
+    def tell(self, fault: Fault) -> None:
+        """A banner; the rest of the screen goes on."""
+        self.main.show_fault(fault)
 
     def look(self, *, back: bool = False) -> None:
         """Look at the store again, with `back` at its archives too."""
@@ -250,7 +263,7 @@ class ConsoleApp(App[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))
+    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
 
 
 def _collect_as_usual() -> None:

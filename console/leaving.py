@@ -1,53 +1,125 @@
-"""Leaves the terminal as it was and keeps what was typed, whichever way the console ends."""
+"""Leaving: the terminal is as it was, what was typed is kept, the process is gone, whichever way the console ends."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
+import sys
+import threading
+from asyncio import AbstractEventLoop
 from contextlib import suppress
 from functools import partial
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from textual.app import App
 
+from console.contained import ContainedApp, tell_of_faults
+
+ReturnT = TypeVar("ReturnT")
+
 PATIENCE = 5.0
-"""Seconds a thread that is still at work has to end after the console was left."""
+"""Seconds a thread that is still at work has to end after the human left: longer than a write waits for its lock."""
+HURRY = 1.2
+"""Seconds the console has to end in order after its terminal went away or a signal told it to end."""
+_LAST = 0.5
+"""Seconds that what was typed has to reach the disk when it did not end in order: two seconds are the limit."""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-def run_to_the_end(app: App[int]) -> int:
-    """Run `app` until it is left; returns the exit status.
+class Departure:
+    """The end of one process: asked for in order, and made sure of from a thread that nothing else can hold up.
 
-    A thread that waits for a disk or a server that answers no more keeps the process no longer than `PATIENCE`: the
-    terminal is as it was by then, and a write that was cut off is made whole or undone by the next one.
+    An event loop that hangs, an input thread that spins on a terminal that is gone, a write that waits for a server:
+    none of them keeps the process. A write that was cut off is made whole or undone by the next one. Commands that are
+    waited for are killed; agents of the demo hang on our pipes and end with them.
     """
-    over = Event()
 
-    async def session() -> int:
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._over = Event()
+        self._hurry = Event()
+        self._status = 0
+
+    def begin(self) -> None:
+        """Watch the terminal from now on."""
+        Thread(target=self._watch_terminal, name="terminal watch", daemon=True).start()
+        Thread(target=self._insist, name="departure", daemon=True).start()
+
+    def hurry(self, status: int) -> None:
+        """The process has to be gone in `HURRY` seconds, with `status` if it does not end by itself."""
+        if not self._hurry.is_set():
+            self._status = status
+            self._hurry.set()
+
+    def is_under_way(self) -> None:
+        """The app was left; threads that are at work have `PATIENCE` seconds."""
+        Thread(target=self._wait, name="patience", daemon=True).start()
+
+    def is_over(self) -> None:
+        """All is done; a hurry that began goes on, because the interpreter itself may still hang at its end."""
+        self._over.set()
+
+    def _insist(self) -> None:
+        self._hurry.wait()
+        Event().wait(HURRY)
+        # The loop may have had no time to keep what was typed; a disk that hangs must not keep us either.
+        keeping = Thread(target=keep_drafts, args=(self._app,), name="keeping drafts", daemon=True)
+        keeping.start()
+        keeping.join(_LAST)
+        _end_now(self._status)
+
+    def _wait(self) -> None:
+        if not self._over.wait(PATIENCE):
+            _end_now(self._app.return_code or 0)
+
+    def _watch_terminal(self) -> None:
+        """Wait for the other end of the terminal to go away: its hangup signal may come late, or never come."""
+        poll = select.poll()
         try:
-            return await app.run_async() or app.return_code or 0
+            # No event is asked for: a hangup is reported all the same, and typed keys wake nobody.
+            poll.register(sys.__stdin__.fileno() if sys.__stdin__ is not None else 0, 0)
+            while not poll.poll():
+                pass
+        except (OSError, ValueError):
+            return
+        self.hurry(128 + signal.SIGHUP)
+        with suppress(Exception):
+            self._app.call_from_thread(_leave, self._app, signal.SIGHUP)
+
+
+def run_to_the_end(app: ContainedApp[ReturnT]) -> tuple[ReturnT | None, int]:
+    """Run `app` until it is left; returns what it was left with, and the exit status."""
+    departure = Departure(app)
+
+    async def session() -> ReturnT | None:
+        asyncio.get_running_loop().set_exception_handler(partial(_failed_task, app))
+        leave_cleanly(app, departure)
+        try:
+            return await app.run_async()
         finally:
-            Thread(target=_insist, args=(app, over), daemon=True).start()
+            departure.is_under_way()
 
+    before = threading.excepthook
+    threading.excepthook = partial(_failed_thread, app)
+    departure.begin()
     try:
-        return asyncio.run(session())
+        result = asyncio.run(session())
     finally:
-        over.set()
+        threading.excepthook = before
+        departure.is_over()
+        tell_of_faults(app.faults)
+    return result, app.return_code or 0
 
 
-def _insist(app: App[Any], over: Event) -> None:
-    if not over.wait(PATIENCE):
-        os._exit(app.return_code or 0)
-
-
-def leave_cleanly(app: App[Any]) -> None:
+def leave_cleanly(app: App[Any], departure: Departure) -> None:
     """Let the signals that end a program end the console in order: Textual itself would leave the screen as it is."""
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         with suppress(RuntimeError, ValueError):
-            loop.add_signal_handler(number, partial(_leave, app, number))
+            loop.add_signal_handler(number, partial(_hurry_out, app, departure, number))
 
 
 def keep_drafts(app: App[Any]) -> None:
@@ -59,6 +131,32 @@ def keep_drafts(app: App[Any]) -> None:
             screen.keep()
 
 
+def _end_now(status: int) -> NoReturn:
+    """End the process and what it waits for; nothing is cleared up."""
+    from store.desk.spawn import end_running  # not at the start: only a console that starts an agent needs it
+
+    with suppress(Exception):
+        end_running()
+    os._exit(status)
+
+
+def _hurry_out(app: App[Any], departure: Departure, number: signal.Signals) -> None:
+    departure.hurry(128 + number)
+    _leave(app, number)
+
+
 def _leave(app: App[Any], number: signal.Signals) -> None:
-    keep_drafts(app)
+    with suppress(Exception):
+        keep_drafts(app)
     app.exit(return_code=128 + number)
+
+
+def _failed_task(app: ContainedApp[Any], loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    if isinstance(error, Exception):
+        app._handle_exception(error)
+
+
+def _failed_thread(app: ContainedApp[Any], failure: threading.ExceptHookArgs) -> None:
+    if failure.exc_value is not None and not isinstance(failure.exc_value, SystemExit):
+        app.faults.record(failure.exc_value, where=failure.thread.name if failure.thread else "a thread")

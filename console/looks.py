@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from textual.theme import BUILTIN_THEMES, Theme
+
+from console.drafts import state_folder
 
 DARK = "harbour"
 LIGHT = "paper"
@@ -94,15 +97,48 @@ THEMES = (
 )
 
 
+_OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light"}
+"""On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
+
+
 def first_theme(color_system: str | None) -> str:
-    """The theme to begin with: the one the environment names, else what the terminal can show."""
-    chosen = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or ""
+    """The theme to begin with: the one the environment names, else the last one, else what the terminal can show."""
+    chosen = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or remembered_theme()
     names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT}
+    if chosen in names and color_system == "standard":
+        return _OF_16[names[chosen]]
     if chosen in names:
         return names[chosen]
     if chosen in BUILTIN_THEMES:
         return chosen
     return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
+
+
+def other_theme(name: str, *, dark: bool) -> str:
+    """The light theme for a dark one and the reverse, of the same kind of colours."""
+    if name.startswith("ansi"):
+        return _OF_16[LIGHT if dark else DARK]
+    return LIGHT if dark else DARK
+
+
+def remember_theme(name: str) -> None:
+    """Begin with this theme next time; a state folder that cannot be written only forgets it."""
+    path = state_folder() / "theme"
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        staged = path.with_suffix(f".{os.getpid()}.tmp")
+        staged.write_text(name + "\n", encoding="utf-8")
+        staged.replace(path)
+
+
+def remembered_theme() -> str:
+    """The theme of last time; empty when there was none or it is no word."""
+    try:
+        name = (state_folder() / "theme").read_text(encoding="utf-8")[:40].strip()
+    except (OSError, ValueError):
+        return ""
+    known = {"dark", "light", *(theme.name for theme in THEMES), *BUILTIN_THEMES}
+    return name if name in known else ""
 
 
 def native_colours() -> bool | None:

@@ -14,7 +14,7 @@ from store.team import Snapshot, WatchHint, WatchState
 from store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from widgets import status_line as pulses
 from widgets.ages import clock_time, span
-from widgets.banner import Notice
+from widgets.banner import Notice, NoticeKind
 from widgets.cells import Line
 from widgets.status_line import Pulse
 
@@ -94,7 +94,7 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
     truth = truth_of(situation, now)
     reason = truth.reasons[0] if truth.reasons else None
     if situation.obstacle and (reason is None or reason.state is State.POLLING):
-        return Notice("read-only", situation.obstacle, "You can look and cannot answer; ^l looks again.")
+        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "You can look and cannot answer; ^l looks again.")
     if reason is None:
         return None
     if not situation.is_read:
@@ -102,7 +102,7 @@ def notice_of(situation: Situation, now: datetime) -> Notice | None:
     text = safe_line(situation.short(reason.text), 300)
     if reason.state is State.LOCKED and truth.holder is not None:
         text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
-    return Notice(str(reason.state), text, _hint(situation, reason, now))
+    return Notice(NoticeKind(reason.state), text, _hint(situation, reason, now))
 
 
 def _hint(situation: Situation, reason: Reason, now: datetime) -> str:
@@ -187,15 +187,15 @@ def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[L
 
 def _reading(situation: Situation) -> Notice | None:
     if situation.failure:
-        return Notice("stale", situation.failure, "It is tried again by itself.")
+        return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
     shown = ""
     if situation.sight is not None:
         shown = f"Shown are the newest {len(situation.sight.snapshot.messages):,}; keys that write wait for the rest."
     if situation.progress is None:
-        return Notice("reading", "the team", shown) if shown else None
+        return Notice(NoticeKind.READING, "the team", shown) if shown else None
     done, total = situation.progress
     part = done / total if total else None
-    return Notice("reading", f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
+    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
 
 
 def _meanwhile(situation: Situation, now: datetime, first: str) -> str:

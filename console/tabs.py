@@ -43,8 +43,9 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             done = sum(story.state is StoryState.DONE for story in stories)
             return (f"{done}/{len(stories)}", "muted") if stories else ("", "muted")
         case Mode.HEALTH:
-            errors = sum(one.severity == "error" for one in view.findings)
-            return (f"{errors}!", "bad") if errors else ("", "muted")
+            errors = sum(problem.severity == "error" for problem in view.findings)
+            warnings = sum(problem.severity == "warning" for problem in view.findings)
+            return (f"{errors}!", "bad") if errors else (_number(warnings), "warn")
         case _:
             return "", "muted"
 

@@ -113,13 +113,19 @@ class Canvas:
         pen = self._pen
         for start, stop in runs:
             yield pen.move(number, start + 1)
-            for style, text in _stretches(line[start:stop]):
+            column = start + 1
+            for style, text, width in _stretches(line[start:stop]):
+                column += width
                 if not (text.isspace() and pen.blanks_like(style)):
                     yield pen.to(style)
                 if self._can_erase(text, style):
                     yield pen.erase(len(text))
                 else:
                     yield pen.write(text)
+                if _is_joined(text):
+                    # Terminals differ in how wide this is: name the place of what follows, so that nothing moves.
+                    pen.lift(row=number)
+                    yield pen.move(number, column)
             if stop >= len(line):
                 pen.lift(row=number)
 
@@ -129,11 +135,28 @@ class Canvas:
         return blank and _SHOWS_ON_BLANKS.isdisjoint(_parts(style)[0])
 
 
-def _stretches(cells: list[Cell | None]) -> Iterator[tuple[str, str]]:
-    """Neighbouring cells of one style as that style and their text."""
+def _stretches(cells: list[Cell | None]) -> Iterator[tuple[str, str, int]]:
+    """Neighbouring cells of one style as that style, their text and how many they are; a joined character by itself."""
     known = [cell for cell in cells if cell is not None]
     for style, group in groupby(known, itemgetter(1)):
-        yield style, "".join([cell[0] for cell in group])
+        texts = [cell[0] for cell in group]
+        begin = 0
+        for index, text in enumerate(texts):
+            if _is_joined(text):
+                if index > begin:
+                    yield style, "".join(texts[begin:index]), index - begin
+                end = index + 1
+                while end < len(texts) and not texts[end]:
+                    end += 1
+                yield style, text, end - index
+                begin = end
+        if begin < len(texts):
+            yield style, "".join(texts[begin:]), len(texts) - begin
+
+
+def _is_joined(text: str) -> bool:
+    """Whether the text holds a joiner or a selector of emoji form, which not every terminal knows."""
+    return not text.isascii() and ("\u200d" in text or "\ufe0f" in text)
 
 
 def _runs(before: list[Cell | None], after: list[Cell | None]) -> list[tuple[int, int]]:
@@ -164,6 +187,8 @@ def _first_known(line: list[Cell | None]) -> int:
 def _cells(text: str, style: str) -> list[Cell]:
     if text.isascii():
         return [(character, style) for character in text]
+    if _is_joined(text):
+        return _cells_of_clusters(text, style)
     cells: list[Cell] = []
     for character in text:
         size = get_character_cell_size(character)
@@ -174,6 +199,20 @@ def _cells(text: str, style: str) -> list[Cell]:
             cells.append((character, style))
             if size == 2:
                 cells.append(("", style))
+    return cells
+
+
+def _cells_of_clusters(text: str, style: str) -> list[Cell]:
+    """The cells of a text in which several characters may make one, counted as the widgets counted them."""
+    from rich.cells import split_graphemes  # only such texts need it
+
+    cells: list[Cell] = []
+    for start, stop, width in split_graphemes(text)[0]:
+        if width == 0 and cells:
+            last = next(index for index in range(len(cells) - 1, -1, -1) if cells[index][0])
+            cells[last] = (cells[last][0] + text[start:stop], style)
+        else:
+            cells += [(text[start:stop], style), *[("", style)] * (width - 1)]
     return cells
 
 

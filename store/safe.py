@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"
+    "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+"""Characters that can be part of a joined emoji; the modifiers of skin are among them."""
+_HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
+"""A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
+    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|{_HELD}"
 )
 """One character that steers a terminal or cannot be seen."""
 _MARK = (
@@ -16,6 +24,8 @@ _MARK = (
 )
 PILE = re.compile(f"([{_MARK}]{{4}})([{_MARK}]+)")
 """Combining marks on one character: the four that are shown, and those that would cover the lines around."""
+_CHAIN = re.compile(f"((?:[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*\u200d){{4}}[{_EMOJI}]\ufe0f?)\u200d")
+"""Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
 
 
@@ -24,12 +34,15 @@ def safe_text(text: object) -> str:
 
     C0 controls and DEL become their pictures (U+2400 block), C1 controls, bidi controls, zero-width and
     invisible characters and lone surrogates become U+FFFD, a pile of combining marks is cut after the
-    fourth. Newline and tab stay; `\\r\\n` becomes a newline. The stored text is never changed.
+    fourth, a chain of joined emoji after the fifth. Newline and tab stay; `\\r\\n` becomes a newline. The
+    stored text is never changed.
     """
     plain = text if isinstance(text, str) else str(text)
     if plain.isascii() and plain.isprintable():
         return plain
     shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
+    if "\u200d" in shown:
+        shown = _CHAIN.sub(rf"\1{_REPLACEMENT}", shown)
     return PILE.sub(rf"\1{_REPLACEMENT}", shown)
 
 
@@ -37,7 +50,7 @@ def safe_line(text: object, limit: int | None = None) -> str:
     """The same on one line: newlines show as `⏎`, tabs as a space; cut at `limit` characters with `…`."""
     plain = text if isinstance(text, str) else str(text)
     if limit is not None and len(plain) > limit:
-        plain = plain[: max(0, limit - 1)] + "…"
+        plain = plain[: max(0, limit - 1)].rstrip("\u200d") + "…"
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 

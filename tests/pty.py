@@ -164,8 +164,8 @@ def console(folder: Path, *arguments: str, **more: object) -> Terminal:
 
 def _without_private(data: bytes) -> bytes:
     """pyte takes the kitty keyboard sequences for text, and drops the rest of a run after an enclosing mark or a
-    variation selector; leave them out of the picture, not of the log.
+    variation selector or a joiner; leave them out of the picture, not of the log.
     """
-    for one in (b"\x1b[>25u", b"\x1b[<u", "\u20dd".encode(), "\ufe0e".encode(), "\ufe0f".encode()):
+    for one in (b"\x1b[>25u", b"\x1b[<u", *(mark.encode() for mark in ("\u20dd", "\ufe0e", "\ufe0f", "\u200d"))):
         data = data.replace(one, b"")
     return data

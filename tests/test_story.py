@@ -54,7 +54,7 @@ def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: Command
             console.send("r")
             console.wait_for("Reject plan of task-manager", "enter reject")
             console.send(REASON + "\r")
-            console.wait_for("rejected the plan of task-manager")
+            console.wait_for("Rejected the plan of task-manager")
             no = heard(waiting)
         assert (no["payload"]["request_id"], no["payload"]["approve"]) == (first, False)
         assert REASON in no["payload"]["content"]
@@ -67,7 +67,7 @@ def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: Command
             console.send("a")
             console.wait_for("Approve plan of task-manager", "enter approve")
             console.send("\r")
-            console.wait_for("approved the plan of task-manager")
+            console.wait_for("Approved the plan of task-manager")
             yes = heard(waiting)
         assert (yes["payload"]["request_id"], yes["payload"]["approve"]) == (second, True)
         console.send("q")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import ClassVar
 
 from msgspec import Struct
@@ -12,33 +14,48 @@ from widgets.cells import Line, fit, wrap
 from widgets.tones import Inked
 
 
+class NoticeKind(StrEnum):
+    """What can be the matter; also the style class of the banner."""
+
+    READING = "reading"
+    LOCKED = "locked"
+    UNREADABLE = "unreadable"
+    VANISHED = "vanished"
+    STALE = "stale"
+    POLLING = "polling"
+    DOUBT = "doubt"
+    SETTINGS = "settings"
+    READ_ONLY = "read-only"
+    DEFECT = "defect"
+
+
 class Notice(Struct, frozen=True):
     """What is the matter.
 
     Attributes:
-        kind: `locked`, `unreadable`, `vanished`, `stale`, `polling`, `doubt`, `settings`, `read-only` or `reading`;
-            glyph and word follow.
+        kind: Glyph and word follow from it.
         text: What and where, safe text.
         hint: The next step or what is shown meanwhile, safe text.
         done: For `reading`: how much is read, 0 to 1; None when it is not known.
     """
 
-    kind: str
+    kind: NoticeKind
     text: str
     hint: str = ""
     done: float | None = None
 
 
-_FACES = {
-    "reading": ("◔", "READING", "accent"),
-    "locked": ("⊠", "LOCKED", "alert"),
-    "unreadable": ("✗", "UNREADABLE", "alarm"),
-    "vanished": ("∅", "VANISHED", "alarm"),
-    "stale": ("◌", "STALE", "alert"),
-    "polling": ("≈", "POLLING", "warn"),
-    "doubt": ("△", "IN DOUBT", "alert"),
-    "settings": ("▲", "SETTINGS", "alert"),
-    "read-only": ("⊠", "READ-ONLY", "warn"),
+_FACES: Mapping[NoticeKind, tuple[str, str, str]] = {
+    NoticeKind.READING: ("◔", "READING", "accent"),
+    NoticeKind.LOCKED: ("⊠", "LOCKED", "alert"),
+    NoticeKind.UNREADABLE: ("✗", "UNREADABLE", "alarm"),
+    NoticeKind.VANISHED: ("∅", "VANISHED", "alarm"),
+    NoticeKind.STALE: ("◌", "STALE", "alert"),
+    NoticeKind.POLLING: ("≈", "POLLING", "warn"),
+    NoticeKind.DOUBT: ("△", "IN DOUBT", "alert"),
+    NoticeKind.SETTINGS: ("▲", "SETTINGS", "alert"),
+    NoticeKind.READ_ONLY: ("⊠", "READ-ONLY", "warn"),
+    NoticeKind.DEFECT: ("✗", "DEFECT", "alarm"),
 }
 _BAR = 24
 _MOST_LINES, _NARROW = 3, 100
@@ -56,7 +73,7 @@ class Banner(Inked, Widget):
         background: $surface;
         &.-shown { display: block; }
         &.-locked, &.-stale, &.-polling, &.-doubt, &.-settings, &.-read-only { background: $warning 12%; }
-        &.-unreadable, &.-vanished { background: $error 16%; }
+        &.-unreadable, &.-vanished, &.-defect { background: $error 16%; }
     }
     """
     HELP: ClassVar[str] = "Why the screen may not show the present state, and what to do about it."

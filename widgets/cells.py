@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, set_cell_size, split_graphemes
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `widgets.tones.TONES` or an empty string."""
 Line = tuple[Part, ...]
 
 ELLIPSIS = "…"
+_BOTH_ENDS = 7
+"""Cells from which on there is room for both ends of a name."""
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
@@ -116,13 +118,50 @@ def _words_of_any_script() -> re.Pattern[str]:
 def _pieces(word: str, width: int) -> Iterator[str]:
     """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
     start, used = 0, 0
-    for index, character in enumerate(word):
-        size = cell_len(character)
+    for index, _, size in _clusters(word):
         if used + size > width and index > start:
             yield word[start:index]
             start, used = index, 0
         used += size
     yield word[start:]
+
+
+def _clusters(text: str) -> Iterable[tuple[int, int, int]]:
+    """Begin, end and cells of what stands in one place: a character with its marks, or joined emoji."""
+    if text.isascii():
+        return ((index, index + 1, 1) for index in range(len(text)))
+    return split_graphemes(text)[0]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` cells of a name: its middle gives way, since names of one kind differ at both ends."""
+    if cell_len(text) <= width:
+        return text
+    if width < _BOTH_ENDS:
+        return crop(text, width)
+    clusters = list(_clusters(text))
+    head, tail = (width - 1) // 2, width // 2
+    return text[: _cut_at(clusters, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(clusters, text), tail) :]
+
+
+def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
+    """Where the first clusters that fit in `width` cells end."""
+    used = end = 0
+    for _, stop, size in clusters:
+        used += size
+        if used > width:
+            break
+        end = stop
+    return end
+
+
+def _mirrored(clusters: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
+    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(clusters)]
+
+
+def pad_name(text: str, width: int) -> str:
+    """Exactly `width` cells of a name, shortened in the middle when it is longer."""
+    return pad(shorten(text, width), width)
 
 
 def _trimmed(parts: Iterable[Part]) -> Line:

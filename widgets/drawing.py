@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from widgets.cells import Line, width_of, wrap
+from widgets.guarded import CANNOT_BE_SHOWN
 
 RowT = TypeVar("RowT")
 _KEPT = 512
@@ -36,8 +37,8 @@ Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 class Drawn(Generic[RowT]):
     """Rows as they were drawn last, by their place in the list; some screens of them."""
 
-    def __init__(self, draw: Draw[RowT]) -> None:
-        self._draw = draw
+    def __init__(self, draw: Draw[RowT], on_defect: Callable[[Exception], None]) -> None:
+        self._draw, self._on_defect = draw, on_defect
         self._known: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
 
     def lines(self, index: int, row: RowT, drawing: Drawing) -> tuple[Line, ...]:
@@ -45,11 +46,19 @@ class Drawn(Generic[RowT]):
         known = self._known.get(index)
         if known is not None and known[0] is row and known[1] == drawing:
             return known[2]
-        lines = self._draw(row, drawing)
+        lines = self._lines_of(row, drawing)
         if len(self._known) > _KEPT:
             self._known.clear()
         self._known[index] = (row, drawing, lines)
         return lines
+
+    def _lines_of(self, row: RowT, drawing: Drawing) -> tuple[Line, ...]:
+        """The row's lines; one row that cannot be drawn does not take the others with it."""
+        try:
+            return self._draw(row, drawing)
+        except Exception as error:
+            self._on_defect(error)
+            return (((CANNOT_BE_SHOWN, "bad"),),)
 
     def forget(self) -> None:
         """Know nothing any more."""

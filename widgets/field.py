@@ -9,9 +9,10 @@ from textual.suggester import Suggester
 from textual.widgets import Input
 
 from store.safe import safe_line
+from widgets.guarded import Guarded
 
 
-class Field(Input):
+class Field(Guarded, Input):
     """One line of text."""
 
     DEFAULT_CSS = """

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from store.message import Message, new_record
 from store.protocol.kinds import RequestKind
 from store.views.rows import RequestRow, RequestState
-from widgets.banner import Banner, Notice
+from widgets.banner import Banner, Notice, NoticeKind
 from widgets.choice import Choice
 from widgets.faces.messages import inbox_lines
 from widgets.field import Field, NameSuggester
@@ -84,7 +84,9 @@ def _keys() -> Widget:
 
 def _banner() -> Widget:
     made = Banner()
-    notice = Notice("unreadable", "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12.")
+    notice = Notice(
+        NoticeKind.UNREADABLE, "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12."
+    )
     made.call_after_refresh(made.show, notice)
     return made
 

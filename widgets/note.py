@@ -10,9 +10,10 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from store.safe import safe_text
+from widgets.guarded import Guarded
 
 
-class Note(TextArea):
+class Note(Guarded, TextArea):
     """A few lines of text. Enter hands it in, ctrl+j begins a new line."""
 
     DEFAULT_CSS = """

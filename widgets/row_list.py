@@ -44,9 +44,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         & > .row-list--cursor { background: $foreground 8%; }
         &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
         &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
-        &:nocolor:focus > .row-list--cursor { text-style: reverse; }
     }
     """
+    CURSOR = "row-list--cursor"
     COMPONENT_CLASSES = {"row-list--cursor"}
     """`row-list--cursor` is the row under the cursor."""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -117,7 +117,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             clock: Seconds that only go forward.
         """
         super().__init__(name=name, id=id, classes=classes)
-        self._key, self._drawn, self._clock, self._matter = key, Drawn(draw), clock, matter
+        self._key, self._drawn, self._clock, self._matter = key, Drawn(draw, self._draw_failed), clock, matter
         self._row_lines, self._markable, self._roomy = lines, markable, roomy
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
@@ -300,6 +300,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def _lines_of(self, index: int) -> tuple[Line, ...]:
         drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
         return self._drawn.lines(index, self.rows[index], drawing)
+
+    def _draw_failed(self, error: Exception) -> None:
+        self.app._handle_exception(error)
 
     def _find(self, key: str) -> int | None:
         if self._index is None:

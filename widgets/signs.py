@@ -1,4 +1,7 @@
-"""The vocabulary of states: for each a glyph, a word and a tone, so that no state is told by colour alone."""
+"""Signs of states: for each a glyph, a word and a tone, so that no state is told by colour alone.
+
+Every table is total: a state without a sign would break the list it is in (a test finds tables that are not).
+"""
 
 from __future__ import annotations
 
@@ -70,6 +73,7 @@ DELIVERIES: Mapping[DeliveryState, Sign] = {
     DeliveryState.PENDING: Sign("○", "pending", "muted"),
     DeliveryState.DUE: Sign("◷", "due", "warn"),
     DeliveryState.RETRY: Sign("↻", "retry", "warn"),
+    DeliveryState.CLAIMED: Sign("◔", "claimed", "accent"),
     DeliveryState.DELIVERED: Sign("◑", "delivered", "good"),
     DeliveryState.FAILED: Sign("✗", "failed", "bad"),
     DeliveryState.EXPIRED: Sign("◌", "expired", "warn"),

@@ -7,7 +7,7 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from rich.segment import Segment
@@ -16,12 +16,10 @@ from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
 from widgets.cells import Line
+from widgets.guarded import Guarded
 
 if TYPE_CHECKING:
     from textual.app import App
-    from textual.widget import Widget as _Widget
-else:
-    _Widget = object
 
 
 class Tone(Struct, frozen=True):
@@ -55,9 +53,11 @@ TONES: Mapping[str, Tone] = {
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
 
 
-class Inked(_Widget):
+class Inked(Guarded):
     """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
 
+    CURSOR: ClassVar[str] = "-none-"
+    """The component class of what is selected; where colours lack it is shown reversed in all of its width."""
     _inks: dict[tuple[object, ...], Style] | None = None
 
     def ink(self, tone: str, *states: str) -> Style:
@@ -69,7 +69,10 @@ class Inked(_Widget):
         style = inks.get(key)
         if style is None:
             place = self.get_visual_style(*states)
-            style = inks[key] = place.rich_style + _style(self.app, TONES.get(tone), place.background)
+            style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
+            if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
+                style = Style(reverse=True, bold=style.bold)
+            inks[key] = style
         return style
 
     def strip(self, line: Line, width: int, *states: str) -> Strip:
@@ -82,6 +85,11 @@ class Inked(_Widget):
         self._inks = None
 
 
+def has_few_colours(app: App[object]) -> bool:
+    """Whether backgrounds of a theme cannot be told apart: no colours, the terminal's own, or 16 of them."""
+    return app.no_color or app.current_theme.name.startswith("ansi") or app.console.color_system == "standard"
+
+
 def _style(app: App[object], tone: Tone | None, background: Color | None) -> Style:
     """The tone over `background`; without colours what has a background of its own is shown reversed."""
     if tone is None:
@@ -89,7 +97,7 @@ def _style(app: App[object], tone: Tone | None, background: Color | None) -> Sty
     variables = app.theme_variables
     back = _colour(variables.get(tone.back, ""), background) if tone.back else None
     front = _colour(variables.get(tone.front, ""), back or background) if tone.front else None
-    plain = bool(tone.back) and (app.no_color or (back is not None and back.ansi is not None))
+    plain = bool(tone.back) and (has_few_colours(app) or (back is not None and back.ansi is not None))
     return Style(
         color=front.rich_color if front is not None else None,
         bgcolor=back.rich_color if back is not None and not plain else None,

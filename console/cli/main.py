@@ -82,13 +82,17 @@ def _refuse_broken_text(argv: Sequence[str]) -> None:
 
 
 def _unexpected(error: Exception, out: Output) -> int:
+    """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
+    # Imported only when something broke: every verb pays for what this module imports.
     import os
+
+    from console.faults import log, place_of
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         import traceback
 
         traceback.print_exc(file=sys.stderr)
-    out.broken(f"{type(error).__name__}: {error}")
+    out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))
     return 1
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from store.errors import TeamError
 from store.safe import PILE, UNSAFE, safe_line, safe_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
@@ -53,9 +56,10 @@ class Output:
         if error.hint:
             self.note(f"  {safe_line(error.hint)}")
 
-    def broken(self, what: str) -> None:
-        """Report a defect of ours in one line, without a traceback."""
-        hint = "This is a defect in team-console; please report it. TEAM_CONSOLE_DEBUG=1 shows where it happened."
+    def broken(self, what: str, log: Path | None) -> None:
+        """Report a defect of ours in one line, without a traceback; `log` is the file that says where it came from."""
+        logged = f"Where it happened is in {log}." if log is not None else "It could not be logged."
+        hint = f"This is a defect in team-console; please report it. {logged}"
         if self.as_json:
             self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
         else:

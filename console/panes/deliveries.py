@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from console.panes.pane import ListPane
-from console.subject import Mode
+from console.subject import Mode, Selection
 from store.desk.requests import fingerprint
 from store.views.rows import DeliveryRow, DeliveryState, View
 from widgets.delivery_detail import delivery_document
@@ -48,14 +47,14 @@ class DeliveriesPane(ListPane[DeliveryRow]):
         token, seal = fingerprint(row.message), self.seal_of(row.message)
         return delivery_document(row, now=self.now, content=content, token=token, seal=seal)
 
-    def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Selection:
         """The chosen messages."""
         some = marked or ((row,) if row is not None else ())
-        return {
-            "message": row.message if row is not None else None,
-            "messages": tuple(one.message for one in some),
-            "agents": tuple(dict.fromkeys(one.recipient for one in some)),
-        }
+        return Selection(
+            message=row.message if row is not None else None,
+            messages=tuple(delivery.message for delivery in some),
+            agents=tuple(dict.fromkeys(delivery.recipient for delivery in some)),
+        )
 
     def title_of(self, shown: int, total: int) -> str:
         """How many failed."""

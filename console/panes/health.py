@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -12,14 +13,14 @@ from rich.cells import cell_len
 from textual import work
 from textual.worker import Worker, WorkerState
 
-from console.deeds.telling import count
 from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, pulse_of, truth_of
-from console.subject import Mode
+from console.subject import NOTHING, Mode, Selection
+from console.wording import count, reason_of
 from store.clock import from_text
 from store.safe import safe_line, safe_text
 from store.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
-from store.views.rows import View
+from store.views.rows import RequestRow, View
 from store.views.truth import State, holder_words
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
@@ -33,6 +34,10 @@ _NOTICED = {
     WatchState.POLLING: "looked for now and then",
     WatchState.STALLED: "not noticed",
 }
+_MANY = 3
+"""Findings of one kind from which on they are one row."""
+_LISTED = 50
+"""Findings of a group that its detail lists."""
 _AUDITED = 100
 """Lines of the audit trail that are checked and shown."""
 
@@ -54,7 +59,23 @@ class Vital(Struct, frozen=True):
     more: str = ""
 
 
-class HealthPane(ListPane[Vital | Problem]):
+class FindingGroup(Struct, frozen=True):
+    """Findings of one kind, shown as one row with their number until it is opened."""
+
+    severity: str
+    code: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def key(self) -> str:
+        """What names it in the list."""
+        return f"group:{self.severity}:{self.code}"
+
+
+Row = Vital | FindingGroup | Problem
+
+
+class HealthPane(ListPane[Row]):
     """What is known of the store first, then the findings, errors first."""
 
     MODE: ClassVar[Mode] = Mode.HEALTH
@@ -63,19 +84,25 @@ class HealthPane(ListPane[Vital | Problem]):
         super().__init__(shelf)
         self._audit: Vital | None = None
         self._audited = ""
+        self._findings: tuple[Problem, ...] = ()
+        self._unfolded: set[str] = set()
 
-    def draw(self, row: Vital | Problem, drawing: Drawing) -> Any:
+    def draw(self, row: Row, drawing: Drawing) -> Any:
         """A fact or a finding in one line or two."""
         if isinstance(row, Problem):
             return finding_lines(row, drawing)
+        if isinstance(row, FindingGroup):
+            return _group_lines(row, drawing, unfolded=row.key in self._unfolded)
         line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "strong"), (row.text, ""))
         return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
 
-    def key_of(self, row: Vital | Problem) -> str:
+    def key_of(self, row: Row) -> str:
         """The name of a fact; code and place of a finding."""
+        if isinstance(row, FindingGroup):
+            return row.key
         return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
 
-    def matter_of(self, row: Vital | Problem) -> object:
+    def matter_of(self, row: Row) -> object:
         """Which one it is."""
         return self.key_of(row)
 
@@ -86,15 +113,57 @@ class HealthPane(ListPane[Vital | Problem]):
         findings = view.findings if view is not None else ()
         unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
         self._look_at_audit()
-        self._all = (*self._vitals(), *(self._shortened(one) for one in findings or unseen))
+        self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
+        self._all = (*self._vitals(), *self._grouped())
         self._fill()
+
+    def _grouped(self) -> Iterator[Row]:
+        """The findings, those of one kind as one row where they are many; an opened one has them below it."""
+        groups: dict[tuple[str, str], list[Problem]] = {}
+        for problem in self._findings:
+            groups.setdefault((problem.severity, problem.code), []).append(problem)
+        for (severity, code), problems in groups.items():
+            group = FindingGroup(severity, code, tuple(problems))
+            if len(problems) < _MANY:
+                yield from problems
+                continue
+            yield group
+            if group.key in self._unfolded:
+                yield from problems
+
+    def _filtered(self) -> tuple[Row, ...]:
+        """A filter looks at every finding, folded away or not."""
+        if not self.query_text:
+            return self._all
+        folded = self._all
+        self._all = (*(row for row in folded if isinstance(row, Vital)), *self._findings)
+        shown = super()._filtered()
+        self._all = folded
+        return shown
+
+    def open(self) -> None:
+        """Fold findings of one kind out or away; of one finding go to the request it is about, else into its text."""
+        row = self.rows.cursor_row
+        if isinstance(row, FindingGroup):
+            self._unfolded ^= {row.key}
+            self.show(self.situation, self.now)
+        elif isinstance(row, Problem) and (request := self._request_of(row)) is not None:
+            self.post_message(self.GoTo(Mode.REQUESTS, request.key))
+        else:
+            super().open()
+
+    def _request_of(self, problem: Problem) -> RequestRow | None:
+        view = self.situation.sight.view if self.situation.sight else None
+        place = problem.place.partition(" ")[0]
+        rows = view.requests if view is not None else ()
+        return next((row for row in rows if place in (row.question.message_id, row.request_id)), None)
 
     def focus_first(self) -> None:
         """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
         super().focus_first()
         self.app.look(back=True)  # type: ignore[attr-defined]
 
-    def rows_of(self, view: View) -> tuple[Vital | Problem, ...]:
+    def rows_of(self, view: View) -> tuple[Row, ...]:
         """Facts and findings."""
         return self._all
 
@@ -102,13 +171,15 @@ class HealthPane(ListPane[Vital | Problem]):
         short = self.situation.short
         return replace(one, place=short(one.place), message=short(one.message))
 
-    def words_of(self, row: Vital | Problem) -> str:
+    def words_of(self, row: Row) -> str:
         """All its words."""
         if isinstance(row, Vital):
             return f"{row.name} {row.text} {row.more}"
+        if isinstance(row, FindingGroup):
+            return f"{row.code} {row.severity}"
         return f"{row.code} {row.severity} {row.place} {row.message} {row.hint}"
 
-    def document_of(self, row: Vital | Problem) -> Document | None:
+    def document_of(self, row: Row) -> Document | None:
         """What it means and what to do."""
         if isinstance(row, Vital):
             blocks: tuple[Block, ...] = (
@@ -116,17 +187,18 @@ class HealthPane(ListPane[Vital | Problem]):
                 Text(row.more, Form.SOURCE),
             )
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
-        return finding_document(row, key=self.key_of(row))
+        if isinstance(row, FindingGroup):
+            return _group_document(row)
+        return finding_document(row, key=self.key_of(row), leads_to_request=self._request_of(row) is not None)
 
-    def subject_of(self, row: Vital | Problem | None, marked: tuple[Vital | Problem, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: Row | None, marked: tuple[Row, ...]) -> Selection:
         """Nothing can be decided here."""
-        return {}
+        return NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
         """How many errors, warnings and notices."""
-        problems = [row for row in self._all if isinstance(row, Problem)]
-        counts = [(word, sum(one.severity == word for one in problems)) for word in ("error", "warning", "notice")]
-        words = ", ".join(f"{number} {word}{'s' * (number != 1)}" for word, number in counts if number)
+        counts = Counter(problem.severity for problem in self._findings)
+        words = ", ".join(count(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
         return f"Health · {words or 'no findings'}"
 
     def _vitals(self) -> tuple[Vital, ...]:
@@ -180,8 +252,8 @@ class HealthPane(ListPane[Vital | Problem]):
         result: Any = event.worker.result
         if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
             self._audit = result
-        elif event.state is WorkerState.ERROR:
-            self._audit = Vital("audit", "✗", "bad", safe_line(f"cannot be read: {event.worker.error}", 300))
+        elif event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._audit = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(event.worker.error)}")
         else:
             return
         self.show(self.situation, self.now)
@@ -222,7 +294,29 @@ class HealthPane(ListPane[Vital | Problem]):
         return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
 
 
-def finding_document(problem: Problem, *, key: str) -> Document:
+def _group_lines(group: FindingGroup, drawing: Drawing, *, unfolded: bool) -> tuple[Line, ...]:
+    sign = SEVERITIES.get(group.severity, SEVERITIES["notice"])
+    code = safe_line(group.code, 32)
+    line: Line = (
+        (f"{sign.glyph} ", sign.tone),
+        (f"{code} ", sign.tone),
+        (f"{len(group.problems):,} times", "strong"),
+        ("  enter folds them away" if unfolded else "  enter shows each", "muted"),
+    )
+    first: Line = (("  ", ""), (safe_line(group.problems[0].message, 300), "muted"))
+    return (line,) if drawing.lines == 1 else (line, first)
+
+
+def _group_document(group: FindingGroup) -> Document:
+    lines = tuple(((safe_line(problem.sentence, 400), ""),) for problem in group.problems[:_LISTED])
+    more = len(group.problems) - _LISTED
+    rest: tuple[Line, ...] = (((f"and {more:,} more", "muted"),),) if more > 0 else ()
+    title = f"{safe_line(group.code, 64)} · {len(group.problems):,} times"
+    source = "\n".join(problem.sentence for problem in group.problems)
+    return Document(key=group.key, title=title, blocks=(Lines((*lines, *rest)),), source=source)
+
+
+def finding_document(problem: Problem, *, key: str, leads_to_request: bool = False) -> Document:
     """What a finding says, where, and the next step."""
     sign = SEVERITIES.get(problem.severity, SEVERITIES["notice"])
     blocks: list[Block] = [
@@ -232,6 +326,8 @@ def finding_document(problem: Problem, *, key: str) -> Document:
     ]
     if problem.hint:
         blocks.append(Lines(((("→ ", "accent"), (safe_line(problem.hint, 600), "")),), indent=2))
+    if leads_to_request:
+        blocks.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
     return Document(
         key=f"finding:{key}",
         title="Finding",

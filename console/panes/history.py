@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -14,7 +14,8 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, empty_words
-from console.subject import Mode
+from console.subject import NOTHING, Mode, Selection
+from console.wording import reason_of
 from store.message import Message
 from store.safe import safe_line
 from store.team import LOST, Problem, Snapshot
@@ -88,11 +89,11 @@ class HistoryPane(ListPane[Message]):
         """The message."""
         return message_document(row, now=self.now, content=self.content_of(row), seal=self.seal_of(row))
 
-    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
         """The message and who wrote it."""
         if row is None:
-            return {}
-        return {"message": row, "agents": (row.sender,), "messages": (row,)}
+            return NOTHING
+        return Selection(message=row, agents=(row.sender,), messages=(row,))
 
     def show(self, situation: Situation, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
@@ -208,8 +209,8 @@ class HistoryPane(ListPane[Message]):
         self._busy = None
         if event.state is WorkerState.ERROR:
             self._at_end = True
-            text = safe_line(str(event.worker.error), 200)
-            self.app.notify(f"✗ history: {text}", severity="error", markup=False)
+            reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
+            self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
         self._fill()
         self._near_the_end()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -13,11 +13,11 @@ from textual.events import DescendantFocus
 
 from console.panes.pane import ListPane, set_title
 from console.situation import Situation, empty_words
-from console.subject import Mode
+from console.subject import Mode, Selection
 from store.desk.requests import fingerprint
 from store.message import Message
 from store.safe import safe_line
-from store.views.rows import RosterRow, View
+from store.views.rows import RequestRow, RosterRow, View
 from widgets.cells import Line
 from widgets.detail import Detail
 from widgets.document import Document
@@ -91,16 +91,37 @@ class InboxesPane(ListPane[Message]):
             seal=self.seal_of(row),
         )
 
-    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
         """In the roster its agents, in the inbox its messages."""
         if self.roster.has_focus:
             agents = tuple(one.name for one in self.roster.marked_rows()) or tuple(
                 filter(None, [self.roster.cursor_key])
             )
-            return {"key": self.roster.cursor_key, "agents": agents, "marked": len(self.roster.marks)}
+            return Selection(agents=agents)
         some = marked or ((row,) if row is not None else ())
         agents = tuple(dict.fromkeys(one.sender for one in some)) or tuple(filter(None, [self.roster.cursor_key]))
-        return {"message": row, "messages": some, "agents": agents}
+        return Selection(
+            request=self._request_of(row),
+            message=row,
+            messages=some,
+            letters=some,
+            agents=agents,
+            incomplete=self.is_incomplete(row),
+        )
+
+    def subject(self) -> Selection:
+        """In the roster its row and its marks, in the inbox those of the inbox."""
+        selection = super().subject()
+        if not self.roster.has_focus:
+            return selection
+        return replace(selection, key=self.roster.cursor_key, marked=len(self.roster.marks), token="")
+
+    def _request_of(self, message: Message | None) -> RequestRow | None:
+        """The request the message asks, so that it is answered here as in the other lists."""
+        view = self.situation.sight.view if self.situation.sight else None
+        if message is None or view is None:
+            return None
+        return next((row for row in view.requests if row.question.message_id == message.message_id), None)
 
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another roster and the inbox that belongs to it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
 from console.panes.pane import ListPane, Shelf
-from console.subject import Mode
+from console.subject import Mode, Selection
 from store.desk.requests import fingerprint
 from store.safe import safe_line
 from store.views.rows import AttentionItem, Need, View
@@ -89,19 +88,19 @@ class NeedsPane(ListPane[AttentionItem]):
             )
         return _plain_document(row)
 
-    def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
         some = marked or ((row,) if row is not None else ())
         message = row.message if row is not None else None
         question = row.request.question if row is not None and row.request is not None else None
-        return {
-            "item": row,
-            "request": row.request if row is not None else None,
-            "message": message or question,
-            "agents": tuple(dict.fromkeys(one.who for one in some if one.who and one.need is not Need.DAMAGED)),
-            "messages": tuple(one.message for one in some if one.message is not None and one.need is Need.FAILED),
-            "incomplete": self.is_incomplete(question),
-        }
+        return Selection(
+            request=row.request if row is not None else None,
+            message=message or question,
+            agents=tuple(dict.fromkeys(item.who for item in some if item.who and item.need is not Need.DAMAGED)),
+            messages=tuple(item.message for item in some if item.message is not None and item.need is Need.FAILED),
+            letters=tuple(item.message for item in some if item.message is not None),
+            incomplete=self.is_incomplete(question),
+        )
 
     def snooze(self) -> int:
         """Put the chosen items aside for a while; returns how many."""

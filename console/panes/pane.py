@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -18,14 +19,16 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from console.situation import Situation, empty_words
-from console.subject import Mode
+from console.subject import Mode, Selection
 from store.message import Message
 from store.protocol.signing import Seal, seal_of
 from store.team import Problem, Team
 from store.views.rows import View
+from widgets.cells import Line
 from widgets.detail import Detail
-from widgets.document import Document
+from widgets.document import Document, Lines
 from widgets.drawing import Draw
+from widgets.guarded import CANNOT_BE_SHOWN, Guarded
 from widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ class Shelf(Struct, frozen=True):
     contents: dict[str, str] = field(default_factory=dict)
 
 
-class Pane(Container):
+class Pane(Guarded, Container):
     """One mode. `Looked` says that what keys act on may be another thing now."""
 
     DEFAULT_CSS = """
@@ -70,6 +73,13 @@ class Pane(Container):
         """The whole content of `message` is stored beside the queue and should be read."""
 
         message: Message
+
+    @dataclass
+    class GoTo(TextualMessage):
+        """The row `key` of another mode is what the human wants to see."""
+
+        mode: Mode
+        key: str
 
     def __init__(self, shelf: Shelf) -> None:
         super().__init__(id=f"pane-{self.MODE}")
@@ -107,13 +117,19 @@ class Pane(Container):
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation."""
 
+    def give_up(self) -> None:
+        """Say that the rows cannot be shown; those that stand there may be true no more."""
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there."""
+
     @abstractmethod
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
 
     @abstractmethod
-    def subject(self) -> Mapping[str, Any]:
-        """What keys act on, as arguments of `Subject`."""
+    def subject(self) -> Selection:
+        """What keys act on."""
 
     def settle(self) -> None:
         """Draw at once what is waiting for the cursor to rest."""
@@ -153,6 +169,7 @@ class ListPane(Pane, Generic[RowT]):
         self._resting: Timer | None = None
         self._field: Field | None = None
         self._all: tuple[RowT, ...] = ()
+        self._sought = ""
 
     @property
     def rows(self) -> RowList[RowT]:
@@ -196,8 +213,8 @@ class ListPane(Pane, Generic[RowT]):
         """What there is to read of a row."""
 
     @abstractmethod
-    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Mapping[str, Any]:
-        """What keys act on, as arguments of `Subject`."""
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
+        """What keys act on."""
 
     def title_of(self, shown: int, total: int) -> str:
         """The words on the border of the list."""
@@ -217,18 +234,31 @@ class ListPane(Pane, Generic[RowT]):
         if first_whole:
             self.rows.begin_at_top()
 
+    def give_up(self) -> None:
+        """Say it in the list, and show nothing beside it."""
+        for rows in self.query(RowList):
+            rows.set_rows((), now=self.now, empty=_BROKEN)
+        for detail in self.query(Detail):
+            detail.show(None)
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
+        self._sought = key
+        if self.is_mounted:
+            self._close_filter("")
+            self._fill()
+
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
         self.now = now
         self.rows.tick(now)
         self._show_detail()
 
-    def subject(self) -> Mapping[str, Any]:
+    def subject(self) -> Selection:
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        drawn = self.detail.drawn
-        facts = {"key": self.rows.cursor_key, "marked": len(marked), "token": drawn}
-        return {**facts, **self.subject_of(row, marked)}
+        selection = self.subject_of(row, marked)
+        return replace(selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn)
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
@@ -336,6 +366,8 @@ class ListPane(Pane, Generic[RowT]):
         shown = self._filtered()
         empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
         self.rows.set_rows(shown, now=self.now, empty=empty)
+        if self._sought and self.rows.select(self._sought):
+            self._sought = ""
         self._show_titles()
         self._show_detail()
 
@@ -361,9 +393,17 @@ class ListPane(Pane, Generic[RowT]):
 
     def _show_detail(self) -> None:
         row = self.rows.cursor_row
-        document = self.document_of(row) if row is not None else None
+        try:
+            document = self.document_of(row) if row is not None else None
+        except Exception as error:
+            self.app._handle_exception(error)
+            document = _BROKEN_DOCUMENT
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
+
+
+_BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
+_BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(_BROKEN),))
 
 
 def attachment_of(message: Message) -> str | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from console.panes.pane import ListPane
-from console.subject import Mode
+from console.subject import NOTHING, Mode, Selection
 from store.desk.requests import fingerprint
 from store.views.rows import RequestRow, View
 from widgets.document import Document
@@ -53,17 +52,17 @@ class RequestsPane(ListPane[RequestRow]):
             seal=self.seal_of(row.question),
         )
 
-    def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
         """The request under the cursor and who asked it."""
         if row is None:
-            return {}
-        return {
-            "request": row,
-            "message": row.question,
-            "agents": (row.asker,),
-            "messages": (row.question,),
-            "incomplete": self.is_incomplete(row.question),
-        }
+            return NOTHING
+        return Selection(
+            request=row,
+            message=row.question,
+            agents=(row.asker,),
+            messages=(row.question,),
+            incomplete=self.is_incomplete(row.question),
+        )
 
     def title_of(self, shown: int, total: int) -> str:
         """How many are open."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from console.panes.pane import ListPane
-from console.subject import Mode
+from console.subject import NOTHING, Mode, Selection
 from store.views.rows import Batch, Lifecycle, View
 from widgets.document import Document
 from widgets.drawing import Drawing
@@ -46,12 +45,12 @@ class SprintPane(ListPane[Batch | Lifecycle]):
         """Stories or steps."""
         return batch_document(row) if isinstance(row, Batch) else life_document(row, now=self.now)
 
-    def subject_of(self, row: Batch | Lifecycle | None, marked: tuple[Batch | Lifecycle, ...]) -> Mapping[str, Any]:
+    def subject_of(self, row: Batch | Lifecycle | None, marked: tuple[Batch | Lifecycle, ...]) -> Selection:
         """The agent the row is about."""
         if row is None:
-            return {}
+            return NOTHING
         name = row.slave if isinstance(row, Batch) else row.agent
-        return {"agents": (name,) if name else ()}
+        return Selection(agents=(name,) if name else ())
 
     def title_of(self, shown: int, total: int) -> str:
         """Batches and agents."""

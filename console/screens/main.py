@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,18 +18,20 @@ from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from console.acting import DISSOLVING, act, dissolve, fetch
 from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
-from console.deeds import deeds
+from console.background import Background
 from console.drafts import Drafts
+from console.faults import Fault
+from console.handlers import handlers
 from console.panes.needs import NeedsPane
 from console.panes.pane import Pane, Shelf
 from console.situation import Situation, no_writing, notice_of, pulse_of
-from console.subject import Mode, Subject
+from console.subject import NOTHING, Mode, Subject
 from console.tabs import tabs_of
 from store.desk.seat import Seat
 from store.safe import safe_line
-from widgets.banner import Banner
+from widgets.banner import Banner, Notice, NoticeKind
+from widgets.guarded import Guarded
 from widgets.key_bar import KeyBar, KeyHint
 from widgets.showing import Showing
 from widgets.status_line import Standing, StatusLine
@@ -43,8 +47,22 @@ GUARD = 0.7
 """Seconds during which deciding keys are refused after the row under the cursor changed by itself."""
 
 
-class MainScreen(Screen[None]):
-    """Everything the human sees; what it knows comes in through `show`, what it wants goes out through deeds."""
+class Outside(Struct, frozen=True):
+    """What the screen asks for from outside.
+
+    Attributes:
+        look: Has the store looked at again.
+        redraw: Has the team read again and every cell drawn anew.
+        report: Takes an exception nobody expected.
+    """
+
+    look: Callable[[], None]
+    redraw: Callable[[], None]
+    report: Callable[[Exception], None]
+
+
+class MainScreen(Guarded, Screen[None]):
+    """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (72, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-middle"), (30, "-tall")]
@@ -54,11 +72,12 @@ class MainScreen(Screen[None]):
         if action.id not in ("open", "mark")
     ]
 
-    def __init__(self, seat: Seat, drafts: Drafts, *, read_only: bool) -> None:
+    def __init__(self, seat: Seat, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
         super().__init__()
         self.seat, self.drafts, self.read_only = seat, drafts, read_only
+        self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
         self.shelf = Shelf(seat.team)
-        self.fetching: set[str] = set()
+        self.background = Background(self)
         self.mode = Mode.NEEDS
         self.situation = Situation()
         self.now = seat.team.clock()
@@ -90,6 +109,7 @@ class MainScreen(Screen[None]):
         yield StatusLine(id="status")
         yield TabBar(id="tabs")
         yield Banner(id="banner")
+        yield Banner(id="fault")
         with Container(id="body"):
             pane = self._panes[Mode.NEEDS] = NeedsPane(self.shelf)
             pane.add_class("-active")
@@ -109,16 +129,17 @@ class MainScreen(Screen[None]):
     def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation in the present pane; other panes follow when they are gone to."""
         self.situation, self.now = situation, now
-        self._show_frame()
+        with self._contained():
+            self._show_frame()
         if self._is_drawn and self._shown.get(self.mode) is not situation:
-            self._shown[self.mode] = situation
-            self.pane.show(situation, now)
+            self._show_pane()
         self._show_keys()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
         self.now = now
-        self._show_frame()
+        with self._contained():
+            self._show_frame()
         if self._is_drawn:
             self.pane.tick(now)
 
@@ -128,27 +149,29 @@ class MainScreen(Screen[None]):
             if self._is_drawn:
                 self.pane.focus_first()
             return
-        self.pane.remove_class("-active")
-        self.mode = mode
         fresh = mode not in self._panes
         if fresh:
             self._panes[mode] = _make(mode, self.shelf)
+        self.pane.remove_class("-active")
+        self.mode = mode
         self.pane.add_class("-active")
-        self._show_frame()
+        with self._contained():
+            self._show_frame()
         if fresh:
             self.run_worker(self._bring_in(self._panes[mode]), group="panes")
         else:
             self._enter()
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside, stop asking agents to stop one after the other."""
+        """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
         if not self.pane.back():
-            self.app.workers.cancel_group(self.app, DISSOLVING)
+            self.query_one("#fault", Banner).show(None)
+            self.background.cancel_stopping()
         self._show_keys()
 
     def subject(self) -> Subject:
         """What keys act on now."""
-        view, seat = self.view, self.seat
+        seat = self.seat
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else seat.actor
         capabilities = seat.team.capabilities
         reason = no_writing(
@@ -157,8 +180,10 @@ class MainScreen(Screen[None]):
             can_write=capabilities.write,
             why=capabilities.reasons.get("write", ""),
         )
-        facts = self.pane.subject() if self.pane.is_mounted else {}
-        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=view, no_writing=reason, **facts)
+        selection = NOTHING
+        with self._contained():
+            selection = self.pane.subject() if self.pane.is_mounted else NOTHING
+        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=self.view, no_writing=reason, selection=selection)
 
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not."""
@@ -183,11 +208,12 @@ class MainScreen(Screen[None]):
         def answered(result: ResultT | None) -> None:
             if result is None:
                 return
-            if told is not None:
-                self.toast(told(result))
-                self.look()
-            if then is not None:
-                then(result)
+            with self._contained():
+                if told is not None:
+                    self.look()
+                    self.toast(told(result))
+                if then is not None:
+                    then(result)
 
         self.showing.cover()
         self._told = False
@@ -203,28 +229,6 @@ class MainScreen(Screen[None]):
         if not self._told:
             self._told = True
             self.toast("A form was still closing. Look at the list, then press it again.", severity="warning")
-
-    def look(self) -> None:
-        """Look at the store again."""
-        self.app.look()  # type: ignore[attr-defined]
-
-    def act(
-        self,
-        work: Callable[[], ResultT],
-        told: Callable[[ResultT], str] | None,
-        *,
-        then: Callable[[ResultT], None] | None = None,
-    ) -> None:
-        """Do `work` in a thread; say what was done or why it was not."""
-        act(self, work, told, then)
-
-    def dissolve(self, names: tuple[str, ...], reason: str | None) -> None:
-        """Ask agents to stop one after the other."""
-        dissolve(self, names, reason)
-
-    def redraw(self) -> None:
-        """Read the team again and draw every cell anew."""
-        self.app.redraw()  # type: ignore[attr-defined]
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds, a warning that still stands there only once; `text` is safe already."""
@@ -259,7 +263,8 @@ class MainScreen(Screen[None]):
         if action.deciding and self.pane.undisturbed_for() < GUARD:
             self.toast("The list just changed under the cursor. Look again, then press it again.", severity="warning")
             return
-        deeds()[action.id](self, subject)
+        with self._contained():
+            handlers()[action.id](self, subject)
 
     @property
     def _is_drawn(self) -> bool:
@@ -274,10 +279,38 @@ class MainScreen(Screen[None]):
     def _enter(self) -> None:
         if not self._is_drawn:
             return
-        self._shown[self.mode] = self.situation
-        self.pane.show(self.situation, self.now)
-        self.pane.focus_first()
+        self._show_pane()
+        with self._contained():
+            self.pane.focus_first()
         self._show_keys()
+
+    def _show_pane(self) -> None:
+        """Show the situation in the present pane; one that fails says so instead of showing what was true before."""
+        self._shown[self.mode] = self.situation
+        try:
+            self.pane.show(self.situation, self.now)
+        except Exception as error:
+            self.report(error)
+            self.pane.give_up()
+
+    def show_fault(self, fault: Fault) -> None:
+        """Say that a part of the console failed and where that is logged; of several the first, the others follow."""
+        banner = self.query_one("#fault", Banner)
+        if banner.notice is not None:
+            return
+        where = f" in {fault.where}" if fault.where else ""
+        text = f"a part of the console failed ({fault.kind}{where}); the rest goes on"
+        place = f"Where, but no message, is in {safe_line(fault.log, 200)}. " if fault.log is not None else ""
+        notice = Notice(NoticeKind.DEFECT, safe_line(text, 200), f"{place}esc takes this away.")
+        banner.show(notice)
+
+    @contextmanager
+    def _contained(self) -> Iterator[None]:
+        """One part of the screen must not keep the others from being shown."""
+        try:
+            yield
+        except Exception as error:
+            self.report(error)
 
     def _show_frame(self) -> None:
         team = self.seat.team
@@ -292,14 +325,15 @@ class MainScreen(Screen[None]):
         )
         self.query_one(StatusLine).show(standing)
         self.query_one(TabBar).show(tabs_of(self.view if self.situation.is_read else None), str(self.mode))
-        self.query_one(Banner).show(notice_of(self.situation, self.now))
+        self.query_one("#banner", Banner).show(notice_of(self.situation, self.now))
 
     def _show_keys(self) -> None:
         if not self.is_mounted:
             return
         subject = self.subject()
-        here = [one for one in actions_in(self.mode, read_only=self.cannot_write) if one.footer]
-        hints = [hint for one in here if (hint := _hint(one, subject)).enabled or one.group is Group.DECIDE]
+        here = [action for action in actions_in(self.mode, read_only=self.cannot_write) if action.footer]
+        pairs = [(_hint(action, subject), action.group) for action in here]
+        hints = [hint for hint, group in pairs if hint.enabled or group is Group.DECIDE]
         pinned = tuple(KeyHint(BY_ID[name].shown, BY_ID[name].label) for name in PINNED)
         self.query_one(KeyBar).show(tuple(hints), pinned)
 
@@ -315,12 +349,18 @@ class MainScreen(Screen[None]):
     @on(Pane.Wanted)
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
-        fetch(self, event.message)
+        self.background.fetch(event.message)
+
+    @on(Pane.GoTo)
+    def _go_to(self, event: Pane.GoTo) -> None:
+        event.stop()
+        self.go(event.mode)
+        self.pane.seek(event.key)
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
         here = actions_in(self.mode, read_only=self.cannot_write)
-        action = next((one for one in here if one.shown == event.key), None)
+        action = next((action for action in here if action.shown == event.key), None)
         if action is not None:
             self.action_perform(action.id)
 

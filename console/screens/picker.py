@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.driver import Driver
 
-from console.leaving import leave_cleanly
+from console.contained import ContainedApp
+from console.leaving import run_to_the_end
 from console.looks import THEMES, first_theme, native_colours
 from console.terminal import sparing
 from store.safe import safe_line
@@ -22,7 +23,7 @@ from widgets.key_bar import KeyBar, KeyHint
 from widgets.row_list import RowList
 
 
-class PickerApp(App[str | None]):
+class PickerApp(ContainedApp[str | None]):
     """A list of locations; enter chooses."""
 
     CSS = """
@@ -50,7 +51,6 @@ class PickerApp(App[str | None]):
 
     def on_mount(self) -> None:
         """Show the locations."""
-        leave_cleanly(self)
         rows = self.query_one(RowList)
         rows.border_title = Content(f"Choose a team · {len(self._locations)}")
         rows.set_rows(self._locations, now=datetime.now(UTC))
@@ -65,7 +65,7 @@ class PickerApp(App[str | None]):
 
 def pick_team(locations: Sequence[str]) -> str | None:
     """Let the human choose one of the locations; None when none was chosen."""
-    return PickerApp(tuple(locations)).run()
+    return run_to_the_end(PickerApp(tuple(locations)))[0]
 
 
 def _location_lines(location: str, drawing: Drawing) -> tuple[Line, ...]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from store.clock import from_text, to_text
@@ -88,13 +89,27 @@ def start_agent(command: Sequence[str], *, facts: Mapping[str, str], limit: floa
     raise _failed(f"the spawn command {words[0]} {end}" + (f": {safe_line(said)}" if said else ""))
 
 
+_running: set[subprocess.Popen[bytes]] = set()
+"""Commands that are being waited for, in whichever thread."""
+
+
+def end_running() -> None:
+    """Kill the commands that are being waited for, and their children: this process is about to end without waiting."""
+    for process in tuple(_running):
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def _wait(process: subprocess.Popen[bytes], limit: float) -> int | None:
     """The exit status, or None when time was up and the whole process group was killed."""
+    _running.add(process)
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
         return None
     finally:
+        _running.discard(process)
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

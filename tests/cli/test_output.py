@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 from pathlib import Path
 
@@ -153,14 +154,23 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
-        "import store.locations\nstore.locations.open_team = lambda *a, **k: 1 / 0\n"
+        "import store.locations\n"
+        "def fail(*names, **options):\n"
+        "    token = 'hunter2'\n"
+        "    return {}[token]\n"
+        "store.locations.open_team = fail\n"
     )
     path = os.pathsep.join([str(broken), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[2])])
-    result = team("roster", env={"PYTHONPATH": path})
+    result = team("roster", env={"PYTHONPATH": path, "XDG_STATE_HOME": str(tmp_path / "state")})
     assert result.status == 1
-    assert "ZeroDivisionError" in result.err
+    log = tmp_path / "state" / "team-console" / "log" / "defects.log"
+    assert result.err.startswith("team-console: unexpected KeyError at ")
+    assert str(log) in result.err
     assert "report" in result.err
     assert "Traceback" not in result.err
+    assert "sitecustomize.py" in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert "hunter2" not in result.out + result.err + log.read_text()
     shown = team("roster", "--json", env={"PYTHONPATH": path, "TEAM_CONSOLE_DEBUG": "1"})
     assert shown.json["error"] == "INTERNAL_ERROR"
     assert "Traceback" in shown.err

@@ -143,9 +143,14 @@ class Desk:
 
 @asynccontextmanager
 async def opened(
-    team: Team, *, me: str = LEAD, size: tuple[int, int] = (120, 40), read_only: bool = False
+    team: Team,
+    *,
+    me: str = LEAD,
+    size: tuple[int, int] = (120, 40),
+    read_only: bool = False,
+    faults: tuple[str, ...] | None = (),
 ) -> AsyncIterator[Desk]:
-    """The console on `team`, once it has read it."""
+    """The console on `team`, once it has read it; at the end it has the defects `faults`, by default none."""
     app = ConsoleApp(team, me=me, read_only=read_only)
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
@@ -153,6 +158,7 @@ async def opened(
         await desk.until(lambda: app.main.view is None or app.main._shown.get(app.main.mode) is app.situation, "rows")
         await pilot.pause()
         yield desk
+        assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)
 
 
 def hand_in_plan(

@@ -1,17 +1,17 @@
-"""One registry: every action has its deed, its key and its reason, and no key means two things in one place."""
+"""One registry: every action has its handler, its key and its reason, and no key means two things in one place."""
 
 from __future__ import annotations
 
 import pytest
 
 from console.actions import ACTIONS, BY_ID, actions_in, keys_table
-from console.deeds import deeds
+from console.handlers import handlers
 from console.screens.main import MainScreen
 from console.subject import Mode, Subject
 
 
-def test_every_action_has_a_deed_and_every_deed_an_action() -> None:
-    assert set(deeds()) == set(BY_ID)
+def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
+    assert set(handlers()) == set(BY_ID)
     assert len(BY_ID) == len(ACTIONS)
 
 

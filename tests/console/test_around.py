@@ -71,7 +71,7 @@ async def test_asking_all_to_stop_can_be_stopped(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("S")
-        await desk.until(lambda: "Ask all 3" in desk.text, "the question")
+        await desk.until(lambda: "Ask 3 agents to stop" in desk.text, "the question")
         await desk.press("tab", "tab", "enter")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the first request")
         await desk.press("escape")
@@ -86,13 +86,13 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         gate = threading.Event()
         said: list[str] = []
-        desk.app.main.act(lambda: gate.wait(10), lambda _: "first")
-        desk.app.main.act(lambda: said.append("second ran"), lambda _: "second")
+        desk.app.main.background.run(lambda: gate.wait(10), lambda _: "first")
+        desk.app.main.background.run(lambda: said.append("second ran"), lambda _: "second")
         gate.set()
         await desk.until(lambda: "first" in desk.toasts, "the first one's end")
         assert any("still being written" in one for one in desk.toasts)
         assert said == []
-        desk.app.main.act(lambda: said.append("third ran"), lambda _: "third")
+        desk.app.main.background.run(lambda: said.append("third ran"), lambda _: "third")
         await desk.until(lambda: said == ["third ran"], "a later one")
 
 

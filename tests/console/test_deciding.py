@@ -27,7 +27,7 @@ async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
         (verdict,) = verdicts(team)
         assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
         await desk.until(lambda: desk.rows == [], "the list without the plan")
-        assert any("approved the plan of task-manager · written for task-manager" in one for one in desk.toasts)
+        assert any("Approved the plan of task-manager · written for task-manager" in one for one in desk.toasts)
         assert not any("delivered" in one for one in desk.toasts)
 
 

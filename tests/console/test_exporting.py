@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from console.deeds.exporting import write_export
+from console.handlers.exporting import write_export
 from store.backends.memory import MemoryTeam
 from store.desk import mail
 from store.desk.seat import Seat

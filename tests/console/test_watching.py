@@ -38,7 +38,8 @@ async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
     hand_in_plan(deaf)
     async with opened(deaf) as desk:
         await desk.until(lambda: "◌ STALE" in desk.text, "the stale screen")
-        assert "RuntimeError: the watcher␛ broke" in desk.text
+        assert "RuntimeError" in desk.text
+        assert "the watcher" not in desk.text
         assert "Refactor the report" in desk.text
         deaf.is_mended = True
         await desk.until(lambda: "● LIVE" in desk.text and "STALE" not in desk.text, "a live screen")

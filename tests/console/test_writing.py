@@ -40,7 +40,7 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
         message = team.snapshot().messages[-1]
         assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
-        assert any("message · written for file-manager" in one for one in desk.toasts)
+        assert any("Sent to file-manager" in one for one in desk.toasts)
 
 
 async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:
@@ -149,7 +149,7 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("S")
-        await desk.until(lambda: "Ask all 3" in desk.text, "the question")
+        await desk.until(lambda: "Ask 3 agents to stop" in desk.text, "the question")
         await desk.press("tab", "tab", "enter")
 
         def asked() -> list[str]:

@@ -70,8 +70,8 @@ LINES = (
     Line(
         "words kept when a signal comes",
         "console/leaving.py",
-        "    keep_drafts(app)\n    app.exit",
-        "    app.exit",
+        "        keep_drafts(app)\n    app.exit",
+        "        pass\n    app.exit",
         (f"{TRUST}/test_leaving.py::test_a_signal_ends_it_in_order",),
     ),
     Line(
@@ -79,12 +79,19 @@ LINES = (
         "console/app.py",
         "            keep_drafts(self)\n",
         "            pass\n",
-        (f"{TRUST}/test_leaving.py::test_a_crash_inside_restores_the_terminal_and_keeps_the_words",),
+        (f"{TRUST}/test_leaving.py::test_words_are_kept_at_once_when_something_fails",),
+    ),
+    Line(
+        "gone with its terminal",
+        "console/leaving.py",
+        "        self.hurry(128 + signal.SIGHUP)\n",
+        "        pass\n",
+        (f"{TRUST}/test_leaving.py::test_a_console_that_hangs_ends_when_its_terminal_is_gone",),
     ),
     Line(
         "terminal restored by a signal",
         "console/leaving.py",
-        "loop.add_signal_handler(number, partial(_leave, app, number))",
+        "loop.add_signal_handler(number, partial(_hurry_out, app, departure, number))",
         "pass",
         (f"{TRUST}/test_leaving.py::test_a_signal_ends_it_in_order",),
     ),

@@ -12,7 +12,7 @@ import pytest
 
 from store.clock import utc_now
 from store.locations import open_team
-from tests.conftest import CommandLine
+from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import reach
@@ -34,21 +34,38 @@ BROKEN = """
 import sys
 from pathlib import Path
 
+import time
+
 import console.app
 from textual.binding import Binding
 from console.app import ConsoleApp
+from console.leaving import run_to_the_end
 from store.locations import open_team
+from widgets.forms import form
+
+form.KEEP_AFTER = 3600.0
 
 class Broken(ConsoleApp):
     CSS_PATH = Path(console.app.__file__).parent / "screens" / "main.tcss"
-    BINDINGS = [Binding("f9", "break_down", priority=True)]
+    BINDINGS = [
+        Binding("f9", "break_down", priority=True),
+        Binding("f10", "hang", priority=True),
+        Binding("f8", "break_and_hang", priority=True),
+    ]
 
     def action_break_down(self) -> None:
-        raise RuntimeError("a defect")
+        token = "hunter2"
+        raise RuntimeError(f"a defect with {token}")
 
-app = Broken(open_team(sys.argv[1]), me="ceo")
-app.run()
-sys.exit(app.return_code or 0)
+    def action_hang(self) -> None:
+        Path("hangs").touch()
+        time.sleep(3600)
+
+    def action_break_and_hang(self) -> None:
+        self.tell = lambda fault: self.action_hang()
+        self.action_break_down()
+
+sys.exit(run_to_the_end(Broken(open_team(sys.argv[1]), me="ceo"))[1])
 """
 
 
@@ -120,19 +137,73 @@ def test_a_lost_line_ends_it_in_order(folder: Path, tmp_path: Path) -> None:
     assert_words_are_offered_again(folder, state)
 
 
-def test_a_crash_inside_restores_the_terminal_and_keeps_the_words(folder: Path, tmp_path: Path) -> None:
-    state = tmp_path / "state"
+def broken(folder: Path, tmp_path: Path) -> Terminal:
+    """A console with a defect behind F9, one that hangs behind F10, and both behind F8."""
     program = tmp_path / "broken.py"
     program.write_text(BROKEN)
     command = [sys.executable, str(program), str(folder)]
-    with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+    return Terminal(command, cwd=tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)})
+
+
+def test_a_crash_inside_ends_nothing_and_keeps_the_words(folder: Path, tmp_path: Path) -> None:
+    with broken(folder, tmp_path) as terminal:
         type_words(terminal)
         terminal.send("\x1b[20~")
-        assert terminal.wait_exit() != 0
+        terminal.wait_until(lambda: any((tmp_path / "state").rglob("defects.log")), "the log")
+        terminal.send(b"\x1b[27u")
+        terminal.wait_for("✗ DEFECT", "RuntimeError")
+        reach(terminal, "6", "─ History")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
         assert_at_rest(bytes(terminal.output))
-        assert b"a defect" in terminal.output
+        assert b"team-console went on after one defect" in terminal.output
+        assert b"hunter2" not in terminal.output
+        assert b"Traceback" not in terminal.output
     assert_left_in_order(folder)
-    assert_words_are_offered_again(folder, state)
+    assert_words_are_offered_again(folder, tmp_path / "state")
+
+
+def test_words_are_kept_at_once_when_something_fails(folder: Path, tmp_path: Path) -> None:
+    with broken(folder, tmp_path) as terminal:
+        type_words(terminal)
+        terminal.send("\x1b[20~")
+        terminal.wait_until(lambda: any((tmp_path / "state").rglob("defects.log")), "the log")
+        terminal.signal(signal.SIGKILL)
+        terminal.wait_exit()
+    assert_words_are_offered_again(folder, tmp_path / "state")
+
+
+@pytest.mark.parametrize("key", ["\x1b[21~", "\x1b[19~"], ids=["hanging", "in the middle of an exception"])
+def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_path: Path, key: str) -> None:
+    with broken(folder, tmp_path) as terminal:
+        terminal.wait_for(PLAN[:20], "LIVE")
+        terminal.send(key)
+        terminal.wait_until((tmp_path / "hangs").exists, "the hanging")
+        terminal.hang_up()
+        assert terminal.wait_exit() in (128 + signal.SIGHUP, -signal.SIGHUP)
+    assert_left_in_order(folder)
+
+
+def test_a_demo_whose_terminal_is_gone_takes_its_agents_with_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "console", "demo"]
+    with Terminal(command, cwd=tmp_path, env={"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}) as terminal:
+        terminal.wait_for("LIVE", "PLAN", seconds=60.0)
+        assert len(processes_at(tmp_path)) > 3
+        terminal.hang_up()
+        terminal.wait_exit()
+        terminal.wait_until(lambda: not processes_at(tmp_path), "end of every agent")
+        terminal.wait_until(lambda: not any(tmp_path.glob("team-console-demo-*")), "end of the folder")
+
+
+def processes_at(folder: Path) -> list[str]:
+    """Command lines of the processes that were given a place in `folder`."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return [line for line in lines if str(folder) in line]
 
 
 def test_a_signal_during_a_write_ends_after_it_with_the_lock_free(folder: Path) -> None:

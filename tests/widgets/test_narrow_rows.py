@@ -12,7 +12,7 @@ from console.demo.showcase import LEAD, NOW, build
 from store.locations import open_team
 from store.views.board import Board
 from store.views.rows import View
-from widgets.banner import Banner, Notice
+from widgets.banner import Banner, Notice, NoticeKind
 from widgets.cells import Line, fit, text_of
 from widgets.drawing import Drawing
 from widgets.faces.messages import inbox_lines
@@ -86,7 +86,7 @@ async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
     app = Alone()
     async with app.run_test(size=(60, 12)) as pilot:
         banner = app.query_one(Banner)
-        banner.show(Notice("doubt", "the queue is older than what was written", "Restore it, or look. " * 20))
+        banner.show(Notice(NoticeKind.DOUBT, "the queue is older than what was written", "Restore it, or look. " * 20))
         await pilot.pause()
         shown = [banner.render_line(y).text.rstrip() for y in range(banner.size.height)]
         assert len(shown) == 4

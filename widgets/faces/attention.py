@@ -5,7 +5,7 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.views.rows import AttentionItem
 from widgets.ages import age
-from widgets.cells import Line, pad, spread
+from widgets.cells import Line, pad, pad_name, spread
 from widgets.drawing import Drawing
 from widgets.signs import NEEDS
 
@@ -21,7 +21,7 @@ def attention_lines(item: AttentionItem, drawing: Drawing) -> tuple[Line, ...]:
     title: Line = ((safe_line(item.title, 400), "strong"),)
     if drawing.lines == 1:
         who = min(_WHO, max(8, drawing.width // 4))
-        name: Line = ((pad(safe_line(item.who, 64), who) + "  ", ""),)
+        name: Line = ((pad_name(safe_line(item.who, 64), who) + "  ", ""),)
         return (spread((*tag, *name, *title), _age(item, drawing), drawing.width),)
     return spread((*tag, *title), _age(item, drawing), drawing.width), (_INDENT, *_below(item))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.views.rows import DeliveryRow, DeliveryState
 from widgets.ages import age, span
-from widgets.cells import Line, pad, spread
+from widgets.cells import Line, pad, pad_name, spread
 from widgets.drawing import Drawing
 from widgets.faces.messages import kind_name, summary_parts, title_of
 from widgets.signs import DELIVERIES
@@ -21,7 +21,7 @@ def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
     if drawing.lines == 2:
         return spread((*state, (title_of(row.message), tone)), when, drawing.width), _below(row, recipient, drawing)
     size = min(18, max(8, drawing.width // 5))
-    who: Line = (("→ ", "faint"), (pad(recipient, size) + " ", ""))
+    who: Line = (("→ ", "faint"), (pad_name(recipient, size) + " ", ""))
     what = summary_parts(row.message, tone, drawing.width - size - 22)
     return (spread((*state, *who, *what), when, drawing.width),)
 

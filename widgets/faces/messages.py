@@ -8,7 +8,7 @@ from store.message import Message, Status
 from store.protocol.reading import reading
 from store.safe import safe_line
 from widgets.ages import age
-from widgets.cells import Line, pad, spread
+from widgets.cells import Line, pad, pad_name, spread
 from widgets.drawing import Drawing
 from widgets.signs import priority_sign, status_sign
 
@@ -30,7 +30,7 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
     who = min(16, max(8, drawing.width // 4))
-    name: Line = ((pad(sender, who) + " ", "" if unread else "muted"),)
+    name: Line = ((pad_name(sender, who) + " ", "" if unread else "muted"),)
     room = drawing.width - who - 10
     head = (*signs, *name, *summary_parts(message, "strong" if unread else "muted", room))
     return (spread(head, _age(message, drawing), drawing.width),)
@@ -44,8 +44,8 @@ def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     line: Line = (
         (pad(_when(message, drawing.now), _WHEN, right=True) + " ", "muted"),
         (status.glyph + " ", status.tone),
-        (pad(safe_line(message.sender, 64), name), ""),
-        (f" → {pad(to, name)} ", ""),
+        (pad_name(safe_line(message.sender, 64), name), ""),
+        (f" → {pad_name(to, name)} ", ""),
         *summary_parts(message, "", drawing.width - 2 * name - 18),
     )
     return (line,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.views.rows import Flag, RequestRow
 from widgets.ages import age
-from widgets.cells import Line, pad, spread
+from widgets.cells import Line, pad, pad_name, spread
 from widgets.drawing import Drawing
 from widgets.signs import REQUESTS
 
@@ -25,7 +25,7 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     who = min(16, max(8, drawing.width // 5))
     named = pad(str(row.kind), _KIND) + " " if drawing.width >= 70 else ""
     kind: Line = ((named, "accent" if row.is_open else "muted"),)
-    asker: Line = ((pad(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),)
+    asker: Line = ((pad_name(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),)
     return (spread((*state, *kind, *asker, *title), (*_odd(row, short=True), *since), drawing.width),)
 
 

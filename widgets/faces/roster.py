@@ -5,12 +5,15 @@ from __future__ import annotations
 from store.safe import safe_line
 from store.views.rows import AgentState, RosterRow
 from widgets.ages import age
-from widgets.cells import Line, spread
+from widgets.cells import Line, shorten, spread, width_of
 from widgets.drawing import Drawing
 from widgets.signs import AGENTS
 
 _SAID = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
 """What a reason begins with that the word for the state says already."""
+
+_LEAST_NAME = 12
+"""Cells a name keeps where there are so many; the word beside it gives way."""
 
 
 def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
@@ -18,10 +21,14 @@ def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
     sign = AGENTS[row.state]
     unread: Line = ((" ", ""), (f" {row.unread:,} ", "chip")) if row.unread else (("  0 ", "faint"),)
     oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>3} ", "muted"),) if row.unread else (("     ", ""),)
-    name: Line = ((sign.glyph + " ", sign.tone), (safe_line(row.name, 64), "strong" if row.unread else ""))
     stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
+    state: Line = ((f"  {sign.word}", sign.tone),) if drawing.lines == 1 and drawing.width >= 34 else ()
+    room = drawing.width - 2 - width_of((*state, *stranger, *unread, *oldest))
+    shown = shorten(
+        safe_line(row.name, 64), max(min(_LEAST_NAME, drawing.width - 2 - width_of((*unread, *oldest))), room)
+    )
+    name: Line = ((sign.glyph + " ", sign.tone), (shown, "strong" if row.unread else ""))
     if drawing.lines == 1:
-        state: Line = ((f"  {sign.word}", sign.tone),) if drawing.width >= 34 else ()
         return (spread((*name, *state, *stranger), (*unread, *oldest), drawing.width),)
     first = spread((*name, *stranger), (*unread, *oldest), drawing.width)
     return first, (("  ", ""), *state_parts(row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from store.safe import safe_line
 from store.views.rows import Batch, Lifecycle, StoryState
-from widgets.cells import Line, pad, spread
+from widgets.cells import Line, pad, pad_name, spread
 from widgets.drawing import Drawing
 from widgets.signs import STORIES
 
@@ -44,7 +44,7 @@ def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
     head: Line = (
         ("▣ ", "accent"),
         (pad(f"batch {safe_line(batch.batch_id, 24)}", 12), "strong"),
-        (pad(safe_line(batch.slave, 64) or "no slave yet", 16) + " ", ""),
+        (pad_name(safe_line(batch.slave, 64) or "no slave yet", 16) + " ", ""),
         *progress(batch, max(6, min(_BAR, drawing.width - 46))),
         (f" {done}/{total}", ""),
     )
@@ -61,7 +61,10 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
     marks: Line = tuple(_step(number, life, seen) for number in range(1, _STEPS + 1))
     head: Line = (
         ("◦ ", "muted"),
-        (pad(safe_line(life.agent, 64), max(8, min(22, drawing.width - _LIFE))) + " ", "muted" if life.ended else ""),
+        (
+            pad_name(safe_line(life.agent, 64), max(8, min(22, drawing.width - _LIFE))) + " ",
+            "muted" if life.ended else "",
+        ),
         *marks,
         (f" {len(seen)}/{_STEPS}", "muted"),
     )

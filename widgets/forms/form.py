@@ -12,17 +12,22 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
+from textual.events import Compose, Mount
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Button, Input, Static, TextArea
 from textual.worker import Worker, WorkerState
 
 from store.errors import TeamError
-from store.safe import safe_line, safe_text
+from store.safe import safe_text
 from widgets import showing
+from widgets.guarded import Guarded
 
 ResultT = TypeVar("ResultT")
 
+UNSURE = "Whether it was written is not sure; look before you do it again."
+"""What is said of a write that failed in a way nobody foresaw."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 _LOOK = "◔ look first"
@@ -31,7 +36,7 @@ Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
 
-class Form(ModalScreen[ResultT | None], Generic[ResultT]):
+class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
     """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays."""
 
     DEFAULT_CSS = """
@@ -129,8 +134,15 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
     def action_leave(self) -> None:
         """Close without acting; the draft is kept."""
         if not self._busy:
-            self.keep()
-            self.dismiss(None)
+            try:
+                self.keep()
+            finally:  # a form that is broken can always be left
+                self.dismiss(None)
+
+    def broke_at(self, message: Message) -> None:
+        """A form that could not be made goes away again, so that the screen behind it can be used."""
+        if isinstance(message, Compose | Mount):
+            self.call_later(self.dismiss, None)
 
     def action_hand_in(self) -> None:
         """Act on what was typed, once the form could be looked at."""
@@ -190,7 +202,7 @@ class Form(ModalScreen[ResultT | None], Generic[ResultT]):
             if isinstance(error, TeamError):
                 self.show_error(error)
             else:
-                self._say(f"✗ {safe_line(f'{type(error).__name__}: {error}', 300)}")
+                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
 
     def _say(self, text: str) -> None:
         line = self.query_one(".form--error", Static)

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from widgets.cells import Line, pad
 from widgets.detail import Detail
 from widgets.document import Block, Document, Heading, Lines
+from widgets.guarded import Guarded
 
 _KEY, _TEXT = 12, 66
 """Cells of the column of keys and of the one beside it."""
@@ -25,7 +26,7 @@ class HelpRow(Struct, frozen=True):
     why_not: str = ""
 
 
-class HelpPanel(ModalScreen[None]):
+class HelpPanel(Guarded, ModalScreen[None]):
     """Sections of keys; it scrolls like any document."""
 
     DEFAULT_CSS = """

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.deeds.telling import count, listed, written
 from console.subject import Mode, Subject
+from console.wording import count, listed, written
+from console.workspace import Workspace
 from store.desk import mail, requests
 from store.desk.seat import Receipt
 from store.errors import Code, TeamError
@@ -17,40 +18,40 @@ from store.safe import safe_line
 from store.views.rows import AgentState, View
 
 if TYPE_CHECKING:
-    from console.screens.main import MainScreen
     from widgets.forms.compose import Handoff, Written
 
 _QUIET = (AgentState.STOPPED, AgentState.STOPPING)
 
 
-def message(screen: MainScreen, subject: Subject) -> None:
+def message(workspace: Workspace, subject: Subject) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
     from widgets.forms.compose import Compose
 
     quoted = _quoted(subject)
-    purpose = f"message:{quoted.message_id if quoted else ','.join(subject.agents)}"
-    draft = screen.drafts.get(purpose) or _first_draft(subject, quoted)
+    purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
+    draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted)
     title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
     form = Compose[Receipt](
         title,
-        partial(_send, screen, quoted.message_id if quoted else None),
-        names=partial(known_names, screen, subject),
+        partial(_send, workspace, quoted.message_id if quoted else None),
+        names=partial(known_names, workspace, subject),
         kinds=_kinds(),
-        handoffs=_handoffs(screen),
-        foresee=partial(_foresee, screen),
-        words=partial(_words, screen),
+        handoffs=_handoffs(workspace),
+        foresee=partial(_foresee, workspace),
+        words=partial(_words, workspace),
         draft=draft,
-        on_draft=partial(screen.drafts.keep, purpose),
+        on_draft=partial(workspace.drafts.keep, purpose),
     )
-    screen.ask(form, lambda receipt: written("message", receipt))
+    workspace.ask(form, lambda receipt: written("sent", receipt))
 
 
-def broadcast(screen: MainScreen, subject: Subject) -> None:
+def broadcast(workspace: Workspace, subject: Subject) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    screen.act(partial(mail.preview, screen.seat, to=ALL), None, then=partial(_write_broadcast, screen))
+    look = partial(mail.preview, workspace.seat, to=ALL)
+    workspace.background.run(look, None, then=partial(_write_broadcast, workspace))
 
 
-def shutdown(screen: MainScreen, subject: Subject) -> None:
+def shutdown(workspace: Workspace, subject: Subject) -> None:
     """Ask the chosen agents to stop."""
     from widgets.forms.confirm import Confirm
 
@@ -63,21 +64,22 @@ def shutdown(screen: MainScreen, subject: Subject) -> None:
     form = Confirm[tuple[Receipt, ...]](
         "Shut down",
         tuple(lines),
-        partial(_ask_to_stop, screen, names),
-        verb=f"Ask {count(len(names), 'agent')}",
+        partial(_ask_to_stop, workspace, names),
+        verb=f"Ask {count(len(names), 'agent')} to stop",
         field="reason",
-        draft=screen.drafts.get(purpose),
-        on_draft=partial(screen.drafts.keep, purpose),
+        draft=workspace.drafts.get(purpose),
+        on_draft=partial(workspace.drafts.keep, purpose),
     )
-    screen.ask(form, lambda receipts: written("asked to stop", *receipts))
+    workspace.ask(form, lambda receipts: written("asked to stop", *receipts))
 
 
-def shutdown_all(screen: MainScreen, subject: Subject) -> None:
+def shutdown_all(workspace: Workspace, subject: Subject) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    screen.act(partial(mail.preview, screen.seat, to=ALL), None, then=partial(_confirm_shutdown_all, screen, subject))
+    look = partial(mail.preview, workspace.seat, to=ALL)
+    workspace.background.run(look, None, then=partial(_confirm_shutdown_all, workspace, subject))
 
 
-def correct_course(screen: MainScreen, subject: Subject) -> None:
+def correct_course(workspace: Workspace, subject: Subject) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
     from store.desk.agents import trigger_course_correction
     from widgets.forms.reason import ReasonPrompt
@@ -85,31 +87,31 @@ def correct_course(screen: MainScreen, subject: Subject) -> None:
     prompt = ReasonPrompt[Receipt](
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda words, _: trigger_course_correction(screen.seat, user_input=words),
+        lambda words, _: trigger_course_correction(workspace.seat, user_input=words),
         verb="Trigger",
         label="change",
         required=True,
-        draft=screen.drafts.get("correct_course"),
-        on_draft=partial(screen.drafts.keep, "correct_course"),
+        draft=workspace.drafts.get("correct_course"),
+        on_draft=partial(workspace.drafts.keep, "correct_course"),
     )
-    screen.ask(prompt, lambda receipt: written("course correction", receipt))
+    workspace.ask(prompt, lambda receipt: written("asked for a correction of the course", receipt))
 
 
-def known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
+def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
     """Names a message may go to."""
-    view = screen.view
+    view = workspace.view
     names = [row.name for row in view.roster if row.name != subject.me] if view else []
     return (*names, ALL)
 
 
-def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Receipt:
+def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Receipt:
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
         raise TeamError(
             Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
         )
     return mail.send(
-        screen.seat,
+        workspace.seat,
         to=letter.to,
         type=kind,
         content=letter.content or None,
@@ -127,13 +129,13 @@ def _kinds() -> Mapping[str, tuple[str, ...]]:
     return {"message": (), **{kind: tuple(fields) for kind, fields in REQUIRED.items()}}
 
 
-def _handoffs(screen: MainScreen) -> tuple[Handoff, ...]:
+def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:
     """The team's standard handoffs, the actor's own first."""
     from store.protocol.routes import routes_of
     from widgets.forms.compose import Handoff
 
-    routes = routes_of(screen.view.snapshot.config) if screen.view else ()
-    mine = sorted(routes, key=lambda route: route.sender != screen.seat.actor)
+    routes = routes_of(workspace.view.snapshot.config) if workspace.view else ()
+    mine = sorted(routes, key=lambda route: route.sender != workspace.seat.actor)
     return tuple(Handoff(safe_line(one.key, 40), one.recipient, "handoff", one.payload) for one in mine)
 
 
@@ -144,21 +146,21 @@ def _value(kind: str, name: str, text: str) -> str | list[str]:
     return text
 
 
-def _write_broadcast(screen: MainScreen, seen: mail.Preview) -> None:
+def _write_broadcast(workspace: Workspace, seen: mail.Preview) -> None:
     from widgets.forms.compose import Compose, Written
 
-    keep = partial(screen.drafts.keep, "broadcast")
+    keep = partial(workspace.drafts.keep, "broadcast")
     form = Compose[Written](
         "Broadcast",
         _with_summary,
         foresee=lambda _: _foreseen(seen),
-        words=partial(_words, screen),
+        words=partial(_words, workspace),
         to=f"everybody · {count(len(seen.recipients), 'delivery')}",
         verb="Go on",
-        draft=screen.drafts.get("broadcast"),
+        draft=workspace.drafts.get("broadcast"),
         on_draft=lambda draft: keep(draft) if draft else None,
     )
-    screen.ask(form, None, then=lambda letter: _confirm_broadcast(screen, letter, seen))
+    workspace.ask(form, None, then=lambda letter: _confirm_broadcast(workspace, letter, seen))
 
 
 def _with_summary(letter: Written) -> Written:
@@ -169,7 +171,7 @@ def _with_summary(letter: Written) -> Written:
     return letter
 
 
-def _confirm_broadcast(screen: MainScreen, letter: Written, seen: mail.Preview) -> None:
+def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview) -> None:
     from widgets.forms.confirm import Confirm
 
     number = len(seen.recipients)
@@ -178,22 +180,22 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, seen: mail.Preview) 
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
     def act(_: str) -> Receipt:
-        return mail.broadcast(screen.seat, summary=letter.summary, content=letter.content)
+        return mail.broadcast(workspace.seat, summary=letter.summary, content=letter.content)
 
     def told(receipt: Receipt) -> str:
-        screen.drafts.keep("broadcast", {})
-        return written("broadcast", receipt)
+        workspace.drafts.keep("broadcast", {})
+        return written("sent", receipt)
 
-    screen.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(number, 'message')}"), told)
+    workspace.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(number, 'message')}"), told)
 
 
-def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: mail.Preview) -> None:
+def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Preview) -> None:
     from widgets.forms.confirm import Confirm
 
     quiet = set(seen.not_listening)
     names = tuple(name for name in _in_turn(subject.view, seen.recipients) if name not in quiet)
     if not names:
-        screen.toast("Nobody is left to ask.", severity="warning")
+        workspace.toast("Nobody is left to ask.", severity="warning")
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening)
@@ -202,19 +204,19 @@ def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: mail.Previ
         "Shut down the team",
         tuple(lines),
         lambda reason: reason,
-        verb=f"Ask all {len(names)}",
+        verb=f"Ask {count(len(names), 'agent')} to stop",
         field="reason",
-        draft=screen.drafts.get("shutdown_all"),
-        on_draft=partial(screen.drafts.keep, "shutdown_all"),
+        draft=workspace.drafts.get("shutdown_all"),
+        on_draft=partial(workspace.drafts.keep, "shutdown_all"),
     )
-    screen.ask(form, None, then=lambda reason: screen.dissolve(names, reason or None))
+    workspace.ask(form, None, then=lambda reason: workspace.background.stop_in_turn(names, reason or None))
 
 
-def _ask_to_stop(screen: MainScreen, names: tuple[str, ...], reason: str) -> tuple[Receipt, ...]:
+def _ask_to_stop(workspace: Workspace, names: tuple[str, ...], reason: str) -> tuple[Receipt, ...]:
     receipts: list[Receipt] = []
     for name in names:
         try:
-            receipts.append(requests.request_shutdown(screen.seat, agent=name, reason=reason or None))
+            receipts.append(requests.request_shutdown(workspace.seat, agent=name, reason=reason or None))
         except TeamError as error:
             asked = f"{listed(names[: len(receipts)])} asked; " if receipts else ""
             raise TeamError(error.code, f"{asked}{name}: {error.message}", error.hint, **error.facts) from error
@@ -223,14 +225,14 @@ def _ask_to_stop(screen: MainScreen, names: tuple[str, ...], reason: str) -> tup
 
 def _quoted(subject: Subject) -> Message | None:
     """The message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
-    one = subject.message
-    if one is None or subject.marked or one.sender == subject.me or subject.mode is Mode.DELIVERIES:
+    one = subject.selection.message
+    if one is None or subject.selection.marked or one.sender == subject.me or subject.mode is Mode.DELIVERIES:
         return None
     return one
 
 
 def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
-    names = (quoted.sender,) if quoted else subject.agents
+    names = (quoted.sender,) if quoted else subject.selection.agents
     summary = ""
     if quoted:
         former = safe_line(quoted.summary, 120)
@@ -238,8 +240,8 @@ def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
     return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
 
 
-def _foresee(screen: MainScreen, names: tuple[str, ...]) -> str:
-    return _foreseen(mail.preview(screen.seat, to=names))
+def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
+    return _foreseen(mail.preview(workspace.seat, to=names))
 
 
 def _foreseen(seen: mail.Preview) -> str:
@@ -250,10 +252,10 @@ def _foreseen(seen: mail.Preview) -> str:
     return " · ".join(parts)
 
 
-def _words(screen: MainScreen, summary: str) -> tuple[int, list[str]]:
+def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
     from store.protocol.summary import summary_warnings, words_of
 
-    language = screen.view.snapshot.config.language if screen.view else "any"
+    language = workspace.view.snapshot.config.language if workspace.view else "any"
     return len(words_of(summary)), summary_warnings(summary, language=language)
 
 
@@ -274,7 +276,7 @@ def _not_listening(names: Sequence[str]) -> list[str]:
     return [f"△ Not listening: {listed(names)}. What they get waits in their inbox."] if names else []
 
 
-DEEDS = {
+HANDLERS = {
     "message": message,
     "broadcast": broadcast,
     "shutdown": shutdown,

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from console.deeds.telling import count
-from console.deeds.writing import known_names
+from console.handlers.writing import known_names
 from console.subject import Subject
+from console.wording import count
+from console.workspace import Workspace
 from store.desk import failures
 from store.desk.failures import Forecast, Remedy
 from store.desk.seat import Receipt
 from store.message import Message
 from store.safe import safe_line
-
-if TYPE_CHECKING:
-    from console.screens.main import MainScreen
 
 Act = Callable[[Sequence[str], str], Receipt]
 
@@ -28,51 +25,57 @@ _SAYS = {
 }
 
 
-def retry(screen: MainScreen, subject: Subject) -> None:
+def retry(workspace: Workspace, subject: Subject) -> None:
     """Deliver again."""
-    _treat(screen, subject, Remedy.RETRY, lambda ids, _: failures.retry(screen.seat, ids=ids))
+    _treat(workspace, subject, Remedy.RETRY, lambda ids, _: failures.retry(workspace.seat, ids=ids))
 
 
-def redirect(screen: MainScreen, subject: Subject) -> None:
+def redirect(workspace: Workspace, subject: Subject) -> None:
     """Send to somebody else."""
-    _treat(screen, subject, Remedy.REDIRECT, lambda ids, to: failures.redirect(screen.seat, ids=ids, to=to), field="to")
+    _treat(
+        workspace,
+        subject,
+        Remedy.REDIRECT,
+        lambda ids, to: failures.redirect(workspace.seat, ids=ids, to=to),
+        field="to",
+    )
 
 
-def discard(screen: MainScreen, subject: Subject) -> None:
+def discard(workspace: Workspace, subject: Subject) -> None:
     """Set aside, with a reason."""
     _treat(
-        screen,
+        workspace,
         subject,
         Remedy.DISCARD,
-        lambda ids, why: failures.discard(screen.seat, ids=ids, reason=why),
+        lambda ids, why: failures.discard(workspace.seat, ids=ids, reason=why),
         field="reason",
     )
 
 
-def recall(screen: MainScreen, subject: Subject) -> None:
+def recall(workspace: Workspace, subject: Subject) -> None:
     """Take back."""
-    _treat(screen, subject, Remedy.RECALL, lambda ids, _: failures.recall(screen.seat, ids=ids))
+    _treat(workspace, subject, Remedy.RECALL, lambda ids, _: failures.recall(workspace.seat, ids=ids))
 
 
-def _treat(screen: MainScreen, subject: Subject, remedy: Remedy, act: Act, *, field: str = "") -> None:
-    ids = list(dict.fromkeys(one.message_id for one in subject.messages))
-    names = partial(known_names, screen, subject) if field == "to" else None
-    screen.act(
-        partial(failures.forecast, screen.seat, remedy, ids),
+def _treat(workspace: Workspace, subject: Subject, remedy: Remedy, act: Act, *, field: str = "") -> None:
+    ids = list(dict.fromkeys(one.message_id for one in subject.selection.messages))
+    names = partial(known_names, workspace, subject) if field == "to" else None
+    workspace.background.run(
+        partial(failures.forecast, workspace.seat, remedy, ids),
         None,
-        then=lambda seen: _confirm(screen, seen, act, field, names),
+        then=lambda seen: _confirm(workspace, seen, act, field, names),
     )
 
 
 def _confirm(
-    screen: MainScreen, seen: Forecast, act: Act, field: str, names: Callable[[], tuple[str, ...]] | None
+    workspace: Workspace, seen: Forecast, act: Act, field: str, names: Callable[[], tuple[str, ...]] | None
 ) -> None:
     from widgets.forms.confirm import Confirm
 
     title, effect, told = _SAYS[seen.remedy]
     fit = [one.message_id for one in seen.possible]
     if not fit:
-        screen.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
+        workspace.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
     lines = [f"{count(len(fit), 'message')}: each {effect}."]
     lines += [_named(one) for one in seen.possible[:5]]
@@ -88,10 +91,10 @@ def _confirm(
         field=field,
         required=bool(field),
         names=names,
-        draft=screen.drafts.get(purpose),
-        on_draft=partial(screen.drafts.keep, purpose),
+        draft=workspace.drafts.get(purpose),
+        on_draft=partial(workspace.drafts.keep, purpose),
     )
-    screen.ask(form, lambda receipt: f"✓ {count(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
+    workspace.ask(form, lambda receipt: f"✓ {count(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
 
 
 def _named(message: Message) -> str:
@@ -104,4 +107,4 @@ def _warned(receipt: Receipt) -> str:
     return "".join(f"\n△ {safe_line(one, 300)}" for one in receipt.warnings)
 
 
-DEEDS = {"retry": retry, "redirect": redirect, "discard": discard, "recall": recall}
+HANDLERS = {"retry": retry, "redirect": redirect, "discard": discard, "recall": recall}

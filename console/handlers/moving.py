@@ -7,48 +7,48 @@ from typing import TYPE_CHECKING
 
 from console.actions import Action, Group, actions_in, grouped
 from console.subject import Mode, Subject
+from console.workspace import Workspace
 
 if TYPE_CHECKING:
-    from console.screens.main import MainScreen
     from widgets.forms.help_panel import HelpRow
 
 
-def go(mode: Mode, screen: MainScreen, subject: Subject) -> None:
+def go(mode: Mode, workspace: Workspace, subject: Subject) -> None:
     """Go to a mode."""
-    screen.go(mode)
+    workspace.go(mode)
 
 
-def next_panel(screen: MainScreen, subject: Subject) -> None:
+def next_panel(workspace: Workspace, subject: Subject) -> None:
     """The next panel."""
-    screen.focus_next()
+    workspace.focus_next()
 
 
-def previous_panel(screen: MainScreen, subject: Subject) -> None:
+def previous_panel(workspace: Workspace, subject: Subject) -> None:
     """The panel before."""
-    screen.focus_previous()
+    workspace.focus_previous()
 
 
-def back(screen: MainScreen, subject: Subject) -> None:
+def back(workspace: Workspace, subject: Subject) -> None:
     """Back out of the innermost thing."""
-    screen.back()
+    workspace.back()
 
 
-def palette(screen: MainScreen, subject: Subject) -> None:
+def palette(workspace: Workspace, subject: Subject) -> None:
     """Find an action by its name."""
-    screen.app.action_command_palette()
+    workspace.app.action_command_palette()
 
 
-def show_help(screen: MainScreen, subject: Subject) -> None:
+def show_help(workspace: Workspace, subject: Subject) -> None:
     """All keys of this place."""
     from widgets.forms.help_panel import HelpPanel
 
     sections = [("Move", movement())]
-    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
+    found = grouped(actions_in(subject.mode, read_only=workspace.cannot_write))
     sections += [(str(group), tuple(_row(action, subject) for action in some)) for group, some in found.items()]
-    intro = getattr(screen.focused, "HELP", "") or ""
+    intro = getattr(workspace.focused, "HELP", "") or ""
     order = [Group.DECIDE, Group.WRITE, Group.DELIVER]
     sections.sort(key=lambda section: section[0] not in order)
-    screen.app.push_screen(HelpPanel(subject.mode.label, intro, tuple(sections)))
+    workspace.app.push_screen(HelpPanel(subject.mode.label, intro, tuple(sections)))
 
 
 def movement() -> tuple[HelpRow, ...]:
@@ -66,26 +66,28 @@ def movement() -> tuple[HelpRow, ...]:
     return tuple(HelpRow(" ".join(_written(key) for key in keys), words + ".") for words, keys in rows.items())
 
 
-def redraw(screen: MainScreen, subject: Subject) -> None:
+def redraw(workspace: Workspace, subject: Subject) -> None:
     """Read and draw everything anew."""
-    screen.redraw()
+    workspace.redraw()
 
 
-def theme(screen: MainScreen, subject: Subject) -> None:
-    """Change between dark and light."""
-    from console.looks import DARK, LIGHT
+def theme(workspace: Workspace, subject: Subject) -> None:
+    """Change between dark and light, for the next time too."""
+    from console.looks import other_theme, remember_theme
 
-    screen.app.theme = LIGHT if screen.app.current_theme.dark else DARK
+    present = workspace.app.current_theme
+    workspace.app.theme = other_theme(present.name, dark=present.dark)
+    remember_theme(workspace.app.theme)
 
 
-def suspend(screen: MainScreen, subject: Subject) -> None:
+def suspend(workspace: Workspace, subject: Subject) -> None:
     """Back to the shell."""
-    screen.app.action_suspend_process()
+    workspace.app.action_suspend_process()
 
 
-def leave(screen: MainScreen, subject: Subject) -> None:
+def leave(workspace: Workspace, subject: Subject) -> None:
     """Leave the console."""
-    screen.app.exit(0)
+    workspace.app.exit(0)
 
 
 def _row(action: Action, subject: Subject) -> HelpRow:
@@ -100,7 +102,7 @@ def _written(key: str) -> str:
     return names.get(key, key.replace("ctrl+", "^"))
 
 
-DEEDS = {
+HANDLERS = {
     "next_panel": next_panel,
     "previous_panel": previous_panel,
     "back": back,

@@ -9,41 +9,38 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from console.deeds.telling import count
 from console.panes.history import HistoryPane
 from console.subject import Subject
+from console.wording import count
+from console.workspace import Workspace
 from store.errors import Code, TeamError
 from store.message import Message
 from store.safe import safe_line
 from store.views.history import CSV_FIELDS, csv_row, history_json, log_line
 
-if TYPE_CHECKING:
-    from console.screens.main import MainScreen
 
-
-def export(screen: MainScreen, subject: Subject) -> None:
+def export(workspace: Workspace, subject: Subject) -> None:
     """Ask for a file name and write what the list shows."""
     from widgets.forms.confirm import Confirm
 
-    if not isinstance(screen.pane, HistoryPane):
+    if not isinstance(workspace.pane, HistoryPane):
         return
-    messages = screen.pane.rows.rows
-    more = "" if screen.pane.at_end else " Not all of the history is read yet; G reads on."
+    messages = workspace.pane.rows.rows
+    more = "" if workspace.pane.at_end else " Not all of the history is read yet; G reads on."
     form = Confirm[Path](
         "Export",
         (
             f"{count(len(messages), 'message')} as shown, newest first, to a new file.{more}",
             "Its name says the format.",
         ),
-        partial(write_export, messages, forbidden=screen.seat.team.root if screen.read_only else None),
+        partial(write_export, messages, forbidden=workspace.seat.team.root if workspace.read_only else None),
         verb=f"Write {len(messages):,}",
         field="file",
         required=True,
         draft={"words": "history.csv"},
     )
-    screen.ask(form, lambda path: f"✓ {count(len(messages), 'message')} in {safe_line(path, 200)}")
+    workspace.ask(form, lambda path: f"✓ {count(len(messages), 'message')} in {safe_line(path, 200)}")
 
 
 def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | None = None) -> Path:
@@ -91,4 +88,4 @@ def _log(messages: Sequence[Message]) -> str:
 
 _FORMATS: Mapping[str, Callable[[Sequence[Message]], str]] = {".csv": _csv, ".json": _json, ".log": _log}
 
-DEEDS = {"export": export}
+HANDLERS = {"export": export}

@@ -1,0 +1,20 @@
+"""Handlers of keys: one function for each action of the registry, taking the workspace and its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from console.subject import Subject
+from console.workspace import Workspace
+
+Handler = Callable[[Workspace, Subject], None]
+
+
+def handlers() -> Mapping[str, Handler]:
+    """Action id -> what it does; the modules are imported when the first key is pressed, not at the start."""
+    from console.handlers import deciding, delivering, exporting, looking, moving, writing
+
+    table: dict[str, Handler] = {}
+    for module in (deciding, writing, delivering, looking, exporting, moving):
+        table.update(module.HANDLERS)
+    return table

@@ -1,0 +1,90 @@
+"""Looking without writing: open, mark, filter, copy, snooze."""
+
+from __future__ import annotations
+
+from console.panes.needs import NeedsPane
+from console.panes.pane import ListPane
+from console.subject import Subject
+from console.wording import count
+from console.workspace import Workspace
+from store.safe import safe_line
+from widgets.row_list import RowList
+
+
+def open_row(workspace: Workspace, subject: Subject) -> None:
+    """Go into the thing under the cursor."""
+    if isinstance(workspace.pane, ListPane):
+        workspace.pane.open()
+
+
+def mark(workspace: Workspace, subject: Subject) -> None:
+    """Mark the row that has the focus."""
+    if isinstance(workspace.focused, RowList):
+        workspace.focused.action_mark()
+
+
+def snooze(workspace: Workspace, subject: Subject) -> None:
+    """Put the chosen items aside for a while."""
+    if isinstance(workspace.pane, NeedsPane) and (number := workspace.pane.snooze()):
+        workspace.toast(f"{number} snoozed for a quarter of an hour; Z shows them again")
+
+
+def wake(workspace: Workspace, subject: Subject) -> None:
+    """Show what is snoozed."""
+    if isinstance(workspace.pane, NeedsPane):
+        workspace.pane.wake()
+
+
+def filter_rows(workspace: Workspace, subject: Subject) -> None:
+    """Ask for words."""
+    if isinstance(workspace.pane, ListPane):
+        workspace.pane.filter()
+
+
+def raw(workspace: Workspace, subject: Subject) -> None:
+    """Change between read and plain texts."""
+    if isinstance(workspace.pane, ListPane):
+        plain = workspace.pane.toggle_raw()
+        workspace.toast("texts as they were written" if plain else "texts as they are meant")
+
+
+def copy_id(workspace: Workspace, subject: Subject) -> None:
+    """Copy the id of the request, else of the message, else the key of the row."""
+    selection = subject.selection
+    if selection.request is not None:
+        _copy(workspace, safe_line(selection.request.request_id), "id")
+    elif selection.message is not None:
+        _copy(workspace, safe_line(selection.message.message_id), "id")
+    elif selection.agents or selection.key:
+        _copy(workspace, safe_line(selection.agents[0] if selection.agents else selection.key), "name")
+
+
+def copy_text(workspace: Workspace, subject: Subject) -> None:
+    """Copy the text of what the detail shows."""
+    document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
+    if document is not None and document.source:
+        _copy(workspace, safe_line(document.source.rstrip()), "text")
+    else:
+        workspace.toast("There is no text to copy here.", severity="warning")
+
+
+def _copy(workspace: Workspace, text: str, what: str) -> None:
+    """Copy one line of safe text: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
+
+    Line breaks become `⏎`, since not every program that reads a terminal knows bracketed pastes.
+    """
+    workspace.app.copy_to_clipboard(text)
+    breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
+    workspace.toast(f"Copied the {what}, {count(len(text), 'character')}{breaks}")
+
+
+HANDLERS = {
+    "open": open_row,
+    "mark": mark,
+    "snooze": snooze,
+    "wake": wake,
+    "filter": filter_rows,
+    "raw": raw,
+    "copy_id": copy_id,
+    "copy_text": copy_text,
+}

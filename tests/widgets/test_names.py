@@ -1,0 +1,50 @@
+"""Names are shortened in the middle, and joined emoji are never broken apart."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.terminal import Canvas
+from store.views.rows import AgentState, RosterRow
+from widgets.cells import pad_name, shorten, text_of, width_of, wrap
+from widgets.drawing import Drawing
+from widgets.faces.roster import roster_lines
+
+FAMILY = "👩\u200d👩\u200d👧"
+
+
+@given(st.text(st.sampled_from("ab-日🙂\u0301"), max_size=40), st.integers(0, 30))
+def test_a_shortened_name_never_exceeds_its_cells(name: str, width: int) -> None:
+    assert width_of(((shorten(name, width), ""),)) <= width
+    assert width_of(((pad_name(name, width), ""),)) == width
+
+
+def test_names_that_differ_at_the_end_stay_different() -> None:
+    names = {shorten(f"agent-with-long-name-{number}", 14) for number in range(60)}
+    assert len(names) == 60
+    assert shorten("agent-with-long-name-17", 14) == "agent-…name-17"
+
+
+@pytest.mark.parametrize("width", [22, 30, 37])
+def test_the_roster_shows_the_end_of_a_long_name(width: int) -> None:
+    row = RosterRow("agent-with-quite-a-long-name-17", "member", AgentState.ACTIVE, unread=12)
+    line = text_of(roster_lines(row, Drawing(width, datetime.now(UTC), 1))[0])
+    assert "17" in line
+    assert "12" in line
+
+
+def test_wrapping_breaks_no_joined_emoji_apart() -> None:
+    lines = wrap(((FAMILY * 10, ""),), 8)
+    assert [text_of(line) for line in lines] == [FAMILY * 4, FAMILY * 4, FAMILY * 2]
+
+
+def test_what_follows_a_joined_emoji_is_placed_by_name() -> None:
+    """A terminal that does not join shows six cells where another shows two; the frame stands in both."""
+    canvas = Canvas()
+    canvas.update("\x1b[1;1H" + "." * 10)
+    out = canvas.update(f"\x1b[1;1H{FAMILY} done!!!│")
+    assert f"{FAMILY}\x1b[3G done!!!│" in out
