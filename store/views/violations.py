@@ -16,7 +16,7 @@ SEVERITIES = ("error", "warning", "notice")
 _BODY, _DIRECTION = 0, 1
 
 
-class Departures:
+class Violations:
     """Problems of single messages, judged once when a message comes; directions again when a role changes."""
 
     def __init__(self, config: TeamConfig) -> None:
