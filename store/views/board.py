@@ -11,6 +11,7 @@ from store.names import ALL
 from store.protocol.entries import EARLIEST, Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
 from store.recorded import RecordedFacts
+from store.schedule import CLOCKS_DIFFER
 from store.team import Condition, Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
@@ -38,7 +39,6 @@ class Board:
         self._complete = True
         self._oldest = 0.0
         self._recorded: RecordedFacts | None = None
-        self._now = EARLIEST
         self._start(TeamConfig())
 
     def update(
@@ -67,10 +67,9 @@ class Board:
         if self._is_another(snapshot, now, stale=stale):
             self._recorded = self._recorded if stale else snapshot.recorded
             self._start(snapshot.config)
-        self._now = now
-        self._deliveries.judge_at(now)
+        self._judge_at(now)
         if not stale:
-            self._apply(self._change(snapshot.messages), snapshot.missing)
+            self._apply(self._change(snapshot.messages, now), snapshot.missing)
         for message in history:
             self._remember(message)
         self._complete = complete
@@ -80,10 +79,11 @@ class Board:
         """Whether everything must be judged anew: by other settings, another audit trail, or a clock set back."""
         if snapshot.config is not self._config and snapshot.config != self._config:
             return True
-        return (not stale and snapshot.recorded is not self._recorded) or now < self._now
+        return not stale and (snapshot.recorded is not self._recorded or now + CLOCKS_DIFFER < self._now)
 
     def _start(self, config: TeamConfig) -> None:
         self._config = config
+        self._now = EARLIEST
         self._queue = Queue()
         self._inboxes = Inboxes()
         self._deliveries = Deliveries()
@@ -95,11 +95,17 @@ class Board:
         for entry in self._past.values():
             self._facts.add(entry)
 
-    def _change(self, messages: tuple[Message, ...]) -> Change:
+    def _judge_at(self, now: datetime) -> None:
+        self._now = max(now, self._now)
+        self._deliveries.judge_at(now)
+        self._violations.judge_at(now)
+
+    def _change(self, messages: tuple[Message, ...], now: datetime) -> Change:
         try:
             return self._queue.update(messages)
         except NoRoomError:
             self._start(self._config)
+            self._judge_at(now)
             return self._queue.update(messages)
 
     def _apply(self, change: Change, missing: frozenset[str]) -> None:

@@ -43,6 +43,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
     general = [
         *dict.fromkeys(evidence.problems),
         *departures.doubled(),
+        *departures.ahead(),
         *_twins(evidence),
         *_strangers(evidence),
         *_requests(evidence),
