@@ -14,6 +14,12 @@ from store.message import Message, from_record
 
 RecordOrder = tuple[datetime, int, float]
 """A moment, whether the trail knows nothing of it (1), and the place in the trail or else in the store."""
+STATE_KEYS = (
+    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
+    *("claimed_by", "lease_until", "token"),
+    *("attempts", "retry_count", "next_attempt_at", "error_message"),
+)
+"""Record keys that tell how far a message is on its way; they change while its words stay."""
 _DECODER = msgspec.json.Decoder()
 
 
@@ -54,6 +60,9 @@ class RecordedFacts:
 
     def __len__(self) -> int:
         return len(self._facts)
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._facts
 
     def get(self, message_id: str) -> RecordedFact | None:
         """What is on record of this message."""
@@ -129,6 +138,13 @@ def is_same(message: Message, recorded: Message) -> bool:
         and message.payload == recorded.payload
         and (message.created == recorded.created or message.created_at == recorded.created_at)
     )
+
+
+def reworded(message: Message, recorded: Message) -> Message:
+    """The message as it is on record, with the progress it has made since."""
+    progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
+    words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
+    return from_record({**words, **progress})
 
 
 def _understood(raw: bytes) -> Message | None:

@@ -15,7 +15,7 @@ from store.backends.yamlteam.ledger import Line, Record
 from store.backends.yamlteam.work import Change, changed_keys, with_keys
 from store.message import Message, Status, from_record
 from store.protocol.recording import is_answer
-from store.recorded import is_same
+from store.recorded import STATE_KEYS, is_same
 from store.team import Problem
 
 _RANKS: Mapping[str, int] = {
@@ -28,11 +28,6 @@ _RANKS: Mapping[str, int] = {
     Status.RECALLED: 3,
     Status.READ: 4,
 }
-_STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
-    *("claimed_by", "lease_until", "token"),
-    *("attempts", "retry_count", "next_attempt_at", "error_message"),
-)
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
 HEALED_ANSWER = "HEALED_ANSWER"
 """Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
@@ -196,7 +191,7 @@ def _compare(wanted: Message, here: Message, healing: Healing) -> None:
 
 def _reword(wanted: Message, here: Message, healing: Healing) -> None:
     """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
-    names = {*here.record, *wanted.record}.difference(_STATE_KEYS)
+    names = {*here.record, *wanted.record}.difference(STATE_KEYS)
     keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
     if _is_ahead(wanted, here):
         keys.update(_state_of(wanted, here))
@@ -229,7 +224,7 @@ def _is_ahead(one: Message, other: Message) -> bool:
 
 
 def _state_of(wanted: Message, here: Message) -> dict[str, Any]:
-    keys = {key: wanted.record.get(key) for key in _STATE_KEYS}
+    keys = {key: wanted.record.get(key) for key in STATE_KEYS}
     if wanted.read_by or here.read_by:
         keys["read_by"] = {**here.read_by, **wanted.read_by}
     if _RANKS.get(here.status, 9) > _RANKS.get(wanted.status, 9):
