@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from store.message import Message, from_record
 
+MIGRATE = "migrate"
+"""The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 RecordOrder = tuple[datetime, int, float]
 """A moment, whether the trail knows nothing of it (1), and the place in the trail or else in the store."""
 STATE_KEYS = (
@@ -31,6 +33,7 @@ class RecordedFact(Struct, frozen=True):
         at: When that line was written, by the clock of whoever wrote it; None when unreadable.
         created: When the message says that it was written.
         by_desk: Whether it was written through team-console; False for what somebody else put into the store.
+        in_time: Whether the line was written when the message was; else the message's own date counts, up to then.
         request_id: The request it answers, None for a question and for an answer that quotes no id.
         record: The record of an answer as JSON, empty for a question.
     """
@@ -42,6 +45,7 @@ class RecordedFact(Struct, frozen=True):
     by_desk: bool
     request_id: str | None = None
     record: bytes = b""
+    in_time: bool = True
 
 
 class RecordedFacts:
@@ -95,8 +99,8 @@ class RecordedFacts:
         moment = self._moments[place]
         if moment is None:
             return order[0], 0, place
-        own = None if fact.by_desk else fact.created
-        return (own if own is not None and own < moment else moment), 0, place
+        own = moment if fact.in_time else fact.created or order[0]
+        return min(own, moment), 0, place
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
@@ -138,6 +142,12 @@ def is_same(message: Message, recorded: Message) -> bool:
         and message.payload == recorded.payload
         and (message.created == recorded.created or message.created_at == recorded.created_at)
     )
+
+
+def vouched_for(action: str, facts: object) -> tuple[str, ...]:
+    """Ids of copied messages that team-console wrote in the team they came from."""
+    named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
+    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
 
 
 def reworded(message: Message, recorded: Message) -> Message:

@@ -25,12 +25,13 @@ def is_answer(message: Message) -> bool:
 
 
 def fact_of(
-    raw: bytes, record: Mapping[str, Any], *, line: int, at: datetime | None, by_desk: bool
+    raw: bytes, record: Mapping[str, Any], *, line: int, at: datetime | None, by_desk: bool, in_time: bool
 ) -> RecordedFact | None:
     """What a record on the trail tells of a request, None when it belongs to none.
 
     Args:
         raw: The record as JSON.
+        line, at, by_desk, in_time: As in `RecordedFact`.
     """
     if not _may_belong(record):
         return None
@@ -50,6 +51,7 @@ def fact_of(
         by_desk,
         None if is_question else read.request_id,
         b"" if is_question else raw,
+        in_time,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from store.backends.buffered import Changes
 from store.backends.sql.past import dump, facts_of
@@ -15,13 +15,14 @@ from store.clock import from_text
 from store.message import Message, from_record
 from store.protocol.reading import reading
 from store.protocol.recording import is_answer
-from store.recorded import RecordedFact, RecordedFacts, is_same, reworded
+from store.recorded import MIGRATE, RecordedFact, RecordedFacts, is_same, reworded, vouched_for
 from store.team import Problem
 
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
-_NOT_BY_DESK = frozenset({"heal", "migrate"})
+_NOT_BY_DESK = frozenset({"heal", MIGRATE})
 """Actions that carry what others wrote."""
+_SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"')
 
 
 def with_recorded(changes: Changes) -> list[tuple[str, dict[str, Any]]]:
@@ -51,13 +52,11 @@ class RecordedReader:
         return self._facts
 
     def _go_on(self, connection: Connection, last: int) -> None:
-        some = AUDIT.c.seq.between(self._reached + 1, last) & AUDIT.c.facts.contains(f'"{RECORDED}"')
+        some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(one) for one in _SOUGHT))
         wanted = select(AUDIT.c.seq, AUDIT.c.at, AUDIT.c.action, AUDIT.c.facts).where(some).order_by(AUDIT.c.seq)
         for line in connection.execute(wanted):
-            recorded = facts_of(line.facts).get(RECORDED)
-            if isinstance(recorded, Mapping):
-                for fact in _facts(recorded, line):
-                    self._facts.add(fact)
+            for fact in _facts(facts_of(line.facts), line):
+                self._facts.add(fact)
         self._reached = last
 
 
@@ -77,16 +76,27 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
         tx.record("heal", changed=changed)
 
 
-def _facts(recorded: Mapping[str, Any], line: Any) -> Iterable[RecordedFact]:
-    at, by_desk = from_text(line.at), line.action not in _NOT_BY_DESK
+def _facts(facts: Mapping[str, Any], line: Any) -> Iterable[RecordedFact]:
+    at, in_time, vouched = from_text(line.at), line.action not in _NOT_BY_DESK, vouched_for(line.action, facts)
+    recorded = facts.get(RECORDED)
+    if not isinstance(recorded, Mapping):
+        # A line of an earlier version names the messages it wrote and does not hold them.
+        ids = [facts.get("question"), *_list(facts.get("ids"))] if in_time and "request_id" in facts else []
+        recorded = {"questions": ids}
     for message_id in _list(recorded.get("questions")):
         if isinstance(message_id, str):
-            yield RecordedFact(message_id, line.seq, at, None, by_desk)
+            ours = in_time or message_id in vouched
+            yield RecordedFact(message_id, line.seq, at, None, ours, in_time=in_time)
     for record in _list(recorded.get("answers")):
         message = _understood(record)
         if message is not None:
             request_id, raw = reading(message).request_id, dump(record).encode("utf-8", "backslashreplace")
-            yield RecordedFact(message.message_id, line.seq, at, message.created_at, by_desk, request_id, raw)
+            ours = in_time or message.message_id in vouched
+            yield RecordedFact(
+                message.message_id, line.seq, at, message.created_at, ours, request_id, raw, in_time=in_time
+            )
+    for message_id in vouched:
+        yield RecordedFact(message_id, line.seq, at, None, True, in_time=False)
 
 
 def _list(value: object) -> list[Any]:

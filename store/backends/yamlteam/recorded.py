@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,18 +13,18 @@ from store.backends.yamlteam.disk import Disk
 from store.clock import from_text
 from store.protocol.recording import fact_of
 from store.protocol.registry import KINDS
-from store.recorded import RecordedFacts
+from store.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 
 _BLOCK = 1 << 22
 _SEAL = 256
 """Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
-_NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", "migrate"})
+_NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
 
 
 def _marks() -> tuple[bytes, ...]:
     """Bytes of which a line that concerns a request holds at least one. Few and short: a long trail is searched."""
-    common = ("request", "_REQUEST", "_RESULT", "in_reply_to", "approve", '"void"')
+    common = ("request", "_REQUEST", "_RESULT", "in_reply_to", "approve", '"void"', f'"{MIGRATE}"')
     names = (kind.name for kind in KINDS.values() if kind.opens or kind.answers or kind.withdraws)
     others = (name for name in names if not any(one in name for one in common))
     return tuple(one.encode() for one in (*common, *others))
@@ -37,6 +37,7 @@ class _Line(Struct):
     seq: int = 0
     at: str = ""
     action: str = ""
+    facts: msgspec.Raw = msgspec.Raw()
     writes: list[msgspec.Raw] = field(default_factory=list)
     noted: list[msgspec.Raw] = field(default_factory=list)
     void: int = 0
@@ -102,19 +103,30 @@ class RecordedReader:
             return
         if line.void:
             self._facts = self._facts.without(line.void)
-        by_desk = line.action not in _NOT_BY_DESK
+        in_time = line.action not in _NOT_BY_DESK
+        vouched = vouched_for(line.action, _decoded(line.facts))
         for raw in line.noted:
-            self._add(raw, line, by_desk=False)
+            self._add(raw, line, vouched, in_time=False)
         for raw in line.writes:
-            self._add(raw, line, by_desk=by_desk)
+            self._add(raw, line, vouched, in_time=in_time)
+        for message_id in vouched:
+            self._facts.add(RecordedFact(message_id, line.seq, from_text(line.at), None, True, in_time=False))
 
-    def _add(self, raw: msgspec.Raw, line: _Line, *, by_desk: bool) -> None:
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):
-            record = _RECORDS.decode(raw)
-            if isinstance(record, dict):
-                fact = fact_of(bytes(raw), record, line=line.seq, at=from_text(line.at), by_desk=by_desk)
-                if fact is not None:
-                    self._facts.add(fact)
+    def _add(self, raw: msgspec.Raw, line: _Line, vouched: Container[str], *, in_time: bool) -> None:
+        record = _decoded(raw)
+        if isinstance(record, dict):
+            ours = in_time or record.get("message_id") in vouched
+            at = from_text(line.at)
+            fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
+            if fact is not None:
+                self._facts.add(fact)
+
+
+def _decoded(raw: msgspec.Raw) -> object:
+    try:
+        return _RECORDS.decode(raw) if raw else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _candidates(data: bytes) -> Iterator[bytes]:
