@@ -16,6 +16,10 @@ OVERDUE_AFTER = timedelta(minutes=5)
 """A message still pending after this long waits too long (seed 003 "Message Persistence")."""
 EXPIRE_AFTER = timedelta(days=7)
 """A message that nobody could be given for this long is expired."""
+MAX_LEASE = EXPIRE_AFTER
+"""The longest claim: a message is not held longer than one is kept waiting."""
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""How far clocks of honest writers may be apart; a date further ahead is not believed."""
 ON_ITS_WAY = frozenset({str(Status.PENDING), str(Status.RETRY)})
 """Statuses the router's poll selects (requirement 220)."""
 _BETWEEN_TRIES = ON_ITS_WAY | {str(Status.EXPIRED), str(Status.RECALLED)}
@@ -55,17 +59,23 @@ def lease_end(message: Message) -> datetime | None:
 
 
 def is_held(message: Message, now: datetime) -> bool:
-    """Whether somebody has a claim on the message that has not run out."""
+    """Whether somebody has a claim on the message that has not run out.
+
+    A claim longer than any that can be made is over: it was made by a clock that was ahead.
+    """
     end = lease_end(message)
-    return message.status == Status.CLAIMED and end is not None and end > now
+    return message.status == Status.CLAIMED and end is not None and now < end <= now + MAX_LEASE
 
 
 def is_due(message: Message, now: datetime) -> bool:
-    """Whether the router should try it now: waiting with its time come, or a claim that ran out (decision D3)."""
+    """Whether the router should try it now: waiting with its time come, or a claim that ran out (decision D3).
+
+    A next try later than a message is kept waiting was set by a clock that was ahead; it is due.
+    """
     if message.status == Status.CLAIMED:
         return not is_held(message, now)
     moment = next_attempt(message)
-    return message.status in ON_ITS_WAY and (moment is None or moment <= now)
+    return message.status in ON_ITS_WAY and (moment is None or not now < moment <= now + EXPIRE_AFTER)
 
 
 def expires_at(message: Message) -> datetime | None:

@@ -16,6 +16,7 @@ from store.clock import Clock
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 from store.message import Message
+from store.recorded import RecordedFacts
 
 
 class Condition(StrEnum):
@@ -118,6 +119,7 @@ class Snapshot(Struct, frozen=True):
         left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
+        recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
     """
 
     revision: str
@@ -131,6 +133,7 @@ class Snapshot(Struct, frozen=True):
     left_out: int = 0
     missing: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
+    recorded: RecordedFacts | None = None
 
     @property
     def is_known(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
 from store.clock import from_text
+from store.config import TeamConfig
 from store.desk.failures import archive_and_remove
 from store.desk.inbox import readable
 from store.desk.seat import Seat
@@ -72,8 +73,7 @@ def clear(seat: Seat, *, older_than_days: float = DEFAULT_DAYS, delete_archived:
     _check_age(older_than_days)
     with seat.team.transaction(actor=seat.actor, action="clear", wait=seat.wait) as tx:
         old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
-        stay = bound(tx.everything()) if old else frozenset()
-        gone = [one for one in old if one.message_id not in stay]
+        gone = _free(tx.everything(), old, tx.config)
         if gone:
             _log(tx, gone, older_than_days)
         for one in gone:
@@ -87,8 +87,7 @@ def forecast(seat: Seat, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     _check_age(older_than_days)
     snapshot = readable(seat.team.snapshot())
     old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
-    stay = bound(snapshot.messages) if old else frozenset()
-    gone = [one for one in old if one.message_id not in stay]
+    gone = _free(snapshot.messages, old, snapshot.config)
     return Cleared(_by_status(gone), _size(gone), len(old) - len(gone))
 
 
@@ -99,6 +98,12 @@ def _check_age(days: float) -> None:
 
 def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
     return [one for one in messages if one.status in _FINISHED and (end := _ended(one)) is not None and end < limit]
+
+
+def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig) -> list[Message]:
+    """Those of the old messages on which nothing rests."""
+    stay = bound(messages, config=config, leaving=[one.message_id for one in old]) if old else frozenset()
+    return [one for one in old if one.message_id not in stay]
 
 
 def _ended(message: Message) -> datetime | None:

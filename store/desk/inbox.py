@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from store.clock import from_text, to_text
+from store.clock import to_text
 from store.config import TeamConfig
 from store.desk.seat import Receipt, Seat
 from store.desk.upkeep import settle
@@ -18,6 +18,7 @@ from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.names import check_name
 from store.protocol.reading import reading
+from store.schedule import MAX_LEASE, is_held
 from store.team import Problem, Snapshot, Transaction
 
 
@@ -64,8 +65,10 @@ def receive(
         TeamError: `INVALID_NAME`, `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
     """
     check_name(agent, field="agent")
-    if lease is not None and not 0 < lease <= 31_536_000:
-        raise TeamError(Code.INVALID_FIELD, f"lease: {lease} is not a number of seconds above 0", "Give --lease 60.")
+    longest = MAX_LEASE.total_seconds()
+    if lease is not None and not 0 < lease <= longest:
+        what = f"is longer than {longest:.0f} seconds" if lease > longest else "is not a number of seconds above 0"
+        raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     if not mark_read:
@@ -204,8 +207,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
 def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
     if message.status != Status.CLAIMED or not message.is_addressed_to(agent):
         return False
-    until = from_text(str(message.envelope("lease_until") or ""))
-    return until is None or until <= now
+    return not is_held(message, now)
 
 
 def _addressees(tx: Transaction, message: Message) -> list[str]:

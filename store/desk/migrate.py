@@ -17,6 +17,7 @@ from store.errors import Code, TeamError
 from store.locations import DATABASE_SUFFIXES, is_team, needing_packages, open_team
 from store.message import Message, Status
 from store.names import ALL, USER, is_name
+from store.recorded import RecordedFacts
 from store.redact import redact
 from store.team import AuditLine, Team, Transaction
 
@@ -103,6 +104,7 @@ class _Migration:
         self._wait = wait
         self._progress = progress
         self._done = Migrated()
+        self._recorded: RecordedFacts | None = None
         self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
         if self._trail and self._trail == list(reversed(source.audit(limit=_EVERYTHING))):
             text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
@@ -120,6 +122,7 @@ class _Migration:
         if pushed:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
+        self._recorded = snapshot.recorded
         self._copy_live(snapshot.messages)
         names = self._names(snapshot.config, snapshot.messages)
         archives = {name: list(_history(self._source, name)) for name in names}
@@ -147,7 +150,7 @@ class _Migration:
                 else:
                     self._done.differing.append(message.message_id)
             if self._done.live or self._done.updated:
-                facts = {"live": self._done.live, "updated": self._done.updated}
+                facts = {"live": self._done.live, "updated": self._done.updated, **self._vouched(messages)}
                 tx.record("migrate", source=self._source.location, **facts)
         self._progress("messages", self._done.live)
 
@@ -162,9 +165,15 @@ class _Migration:
                 for message in chunk:
                     self._copy_attachment(tx, message)
                     tx.archive(name, message)
-                tx.record("migrate", source=self._source.location, archive=name, entries=len(chunk))
+                tx.record("migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk))
             self._done.archived += len(chunk)
             self._progress("archive entries", self._done.archived)
+
+    def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
+        """Which requests and answers the source's audit trail has as written by team-console."""
+        recorded = self._recorded
+        ids = [one.message_id for one in messages if recorded is not None and recorded.is_by_desk(one.message_id)]
+        return {"by_desk": ids} if ids else {}
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:
         value = message.payload.get("attachment")

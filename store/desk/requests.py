@@ -19,6 +19,8 @@ from store.permissions import may_answer
 from store.protocol.answering import VERDICT_ONLY, answers
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
+from store.protocol.registry import SUPERSEDING
+from store.protocol.succession import superseders
 from store.team import Transaction
 
 
@@ -219,12 +221,18 @@ def _refuse_answered(
 
 
 def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:
-    if kind is not RequestKind.PLAN:
+    if kind not in SUPERSEDING:
         return
-    plans = [one for one in tx.select(types=(question.type,)) if one.sender == question.sender]
-    ids = [one.message_id for one in plans]
-    if question.message_id in ids and ids[-1] != question.message_id and plans[-1].created >= question.created:
-        newer = plans[-1].request_id
+    if tx.get(question.message_id) is None:
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"{request_id} is not open any more: it left the queue unanswered, because a later one took its place",
+            f"If it still matters, let {question.sender} hand it in again.",
+            request_id=request_id,
+        )
+    later = superseders(tx.everything()).get(question.message_id)
+    if later is not None:
+        newer = later.request_id
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"{request_id} was superseded by {newer}",

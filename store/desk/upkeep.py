@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from store.config import TeamConfig
 from store.message import Message, Status
+from store.permissions import may_answer
+from store.protocol.answering import answers, withdraws
+from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
+from store.protocol.succession import superseders
 from store.team import Problem, Transaction
 
 if TYPE_CHECKING:
@@ -60,7 +65,7 @@ def settle(tx: Transaction) -> int:
     leaving = [one for number, one in enumerate(read) if number < too_many or _older(one, limit)]
     if not leaving:
         return 0
-    stay = bound(tx.everything())
+    stay = bound(tx.everything(), config=config, leaving=[one.message_id for one in leaving])
     gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one.message_id)]
     for one in gone:
         tx.remove(one)
@@ -69,9 +74,32 @@ def settle(tx: Transaction) -> int:
     return len(gone)
 
 
-def bound(messages: Sequence[Message]) -> frozenset[str]:
-    """Ids of messages that the present state still rests on, whatever their own status is."""
-    return frozenset((*_threads(messages), *_membership(messages)))
+def bound(
+    messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[str] = ()
+) -> frozenset[str]:
+    """Ids of messages that the present state still rests on, whatever their own status is.
+
+    A request stays with everything said about it while it is open, and so does what superseded a request that stays:
+    without it the older one would be open again.
+
+    Args:
+        leaving: Ids of messages that go unless they are bound.
+    """
+    threads = _threads(messages)
+    newer = superseders(messages)
+    gone = set(leaving)
+    kept: set[str] = {key for key, thread in threads.items() if _is_unsettled(thread, key, config, newer)}
+    kept.update(key for message_id, key in _questions(threads) if message_id in newer and message_id not in gone)
+    waiting = list(kept)
+    while waiting:
+        for message_id, _ in _questions({key: threads[key] for key in (waiting.pop(),)}):
+            later = newer.get(message_id)
+            key = reading(later).request_id if later is not None else None
+            if key is not None and key not in kept:
+                kept.add(key)
+                waiting.append(key)
+    members = (message.message_id for key in kept for message in threads[key])
+    return frozenset((*members, *_membership(messages)))
 
 
 def _older(message: Message, limit: datetime) -> bool:
@@ -79,21 +107,43 @@ def _older(message: Message, limit: datetime) -> bool:
     return moment is not None and moment < limit
 
 
-def _threads(messages: Iterable[Message]) -> Iterable[str]:
+def _threads(messages: Iterable[Message]) -> dict[str, list[Message]]:
     threads: dict[str, list[Message]] = {}
-    unanswered: set[str] = set()
-    for one in messages:
-        seen = reading(one)
-        if seen.request_id is None:
-            continue
-        threads.setdefault(seen.request_id, []).append(one)
-        if seen.kind is not None and seen.kind.opens is not None:
-            unanswered.add(seen.request_id)
-    for request_id, members in threads.items():
-        answered = any((kind := reading(one).kind) is not None and kind.answers is not None for one in members)
-        settled = all(one.status == Status.READ for one in members)
-        if not settled or (request_id in unanswered and not answered):
-            yield from (one.message_id for one in members)
+    for message in messages:
+        request_id = reading(message).request_id
+        if request_id is not None:
+            threads.setdefault(request_id, []).append(message)
+    return threads
+
+
+def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, str]]:
+    """Message id and request id of each question."""
+    for key, thread in threads.items():
+        for message in thread:
+            if reading(message).opens is not None:
+                yield message.message_id, key
+
+
+def _is_unsettled(
+    thread: Sequence[Message], request_id: str, config: TeamConfig, newer: Mapping[str, Message]
+) -> bool:
+    """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
+    if any(message.status != Status.READ for message in thread):
+        return True
+    return any(
+        (kind := reading(question).opens) is not None
+        and question.message_id not in newer
+        and not any(_ends(message, question, kind, request_id, config) for message in thread)
+        for question in thread
+    )
+
+
+def _ends(message: Message, question: Message, kind: RequestKind, request_id: str, config: TeamConfig) -> bool:
+    """Whether `message` ends the request: an answer of somebody who may give it, or its withdrawal."""
+    if withdraws(message, question, request_id):
+        return True
+    may = may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0])
+    return may and answers(message, kind, request_id)
 
 
 def _membership(messages: Sequence[Message]) -> Iterable[str]:

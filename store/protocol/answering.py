@@ -13,8 +13,19 @@ VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Whether `message` claims to answer the request `request_id` of this kind."""
     seen = reading(message)
-    if seen.kind is None or seen.request_id != request_id or seen.opens is not None:
+    if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
     return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
+
+
+def withdraws(message: Message, question: Message, request_id: str) -> bool:
+    """Whether `message` takes back the request: only its asker can."""
+    seen = reading(message)
+    return (
+        seen.kind is not None
+        and seen.kind.withdraws
+        and seen.request_id == request_id
+        and message.sender == question.sender
+    )

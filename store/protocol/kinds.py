@@ -45,6 +45,8 @@ class Kind(Struct, frozen=True):
         opens: The request it opens, if any.
         answers: The request it answers, if any.
         source: Seed and line or section.
+        supersedes: Whether a later question of this kind by the same author replaces an open one.
+        withdraws: Whether it takes back an open request of its own sender, with a reason.
     """
 
     name: str
@@ -56,3 +58,5 @@ class Kind(Struct, frozen=True):
     opens: RequestKind | None = None
     answers: RequestKind | None = None
     source: str = ""
+    supersedes: bool = False
+    withdraws: bool = False

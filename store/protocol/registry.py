@@ -32,8 +32,10 @@ def _sendmessage(
     priority: Priority = _MEDIUM,
     opens: RequestKind | None = None,
     answers: RequestKind | None = None,
+    supersedes: bool = False,
 ) -> Kind:
-    return Kind(name, Family.SENDMESSAGE, meaning, direction, door, priority, opens, answers, f"001 section {source}")
+    place = f"001 section {source}"
+    return Kind(name, Family.SENDMESSAGE, meaning, direction, door, priority, opens, answers, place, supersedes)
 
 
 def _messenger(name: str, meaning: str, direction: str, priority: Priority, opens: RequestKind | None = None) -> Kind:
@@ -81,11 +83,18 @@ _ALL = (
         *("plan_approval_request", "Hands in a plan and waits for the verdict.", "Agent -> Lead", PLAN, "2.5, 5.4"),
         priority=_HIGH,
         opens=_ASK.PLAN,
+        supersedes=True,
     ),
     _sendmessage(
         *("plan_approval_response", "Approves a plan, or rejects it with feedback.", "Lead -> Agent", VERDICT, "2.5"),
         priority=_HIGH,
         answers=_ASK.PLAN,
+    ),
+    Kind(
+        *("request_withdrawn", Family.SENDMESSAGE, "Takes back a request of its own, with the reason.", "Any -> Any"),
+        door=READ_ONLY,
+        source="D21",
+        withdraws=True,
     ),
     _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", _HIGH),
     _messenger("review", "Asks for a review of an artifact.", "Any -> Any", _MEDIUM),
@@ -155,6 +164,9 @@ _ALL = (
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
 """Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
+
+SUPERSEDING = frozenset(kind.opens for kind in _ALL if kind.supersedes and kind.opens is not None)
+"""Requests of which an author has one open at a time: a later one replaces it."""
 
 CARRIERS = frozenset({"message", "broadcast"})
 """Types whose content may carry a sprint message, `NAME: {json}`."""

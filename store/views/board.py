@@ -8,20 +8,22 @@ from datetime import datetime
 from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL
-from store.protocol.entries import Change, Entry, NoRoomError, Queue
+from store.protocol.entries import EARLIEST, Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
+from store.recorded import RecordedFacts
+from store.schedule import CLOCKS_DIFFER
 from store.team import Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
+from store.views.damaged_requests import DamagedRequests
 from store.views.deliveries import Deliveries
-from store.views.departures import Departures
 from store.views.facts import Facts
 from store.views.findings import Evidence, findings
-from store.views.harmed import Harmed
 from store.views.inboxes import Inboxes
+from store.views.last_seen import LastSeen
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
-from store.views.voices import Voices
+from store.views.violations import Violations
 
 
 class Board:
@@ -29,11 +31,12 @@ class Board:
 
     def __init__(self, me: str) -> None:
         self._me = me
-        self._voices = Voices()
+        self._last_seen = LastSeen()
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
         self._oldest = 0.0
+        self._recorded: RecordedFacts | None = None
         self._start(TeamConfig())
 
     def update(
@@ -58,35 +61,49 @@ class Board:
             complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
                 called missing or unasked for that an archived message may explain.
         """
-        if snapshot.config is not self._config and snapshot.config != self._config:
-            self._start(snapshot.config)
-        self._deliveries.judge_at(now)
         stale = not snapshot.is_known
+        if self._is_another(snapshot, now, stale=stale):
+            self._recorded = self._recorded if stale else snapshot.recorded
+            self._start(snapshot.config)
+        self._judge_at(now)
         if not stale:
-            self._apply(self._change(snapshot.messages), snapshot.missing)
+            self._apply(self._change(snapshot.messages, now), snapshot.missing)
         for message in history:
             self._remember(message)
         self._complete = complete
         return self._freeze(snapshot, now, stale=stale, bodies=bodies)
 
+    def _is_another(self, snapshot: Snapshot, now: datetime, *, stale: bool) -> bool:
+        """Whether everything must be judged anew: by other settings, another audit trail, or a clock set back."""
+        if snapshot.config is not self._config and snapshot.config != self._config:
+            return True
+        return not stale and (snapshot.recorded is not self._recorded or now + CLOCKS_DIFFER < self._now)
+
     def _start(self, config: TeamConfig) -> None:
         self._config = config
+        self._now = EARLIEST
         self._queue = Queue()
         self._inboxes = Inboxes()
         self._deliveries = Deliveries()
-        self._departures = Departures(config)
+        self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))
-        self._live = (self._inboxes, self._deliveries, self._departures, self._attention)
-        self._voices.clear_live()
-        self._facts = Facts(config)
+        self._live = (self._inboxes, self._deliveries, self._violations, self._attention)
+        self._last_seen.clear_live()
+        self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
 
-    def _change(self, messages: tuple[Message, ...]) -> Change:
+    def _judge_at(self, now: datetime) -> None:
+        self._now = max(now, self._now)
+        self._deliveries.judge_at(now)
+        self._violations.judge_at(now)
+
+    def _change(self, messages: tuple[Message, ...], now: datetime) -> Change:
         try:
             return self._queue.update(messages)
         except NoRoomError:
             self._start(self._config)
+            self._judge_at(now)
             return self._queue.update(messages)
 
     def _apply(self, change: Change, missing: frozenset[str]) -> None:
@@ -94,7 +111,7 @@ class Board:
         for entry in change.removed:
             for fold in self._live:
                 fold.remove(entry)
-            self._voices.remove(entry)
+            self._last_seen.remove(entry)
             self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
@@ -104,7 +121,7 @@ class Board:
             self._forget(entry.message.message_id)
             for fold in self._live:
                 fold.add(entry)
-            self._voices.add(entry)
+            self._last_seen.add(entry)
             self._facts.heard(entry)
             if entry.is_fact:
                 self._facts.add(entry)
@@ -112,9 +129,9 @@ class Board:
     def _leave(self, entry: Entry, *, counts: bool) -> None:
         """A message that left the queue was archived, so it still `counts`; one that was changed or lost does not."""
         message_id = entry.message.message_id
-        gone = counts and not self._departures.is_live(message_id)
+        gone = counts and not self._violations.is_live(message_id)
         if gone:
-            self._voices.remember(entry)
+            self._last_seen.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
@@ -131,7 +148,7 @@ class Board:
             self._facts.remove(entry)
 
     def _remember(self, message: Message) -> None:
-        if self._departures.is_live(message.message_id):
+        if self._violations.is_live(message.message_id):
             return
         self._left.discard(message.message_id)
         known = self._past.get(message.message_id)
@@ -139,7 +156,7 @@ class Board:
             return
         self._oldest -= 1.0
         entry = Entry(message, known.place if known is not None else self._oldest)
-        self._voices.remember(entry)
+        self._last_seen.remember(entry)
         self._facts.heard(entry)
         if known is not None:
             self._facts.remove(known)
@@ -149,13 +166,13 @@ class Board:
             self._facts.add(entry)
 
     def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool) -> View:
-        facts, ledger = self._facts, self._facts.ledger
-        facts.refresh(now, self._voices, complete=self._complete)
-        self._departures.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
+        facts, requests = self._facts, self._facts.requests
+        facts.refresh(now, self._last_seen, complete=self._complete)
+        self._violations.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
         self._inboxes.meet(self._everybody())
         scene = self._scene(now)
         rows = roster(scene)
-        harmed = Harmed(snapshot.damaged & self._left)
+        damaged = DamagedRequests(snapshot.damaged & self._left)
         return View(
             revision=snapshot.revision,
             now=now,
@@ -163,11 +180,11 @@ class Board:
             snapshot=snapshot,
             roster=rows,
             inboxes=self._inboxes.frozen(),
-            requests=harmed.requests(ledger.rows),
-            attention=harmed.attention(self._attention.items(self._waiting(scene, snapshot))),
+            requests=damaged.requests(requests.rows),
+            attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
             deliveries=self._deliveries.rows,
             batches=facts.sprint.batches,
-            lifecycles=facts.lives.rows,
+            lifecycles=facts.lifecycles.rows,
             counts=self._inboxes.counts,
             findings=findings(self._evidence(snapshot, rows)),
             stale=stale,
@@ -178,7 +195,7 @@ class Board:
         members = frozenset(self._facts.team.roles)
         if self._config.declared:
             return members
-        return members.union(self._voices.names, self._inboxes.named) - {ALL}
+        return members.union(self._last_seen.names, self._inboxes.named) - {ALL}
 
     def _scene(self, now: datetime) -> Scene:
         facts = self._facts
@@ -188,37 +205,37 @@ class Board:
             me=self._me,
             team=facts.team,
             stops=facts.stops,
-            voices=self._voices,
+            last_seen=self._last_seen,
             inboxes=self._inboxes.by_agent,
-            open=facts.ledger.open,
-            plans=facts.ledger.plan_states(),
+            open=facts.requests.open,
+            plans=facts.requests.plan_states(),
             work=facts.sprint.work,
         )
 
     def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:
-        ledger = self._facts.ledger
+        requests = self._facts.requests
         return Waiting(
             scene=scene,
-            blocking=Blocking(ledger.open, self._facts.sprint),
-            open=ledger.open,
-            flagged=ledger.flagged.values(),
+            blocking=Blocking(requests.open, self._facts.sprint),
+            open=requests.open,
+            flagged=requests.flagged,
             failed=self._deliveries.failed,
             problems=snapshot.problems,
-            twins=[entry for entries in ledger.twins.values() for entry in entries],
-            shutdown=lambda request_id: ledger.row(request_id, RequestKind.SHUTDOWN),
+            twins=[entry for entries in requests.twins.values() for entry in entries],
+            shutdown=lambda request_id: requests.row(request_id, RequestKind.SHUTDOWN),
         )
 
     def _evidence(self, snapshot: Snapshot, rows: tuple[RosterRow, ...]) -> Evidence:
-        ledger = self._facts.ledger
+        requests = self._facts.requests
         return Evidence(
             config=self._config,
             problems=snapshot.problems,
-            departures=self._departures,
+            departures=self._violations,
             roster=rows,
-            flagged=ledger.flagged.values(),
-            orphans=ledger.orphans,
-            twins=ledger.twins,
-            lifecycles=self._facts.lives.rows,
+            flagged=requests.flagged,
+            orphans=requests.orphans,
+            twins=requests.twins,
+            lifecycles=self._facts.lifecycles.rows,
             drift=self._facts.drift,
             complete=self._complete,
         )

@@ -8,13 +8,14 @@ from store.config import TeamConfig
 from store.protocol.entries import Entry, Order
 from store.protocol.members import CREATED, MEMBERSHIP, Membership, membership
 from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from store.recorded import RecordedFacts
 from store.team import Problem
 from store.views.drift import drift
-from store.views.ledger import Ledger
-from store.views.lives import Lives
+from store.views.last_seen import LastSeen
+from store.views.lifecycle_index import LifecycleIndex
 from store.views.ordered import Ordered
+from store.views.requests.index import RequestIndex
 from store.views.sprint import BATCH_FACTS, Sprint, sprint
-from store.views.voices import Voices
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})
 
@@ -22,9 +23,9 @@ _SHUTDOWN = frozenset({REQUEST, RESPONSE})
 class Facts:
     """Folds over facts. Each part is rebuilt only when a fact of its own came, changed or went."""
 
-    def __init__(self, config: TeamConfig) -> None:
-        self.ledger = Ledger(config)
-        self.lives = Lives()
+    def __init__(self, config: TeamConfig, recorded: RecordedFacts | None = None) -> None:
+        self.requests = RequestIndex(config, recorded)
+        self.lifecycles = LifecycleIndex()
         self.team: Membership = membership(config, ())
         self.stops: dict[str, Stop] = {}
         self.sprint = Sprint()
@@ -38,22 +39,22 @@ class Facts:
 
     def add(self, entry: Entry) -> None:
         """A fact came."""
-        self.ledger.add(entry)
-        self.lives.add(entry)
+        self.requests.add(entry)
+        self.lifecycles.add(entry)
         self._sort_in(entry, present=True)
 
     def remove(self, entry: Entry) -> None:
         """A fact was changed or is a copy; what replaces it is added apart."""
-        self.ledger.remove(entry)
-        self.lives.remove(entry)
+        self.requests.remove(entry)
+        self.lifecycles.remove(entry)
         self._sort_in(entry, present=False)
 
     def heard(self, entry: Entry) -> None:
         """A message of any kind came or went."""
         if is_speech(entry):
-            self.ledger.heard(entry.message.sender)
+            self.requests.heard(entry.message.sender)
 
-    def refresh(self, now: datetime, voices: Voices, *, complete: bool) -> None:
+    def refresh(self, now: datetime, last_seen: LastSeen, *, complete: bool) -> None:
         """Bring every part up to date; `complete` says whether all archived facts are known."""
         self._dirty |= {names for names, _ in self._left}
         self._left.clear()
@@ -65,10 +66,10 @@ class Facts:
         if BATCH_FACTS in self._dirty:
             self.sprint = sprint(self._batches.rows)
         self._dirty.clear()
-        self.ledger.refresh(now, voices=voices, team=self.team)
-        self.lives.touch(self.ledger.touched)
+        self.requests.refresh(now, last_seen=last_seen, team=self.team)
+        self.lifecycles.touch(self.requests.touched)
         roles = {**self.team.gone, **self.team.roles}
-        self.lives.refresh(roles=roles, asked=self.ledger.created, refused=self.ledger.refused, complete=complete)
+        self.lifecycles.refresh(roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete)
 
     def _sort_in(self, entry: Entry, *, present: bool) -> None:
         name = entry.read.name
@@ -84,7 +85,7 @@ class Facts:
                     facts.drop(entry.order)
                 self._note(names, entry, present=present)
         if name == CREATED:
-            self.ledger.heard(str(entry.read.body.get("agent_name")))
+            self.requests.heard(str(entry.read.body.get("agent_name")))
 
     def _note(self, names: frozenset[str], entry: Entry, *, present: bool) -> None:
         """What is rebuilt at the next refresh: not the members because somebody read a roster."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -12,10 +12,12 @@ from store.permissions import may_answer
 from store.protocol.entries import Entry
 from store.protocol.reading import reading
 from store.team import Problem
-from store.views.departures import SEVERITIES, Departures
 from store.views.lifecycles import TITLES
 from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
+from store.views.violations import SEVERITIES, Violations
 
+_ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED})
+"""Flags that are told whether or not the messages they are about are still in the queue."""
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
@@ -24,11 +26,11 @@ class Evidence(Struct, frozen=True):
 
     config: TeamConfig
     problems: tuple[Problem, ...]
-    departures: Departures
+    departures: Violations
     roster: tuple[RosterRow, ...]
     flagged: Iterable[RequestRow]
     orphans: Iterable[Entry]
-    twins: Mapping[str, list[Entry]]
+    twins: Mapping[str, Sequence[Entry]]
     lifecycles: tuple[Lifecycle, ...]
     drift: tuple[Problem, ...]
     complete: bool = True
@@ -41,6 +43,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
     general = [
         *dict.fromkeys(evidence.problems),
         *departures.doubled(),
+        *departures.ahead(),
         *_twins(evidence),
         *_strangers(evidence),
         *_requests(evidence),
@@ -83,7 +86,7 @@ def _requests(evidence: Evidence) -> Iterator[Problem]:
     for row in sorted(evidence.flagged, key=lambda row: row.key):
         live = any(evidence.departures.is_live(one.message_id) for one in (row.question, *row.answers))
         for flag in row.flags:
-            if live or flag is Flag.OVERDUE:
+            if live or flag in _ALWAYS:
                 yield from _FLAGS[flag](evidence, row)
 
 
@@ -120,6 +123,20 @@ def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
 
 
+def _altered(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    for message_id in row.altered:
+        text = f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        hint = "Find out who changed it; the next write puts it back: team-console check --heal"
+        yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
+
+
+def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    for message_id in row.unverified:
+        text = f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
+        yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
+
+
 def _nothing(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     return iter(())
 
@@ -132,6 +149,8 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
     Flag.STILL_ALIVE: _alive,
     Flag.SUPERSEDED: _nothing,
     Flag.DAMAGED: _nothing,
+    Flag.ALTERED: _altered,
+    Flag.UNVERIFIED: _unverified,
 }
 
 

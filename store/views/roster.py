@@ -13,8 +13,8 @@ from store.protocol.kinds import RequestKind
 from store.protocol.members import Membership
 from store.protocol.stops import Stop
 from store.views.inboxes import Inbox
+from store.views.last_seen import LastSeen
 from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
-from store.views.voices import Voices
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote this recently counts as active."""
@@ -38,7 +38,7 @@ class Scene(Struct, frozen=True):
     me: str
     team: Membership
     stops: Mapping[str, Stop]
-    voices: Voices
+    last_seen: LastSeen
     inboxes: Mapping[str, Inbox]
     open: tuple[RequestRow, ...] = ()
     plans: Mapping[str, RequestState] = field(default_factory=dict)
@@ -79,11 +79,11 @@ def names(scene: Scene) -> list[str]:
     """Members, those gone that the queue still speaks of, and whoever else writes or is written to."""
     config, team = scene.config, scene.team
     found = dict.fromkeys(team.roles)
-    if config.lead == USER and not config.agents and USER not in scene.inboxes and not scene.voices.is_live(USER):
+    if config.lead == USER and not config.agents and USER not in scene.inboxes and not scene.last_seen.is_live(USER):
         found.pop(USER, None)
     found.update(dict.fromkeys(name for name in team.gone if _is_heard_of(scene, name)))
     found.update(dict.fromkeys(sorted(scene.inboxes)))
-    found.update(dict.fromkeys(name for name in sorted(scene.voices.names) if scene.voices.is_live(name)))
+    found.update(dict.fromkeys(name for name in sorted(scene.last_seen.names) if scene.last_seen.is_live(name)))
     found.pop(ALL, None)
     return list(found)
 
@@ -94,7 +94,7 @@ def is_stranger(config: TeamConfig, team: Membership, name: str) -> bool:
 
 
 def _is_heard_of(scene: Scene, name: str) -> bool:
-    return name in scene.inboxes or scene.voices.is_live(name)
+    return name in scene.inboxes or scene.last_seen.is_live(name)
 
 
 def _by_asker(rows: Iterable[RequestRow]) -> dict[str, list[RequestRow]]:
@@ -117,20 +117,20 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
         unread=len(inbox.pending),
         total=len(inbox.messages),
         oldest_unread=oldest,
-        last_seen=scene.voices.last_seen(name),
+        last_seen=scene.last_seen.last_seen(name),
         reason=reason,
     )
 
 
 def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
     stop = scene.stops.get(name)
-    back = stop is not None and stop.is_over(scene.voices.spoke(name))
+    back = stop is not None and stop.is_over(scene.last_seen.spoke(name))
     if stop is not None and not back:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
     held = _held(scene, name, waiting)
     if held is not None:
         return held
-    seen = scene.voices.last_seen(name)
+    seen = scene.last_seen.last_seen(name)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
     if back and stop is not None:
@@ -152,7 +152,7 @@ def _held(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agent
     mine = next((row for row in rows if row.addressee in scene.mine and row.kind is not RequestKind.SHUTDOWN), None)
     if mine is not None:
         return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
-    if not scene.config.agent(name).plan_mode_required or scene.voices.last_seen(name) is None:
+    if not scene.config.agent(name).plan_mode_required or scene.last_seen.last_seen(name) is None:
         return None
     last = scene.plans.get(name)
     if last is RequestState.APPROVED:

@@ -53,6 +53,10 @@ class Flag(StrEnum):
     ANSWERED_TWICE = "answered twice"
     STILL_ALIVE = "approved but still alive"
     DAMAGED = "record damaged"
+    UNVERIFIED = "unverified"
+    """An answer that no desk wrote: it stands in the store and not on the audit trail as one of ours."""
+    ALTERED = "altered"
+    """An answer that says something else than the audit trail; the trail's words count."""
 
 
 class RosterRow(Struct, frozen=True):
@@ -93,6 +97,9 @@ class RequestRow(Struct, frozen=True):
         due_at: When it becomes overdue.
         supersedes, superseded_by: Request ids of the earlier and later plan of the same author.
         ended: For a stop: whether the agent fell silent after agreeing.
+        withdrawn_at: When it was taken back, None when that is unknown or it was not.
+        altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
+        unverified: Ids of valid answers that the audit trail does not have as written by team-console.
     """
 
     request_id: str
@@ -115,6 +122,9 @@ class RequestRow(Struct, frozen=True):
     supersedes: str | None = None
     superseded_by: str | None = None
     ended: bool = False
+    withdrawn_at: datetime | None = None
+    altered: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -130,7 +140,7 @@ class RequestRow(Struct, frozen=True):
 
     def waiting_seconds(self, now: datetime) -> float:
         """How long it has been (or was) open."""
-        end = self.answered_at or now
+        end = self.answered_at or self.withdrawn_at or now
         return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from store.clock import to_text
 from store.config import Agent, TeamConfig
 from store.message import Message, new_record
+from store.protocol.recording import fact_of
+from store.recorded import RecordedFacts
 from store.team import Condition, Problem, Snapshot
 from store.views.board import view_of
 from store.views.rows import RequestRow, RosterRow, View
@@ -41,10 +43,15 @@ def snapshot_of(
     problems: tuple[Problem, ...] = (),
     condition: Condition = Condition.OK,
     missing: Iterable[str] = (),
+    recorded: RecordedFacts | None = None,
 ) -> Snapshot:
     """A snapshot with these messages."""
     config = config or settings()
-    return Snapshot("r", START, START, config, tuple(messages), problems, condition, missing=frozenset(missing))
+    return Snapshot(
+        *("r", START, START, config, tuple(messages), problems, condition),
+        missing=frozenset(missing),
+        recorded=recorded,
+    )
 
 
 @dataclass
@@ -57,6 +64,20 @@ class Chronicle:
     archived: list[Message] = field(default_factory=list)
     lost: list[Message] = field(default_factory=list)
     problems: tuple[Problem, ...] = ()
+    recorded: RecordedFacts | None = None
+    line: int = 0
+
+    def record(self, *messages: Message, by_desk: bool = True) -> None:
+        """Put messages on the audit trail as they are now, on one line."""
+        self.recorded = self.recorded if self.recorded is not None else RecordedFacts()
+        self.line += 1
+        for message in messages:
+            raw = json.dumps(dict(message.record)).encode()
+            fact = fact_of(
+                raw, message.record, line=self.line, at=self.now, by_desk=by_desk, in_time=by_desk
+            )
+            if fact is not None:
+                self.recorded.add(fact)
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""
@@ -140,7 +161,8 @@ class Chronicle:
     def snapshot(self, **more: Any) -> Snapshot:
         """The queue as it is."""
         lost = {one.message_id for one in self.lost} - {one.message_id for one in self.messages}
-        return snapshot_of(self.messages, config=self.config, problems=self.problems, missing=lost, **more)
+        known = {"recorded": self.recorded, **more}
+        return snapshot_of(self.messages, config=self.config, problems=self.problems, missing=lost, **known)
 
     def view(self, *, me: str = LEAD, after: float = 0.0) -> View:
         """What `me` sees `after` seconds."""

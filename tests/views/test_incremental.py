@@ -131,8 +131,41 @@ def _copy(story: Chronicle, data: st.DataObject) -> object:
     return None
 
 
+def _record(story: Chronicle, data: st.DataObject) -> None:
+    """The desk wrote some of the messages, or the next holder of the lock takes what others wrote onto the trail."""
+    if story.messages:
+        story.record(data.draw(st.sampled_from(story.messages)), by_desk=data.draw(st.booleans()))
+
+
+def _flip(story: Chronicle, data: st.DataObject) -> object:
+    """Somebody turns a verdict round in the file."""
+    verdicts = [one for one in story.messages if "approve" in one.payload]
+    if not verdicts:
+        return None
+    message = data.draw(st.sampled_from(verdicts))
+    return story.change(message, payload={**message.payload, "approve": not message.payload["approve"]})
+
+
+def _forge(story: Chronicle, data: st.DataObject) -> object:
+    """An answer with a date of long ago, or of a clock that is ahead."""
+    request_id = data.draw(st.sampled_from(IDS))
+    year = data.draw(st.sampled_from(("2020", "2036")))
+    return story.verdict(request_id, approve=data.draw(st.booleans()), created=f"{year}-01-01T00:00:00.000Z")
+
+
+def _withdraw(story: Chronicle, data: st.DataObject) -> object:
+    name, request_id = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(IDS))
+    return story.say(name, LEAD, "request_withdrawn", request_id=request_id, reason="timed out")
+
+
+def _clock(story: Chronicle, data: st.DataObject) -> None:
+    """The clock is set, forward or back."""
+    story.now += timedelta(hours=data.draw(st.sampled_from((-30, -1, 1, 30))))
+
+
 ACTS: tuple[Act, ...] = (
     *(_plain, _ask, _ask, _answer, _answer, _sprint, _sprint),
+    *(_record, _record, _record, _flip, _forge, _withdraw, _clock),
     *(_status, _status, _edit, _leave, _lose, _lose, _come_back, _reorder, _copy),
 )
 
@@ -152,9 +185,11 @@ def assert_same(one: View, other: View) -> None:
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(data=st.data(), me=st.sampled_from((LEAD, "user", "debugger")), declared=st.booleans())
-def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, declared: bool) -> None:
+@given(data=st.data(), me=st.sampled_from((LEAD, "user", "debugger")), declared=st.booleans(), trail=st.booleans())
+def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, declared: bool, trail: bool) -> None:
     story = Chronicle(config=team_settings(declared=declared))
+    if trail:
+        story.record()
     board = Board(me)
     for _ in range(data.draw(st.integers(1, 8))):
         for _ in range(data.draw(st.integers(1, 5))):

@@ -110,7 +110,7 @@ class Chain:
         self._verify(connection)
         rows = connection.execute(select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)).all()
         return [
-            AuditLine(one.seq, one.at, one.actor, one.action, _facts(one.facts), self._is_intact(one.seq))
+            AuditLine(one.seq, one.at, one.actor, one.action, _shown(one.facts), self._is_intact(one.seq))
             for one in rows
         ]
 
@@ -160,9 +160,15 @@ def dump(value: Any) -> str:
     return text
 
 
-def _facts(text: str) -> Mapping[str, Any]:
+def facts_of(text: str) -> Mapping[str, Any]:
+    """What an audit line tells, `unreadable` where it is no JSON object."""
     try:
         facts = json.loads(text)
     except ValueError:
         return {"unreadable": text}
     return facts if isinstance(facts, dict) else {"unreadable": text}
+
+
+def _shown(text: str) -> Mapping[str, Any]:
+    """The facts for people: without the records that the line keeps."""
+    return {key: value for key, value in facts_of(text).items() if key != "recorded"}

@@ -14,6 +14,7 @@ from store.backends.sql.commit import Writer
 from store.backends.sql.dialect import Dialect, Mode
 from store.backends.sql.past import Chain, attachment, page
 from store.backends.sql.reader import Reader
+from store.backends.sql.recorded import restore
 from store.backends.sql.settings import FILE, Settings, put_back, write_pointer, write_settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
 from store.backends.sql.transaction import SqlTransaction
@@ -180,6 +181,9 @@ class SqlTeam(Team):
                 config=settings.config,
             )
             tx.settings = settings.to_record
+            if action == "heal":
+                with self._reader.guard:
+                    restore(tx, self._view.recorded(connection, shape))
             yield tx
             self._finish(connection, tx, actor, place=settings.place)
 

@@ -12,11 +12,13 @@ from sqlalchemy import Connection, select
 from store.backends.sql.dialect import Dialect, Progress
 from store.backends.sql.ordering import State
 from store.backends.sql.reader import Reader
+from store.backends.sql.recorded import RecordedReader
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
 from store.clock import Clock, from_text, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
+from store.recorded import RecordedFacts
 from store.team import Condition, LockHolder, Problem, Snapshot
 
 _ASK_SECONDS = 2.0
@@ -36,6 +38,7 @@ class _Seen(Struct, frozen=True):
     mark: object | None = None
     problems: tuple[Problem, ...] = ()
     missing: frozenset[str] = frozenset()
+    recorded: RecordedFacts | None = None
 
 
 class View:
@@ -53,6 +56,8 @@ class View:
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
         self._place: tuple[Problem, ...] | None = None
+        self._recorded = RecordedReader()
+        self._nothing_recorded = RecordedFacts()
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -80,6 +85,7 @@ class View:
         """Look at the tables anew: they are not what they were."""
         self._shape = None
         self._seen = None
+        self._recorded = RecordedReader()
         self._reader.forget()
 
     def _look(self, progress: Progress | None) -> _Seen:
@@ -102,8 +108,14 @@ class View:
             config, problems = self._read_settings(connection, shape)
             state = self._reader.state(connection, shape, progress=progress)
             changed = self._changed_at(connection, shape, state)
-            self._seen = _Seen(state, config, changed, None if mark is None else stamp, problems, self._reader.missing)
+            recorded = self.recorded(connection, shape)
+            same = None if mark is None else stamp
+            self._seen = _Seen(state, config, changed, same, problems, self._reader.missing, recorded)
             return self._seen
+
+    def recorded(self, connection: Connection, shape: Shape) -> RecordedFacts:
+        """What the audit trail knows of requests and answers; nothing where there is none yet."""
+        return self._recorded.read(connection) if shape.has_ours else self._nothing_recorded
 
     def _read_settings(self, connection: Connection, shape: Shape) -> tuple[TeamConfig, tuple[Problem, ...]]:
         """The settings; while they are lost or cannot be understood, the last good ones with the reason."""
@@ -135,6 +147,7 @@ class View:
             problems=(*problems, *self._place),
             condition=condition,
             missing=seen.missing,
+            recorded=seen.recorded,
             holder=self._now_holding() if condition in (Condition.OK, Condition.EMPTY) else None,
         )
 

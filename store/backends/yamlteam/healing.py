@@ -14,6 +14,8 @@ from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.ledger import Line, Record
 from store.backends.yamlteam.work import Change, changed_keys, with_keys
 from store.message import Message, Status, from_record
+from store.protocol.recording import is_answer
+from store.recorded import STATE_KEYS, is_same
 from store.team import Problem
 
 _RANKS: Mapping[str, int] = {
@@ -26,13 +28,9 @@ _RANKS: Mapping[str, int] = {
     Status.RECALLED: 3,
     Status.READ: 4,
 }
-_STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
-    *("claimed_by", "lease_until", "token"),
-    *("attempts", "retry_count", "next_attempt_at", "error_message"),
-)
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
-"""Codes of what is put back: a message, its state, its end."""
+HEALED_ANSWER = "HEALED_ANSWER"
+"""Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
 _HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
 
 
@@ -180,12 +178,27 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing, settled: C
 def _compare(wanted: Message, here: Message, healing: Healing) -> None:
     if wanted.record == here.record:
         return
+    if is_answer(wanted) and not is_same(here, wanted):
+        _reword(wanted, here, healing)
+        return
     if not _is_ahead(wanted, here):
         healing.noted.append(dict(here.record))
         return
     healing.changes[here.message_id] = Change(_state_of(wanted, here), here, None)
     text = f"was put back from {wanted.status} to {here.status} by a program that does not lock; it is {wanted.status}"
     _tell(healing, HEALED_STATE, here.message_id, text)
+
+
+def _reword(wanted: Message, here: Message, healing: Healing) -> None:
+    """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
+    names = {*here.record, *wanted.record}.difference(STATE_KEYS)
+    keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
+    if _is_ahead(wanted, here):
+        keys.update(_state_of(wanted, here))
+    healing.changes[here.message_id] = Change(keys, here, None)
+    healing.noted.append(dict(with_keys(here, keys).record))
+    text = "answers a request and was changed by a program that does not lock; it says again what is on record"
+    _tell(healing, HEALED_ANSWER, here.message_id, text)
 
 
 def _is_cut(here: object, wanted: object) -> bool:
@@ -211,7 +224,7 @@ def _is_ahead(one: Message, other: Message) -> bool:
 
 
 def _state_of(wanted: Message, here: Message) -> dict[str, Any]:
-    keys = {key: wanted.record.get(key) for key in _STATE_KEYS}
+    keys = {key: wanted.record.get(key) for key in STATE_KEYS}
     if wanted.read_by or here.read_by:
         keys["read_by"] = {**here.read_by, **wanted.read_by}
     if _RANKS.get(here.status, 9) > _RANKS.get(wanted.status, 9):

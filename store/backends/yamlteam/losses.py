@@ -12,7 +12,7 @@ from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.closed import is_closed
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.healing import HEALED_CUT, HEALED_LOST, HEALED_STATE, by_id, reconcile
+from store.backends.yamlteam.healing import HEALED_ANSWER, HEALED_CUT, HEALED_LOST, HEALED_STATE, by_id, reconcile
 from store.backends.yamlteam.holder import Released, parse_released, read_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
@@ -28,6 +28,7 @@ _WORDS = {
     HEALED_LOST: "took {} out of the queue",
     HEALED_CUT: "cut {} short",
     HEALED_STATE: "put {} back to an earlier state",
+    HEALED_ANSWER: "changed the answers to requests in {}",
 }
 
 

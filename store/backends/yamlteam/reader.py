@@ -18,6 +18,7 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.recorded import RecordedReader
 from store.backends.yamlteam.settings import ReadSettings, SettingsFile
 from store.clock import Clock, to_text
 from store.config import TeamConfig
@@ -55,6 +56,7 @@ class Reader:
         self._settings = SettingsFile(disk, layout)
         self._broken: _Broken | None = None
         self._beside = Beside(disk, layout)
+        self._recorded = RecordedReader(disk, layout.audit)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
@@ -81,6 +83,8 @@ class Reader:
             stat = generation.stat if generation else None
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
+            # After the queue, so that every message of ours that was seen there is on record here.
+            recorded = self._recorded.read()
             # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
             problems += self._beside.problems(generation, read_text(self._disk, self._layout.lock))
             holder = self._holder()
@@ -99,6 +103,7 @@ class Reader:
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),
                 damaged=damaged,
+                recorded=recorded,
             )
 
     def newest(self, limit: int) -> Snapshot | None:

@@ -10,7 +10,7 @@ from store.protocol.stops import is_speech
 from store.views.ordered import Ordered
 
 
-class Voices:
+class LastSeen:
     """Writing times by sender. What left the queue still counts: an agent does not un-speak."""
 
     def __init__(self) -> None:
@@ -33,12 +33,12 @@ class Voices:
 
     def remove(self, entry: Entry) -> None:
         """A message was changed; its successor is added next."""
-        for voices in (self._live, self._speech):
-            orders = voices.get(entry.message.sender)
+        for known in (self._live, self._speech):
+            orders = known.get(entry.message.sender)
             if orders is not None:
                 orders.drop(entry.order)
                 if not orders:
-                    del voices[entry.message.sender]
+                    del known[entry.message.sender]
 
     def remember(self, entry: Entry) -> None:
         """A message is in the archive."""

@@ -14,7 +14,7 @@ from store.views.rows import Lifecycle
 _PERMANENT = frozenset({"master", "resident", "slave"})
 
 
-class Lives:
+class LifecycleIndex:
     """Lifecycles, those still going on first, then by the time they began."""
 
     def __init__(self) -> None:

@@ -1,16 +1,34 @@
-"""Pairs answers that quote no unique id with their questions: in order, by what both speak of (002-c, 002-i)."""
+"""Pairs of question and answer where the answer quotes no unique id: in order, by what both speak of (002-c, 002-i)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from store.protocol.entries import Entry, Order
+from msgspec import Struct, field
+
+from store.protocol.entries import Entry
 from store.protocol.kinds import RequestKind
+from store.recorded import RecordOrder
 
 Pool = tuple[RequestKind, str, str]
 """Kind, asker, and the agent type, agent, story or source id that question and answer share."""
 _BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
 _BY_SOURCE_ID = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
+
+
+class Pairing(Struct, frozen=True):
+    """Which answer belongs to which question of one pool.
+
+    Attributes:
+        answers: Message id of a question -> its answers.
+        orphans: Answers that had no question at all.
+    """
+
+    answers: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    orphans: tuple[Entry, ...] = ()
+
+
+NO_PAIRING = Pairing()
 
 
 def pool_of_question(entry: Entry) -> Pool | None:
@@ -31,39 +49,39 @@ def pair(
     questions: Iterable[Entry],
     answers: Iterable[Entry],
     *,
-    closed: Mapping[str, Order],
+    closed: Mapping[str, RecordOrder],
     fits: Callable[[Entry, Entry], bool],
-) -> tuple[dict[str, list[Entry]], list[Entry]]:
+    when: Callable[[Entry], RecordOrder],
+) -> Pairing:
     """Give each answer to the oldest question that still waits for one.
 
     Args:
         closed: Message id of a question -> when an answer quoted it.
         fits: Whether the writer of an answer may answer the question; who may not never closes one.
-
-    Returns:
-        Message id of a question -> its answers, and the answers that had no question at all.
+        when: The place of a message in the order of events.
     """
-    events = sorted([*questions, *answers], key=lambda entry: entry.order)
     waiting: list[Entry] = []
     last: Entry | None = None
-    found: dict[str, list[Entry]] = {}
+    answered: dict[str, tuple[Entry, ...]] = {}
     orphans: list[Entry] = []
-    for event in events:
+    for event in sorted([*questions, *answers], key=when):
         if event.read.opens is not None:
             waiting.append(event)
             continue
         if closed:
-            still = [one for one in waiting if closed.get(one.message.message_id, event.order) >= event.order]
+            now = when(event)
+            still = [question for question in waiting if closed.get(question.message.message_id, now) >= now]
             last = waiting[0] if waiting and not still else last
             waiting = still
         target = waiting[0] if waiting else last
         if target is None:
             orphans.append(event)
             continue
-        found.setdefault(target.message.message_id, []).append(event)
+        message_id = target.message.message_id
+        answered[message_id] = (*answered.get(message_id, ()), event)
         if waiting and fits(event, target):
             last = waiting.pop(0)
-    return found, orphans
+    return Pairing(answered, tuple(orphans))
 
 
 def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from store.views.rows import AttentionItem, Flag, RequestRow
 
 
-class Harmed(Struct, frozen=True):
+class DamagedRequests(Struct, frozen=True):
     """Marks what rests on the messages with these ids."""
 
     ids: frozenset[str]

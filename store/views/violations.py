@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from store.config import TeamConfig
+from store.message import Status
 from store.protocol.directions import direction_problems
-from store.protocol.entries import Entry
+from store.protocol.entries import EARLIEST, Entry
 from store.protocol.kinds import Family
 from store.protocol.signing import Seal, seal_of
+from store.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from store.team import Problem
 from store.views.ordered import Ordered
 
@@ -16,7 +19,7 @@ SEVERITIES = ("error", "warning", "notice")
 _BODY, _DIRECTION = 0, 1
 
 
-class Departures:
+class Violations:
     """Problems of single messages, judged once when a message comes; directions again when a role changes."""
 
     def __init__(self, config: TeamConfig) -> None:
@@ -30,10 +33,14 @@ class Departures:
         self._ids: dict[str, int] = {}
         self._twice: set[str] = set()
         self._unknown: dict[str, int] = {}
+        self._ahead: dict[int, Entry] = {}
+        self._now = EARLIEST
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         self._count(entry, 1)
+        if entry.order[0] > self._now or entry.message.status == Status.CLAIMED:
+            self._ahead[id(entry)] = entry
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
             for name in (entry.message.sender, *entry.message.recipients):
@@ -46,6 +53,7 @@ class Departures:
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
         self._count(entry, -1)
+        self._ahead.pop(id(entry), None)
         self._unjudged.pop(id(entry), None)
         self._undirected.pop(id(entry), None)
         if _is_sprint(entry):
@@ -68,6 +76,23 @@ class Departures:
             for entry in self._unjudged.values():
                 self._note(entry, _BODY, (*entry.read.problems, *_of_record(entry, self._config)))
             self._unjudged.clear()
+
+    def judge_at(self, now: datetime) -> None:
+        """Say what time it is, before messages are added."""
+        self._now = now
+
+    def ahead(self) -> Iterator[Problem]:
+        """Dates that are yet to come, and claims longer than any that can be made: somebody's clock is or was wrong."""
+        for entry in sorted(self._ahead.values(), key=lambda entry: entry.place):
+            message, lease = entry.message, lease_end(entry.message)
+            if entry.order[0] > self._now + CLOCKS_DIFFER:
+                text = f"it says that it was written at {message.created}, which is yet to come"
+                hint = f"Check the clock of {message.sender}. What came first is told by the audit trail, not by dates."
+                yield Problem("FUTURE_DATE", "warning", message.message_id, text, hint)
+            if message.status == Status.CLAIMED and lease is not None and lease > self._now + MAX_LEASE:
+                text = f"it is claimed until {message.envelope('lease_until')}, longer than any claim may be"
+                hint = "The claim counts as over; whoever receives next gets the message."
+                yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
 
     def is_live(self, message_id: str) -> bool:
         """Whether a message with this id is in the queue."""

@@ -1,0 +1,45 @@
+"""Superseded requests: which later question of the same author takes the place of an earlier one (decision D8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from store.message import Message, Status
+from store.protocol.answering import withdraws
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
+from store.protocol.registry import SUPERSEDING
+
+
+def superseders(messages: Sequence[Message]) -> dict[str, Message]:
+    """Message id of each question that was superseded -> the latest question of its author that stands.
+
+    The order is the stored one, which is that of arrival: a date may come from a clock that was ahead.
+
+    Args:
+        messages: In stored order, with what withdrew any of them.
+    """
+    chains: dict[tuple[RequestKind, str], list[Message]] = {}
+    withdrawing: dict[str, list[Message]] = {}
+    for message in messages:
+        read = reading(message)
+        if read.opens is not None and read.opens in SUPERSEDING:
+            chains.setdefault((read.opens, message.sender), []).append(message)
+        elif read.kind is not None and read.kind.withdraws and read.request_id is not None:
+            withdrawing.setdefault(read.request_id, []).append(message)
+    found: dict[str, Message] = {}
+    for questions in chains.values():
+        standing = [one for one in questions if not _is_gone(one, withdrawing.get(_id_of(one), ()))]
+        if standing:
+            before = questions[: questions.index(standing[-1])]
+            found.update({one.message_id: standing[-1] for one in before if _id_of(one) != _id_of(standing[-1])})
+    return found
+
+
+def _is_gone(question: Message, withdrawing: Iterable[Message]) -> bool:
+    taken_back = any(withdraws(message, question, _id_of(question)) for message in withdrawing)
+    return taken_back or question.status == Status.RECALLED
+
+
+def _id_of(question: Message) -> str:
+    return reading(question).request_id or question.message_id

@@ -1,0 +1,107 @@
+"""Evidence of an answer: what the audit trail says it was when it was written, and where it stands among others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from store.config import TeamConfig
+from store.permissions import may_answer
+from store.protocol.answering import answers
+from store.protocol.entries import Entry
+from store.protocol.kinds import RequestKind
+from store.recorded import RecordedFacts, RecordOrder, is_same
+from store.views.requests.grouping import thread_of
+
+REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
+"""Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""
+
+
+class Claim(Struct, frozen=True):
+    """A message that claims to answer a request.
+
+    Attributes:
+        entry: What was said: by the audit trail where it has the answer, else by the message itself.
+        when: Its place in the order of events.
+        verified: Whether team-console wrote it, or there is no trail that could tell.
+        altered: Whether the message in the store says something else than the trail.
+    """
+
+    entry: Entry
+    when: RecordOrder
+    verified: bool = True
+    altered: bool = False
+
+    @property
+    def message_id(self) -> str:
+        """The id of the message."""
+        return self.entry.message.message_id
+
+    @property
+    def rank(self) -> tuple[bool, RecordOrder]:
+        """The first decides: what is verified before what is not, whatever its date says."""
+        return not self.verified, self.when
+
+
+class Evidence(Struct, frozen=True):
+    """What answers are judged by; `recorded` is None where the store keeps no audit trail."""
+
+    config: TeamConfig
+    recorded: RecordedFacts | None = None
+
+    def when(self, entry: Entry) -> RecordOrder:
+        """The place of a message in the order of events."""
+        if self.recorded is None:
+            return entry.order[0], 1, entry.order[1]
+        return self.recorded.order_of(entry.message.message_id, entry.order)
+
+    def may_answer(self, answer: Entry, question: Entry) -> bool:
+        """Whether its writer may decide the question."""
+        kind, addressee = question.read.opens, question.message.recipients[0]
+        return kind is not None and may_answer(
+            self.config, actor=answer.message.sender, kind=kind, addressee=addressee
+        )
+
+    def claim(self, entry: Entry) -> Claim:
+        """A message held against the trail."""
+        message_id, recorded = entry.message.message_id, self.recorded
+        if recorded is None:
+            return Claim(entry, self.when(entry))
+        written = recorded.message(message_id)
+        altered = written is not None and not is_same(entry.message, written)
+        if written is not None and altered:
+            entry = Entry(written, entry.place)
+        return Claim(entry, self.when(entry), recorded.is_by_desk(message_id), altered)
+
+    def absent(self, question: Entry, present: Sequence[Entry]) -> list[Entry]:
+        """Recorded answers to the question that are not among `present`: taken out, or archived and not looked at."""
+        kind, thread = question.read.opens, thread_of(question)
+        if self.recorded is None or kind is None or kind in REUSED_IDS:
+            return []
+        ids = self.recorded.answers_to(thread)
+        there = {entry.message.message_id for entry in present} if ids else set()
+        written = [self.recorded.message(message_id) for message_id in ids if message_id not in there]
+        return [
+            Entry(message, float(place))
+            for place, message in enumerate(written)
+            if message is not None and answers(message, kind, thread)
+        ]
+
+
+def quoting(question: Entry, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> list[Entry]:
+    """Those of `others` that answer the question by its own id, among all `questions` that have this id."""
+    thread, kind = thread_of(question), question.read.opens
+    if kind is None:
+        return []
+    quotes = [entry for entry in others if answers(entry.message, kind, thread)]
+    if kind not in REUSED_IDS:
+        return quotes
+    return [entry for entry in quotes if _meant(entry, questions, evidence) is question]
+
+
+def _meant(answer: Entry, questions: Sequence[Entry], evidence: Evidence) -> Entry | None:
+    """Of several questions under one id, the latest that the answer's reader had asked by then."""
+    asked = [entry for entry in questions if answer.message.is_addressed_to(entry.message.sender)]
+    before = [entry for entry in asked if evidence.when(entry) < evidence.when(answer)]
+    return max(before or asked, key=evidence.when, default=None)

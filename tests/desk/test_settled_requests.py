@@ -1,0 +1,126 @@
+"""What leaves the queue opens nothing again, and a clock that was ahead holds nothing for ever."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.clock import to_text
+from store.desk.clearing import clear
+from store.desk.inbox import acknowledge, receive
+from store.desk.requests import approve, reject, submit_plan
+from store.desk.seat import Seat
+from store.desk.upkeep import bound
+from store.errors import Code, TeamError
+from store.message import Message, new_record
+from store.schedule import MAX_LEASE, is_due, is_held
+from tests.desk.conftest import SeatOf
+from tests.store.contract import START, FakeClock, config, make_message, put
+
+PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
+
+
+def plan(seat: Seat, clock: FakeClock, text: str) -> str:
+    """Hand in a plan; its request id."""
+    clock.advance(1)
+    return str(submit_plan(seat, content=text, summary="A plan of five words").request_id)
+
+
+def stored(message_id: str, type: str, sender: str, *, status: str = "read", **payload: object) -> Message:
+    """A record as a queue may hold it."""
+    to = "ceo" if sender != "ceo" else "task-manager"
+    message = new_record(
+        message_id=message_id,
+        type=type,
+        sender=sender,
+        to=to,
+        created=to_text(START),
+        priority="high",
+        payload=payload,
+    )
+    return message.with_changes(status=status)
+
+
+def test_a_superseded_plan_stays_superseded_after_a_clearing(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
+    old = plan(seat("task-manager"), clock, "Old")
+    new = plan(seat("task-manager"), clock, "New")
+    receive(seat("ceo"), agent="ceo")
+    reject(seat("ceo"), request_id=new, reason="Both are bad")
+    receive(seat("task-manager"), agent="task-manager")
+    clock.advance(10)
+    clear(seat("ceo"), older_than_days=0)
+    assert {one.type for one in team.snapshot().messages} <= {"message"}
+    with pytest.raises(TeamError) as refused:
+        approve(seat("ceo"), request_id=old)
+    assert refused.value.code is Code.INVALID_REQUEST_ID
+
+
+def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
+    old = stored("Q1", PLAN, "task-manager", status="pending", request_id="r1")
+    new = stored("Q2", PLAN, "task-manager", request_id="r2")
+    no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
+    assert bound((old, new, no), config=config(), leaving=["Q2", "V2"]) == {"Q1", "Q2", "V2"}
+
+
+def test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor() -> None:
+    old, new = (stored(f"Q{one}", PLAN, "task-manager", request_id=f"r{one}") for one in (1, 2))
+    no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
+    assert bound((old, new, no), config=config(), leaving=["Q2", "V2"]) >= {"Q2", "V2"}
+    assert bound((old, new, no), config=config(), leaving=["Q1", "Q2", "V2"]) == frozenset()
+
+
+def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing() -> None:
+    asked = stored("Q1", PLAN, "task-manager", request_id="r1")
+    forged = stored("V1", RESPONSE, "file-manager", request_id="r1", approve=True)
+    assert bound((asked, forged), config=config(), leaving=["Q1", "V1"]) == {"Q1", "V1"}
+
+
+def test_a_withdrawn_request_holds_nothing() -> None:
+    asked = stored("Q1", PLAN, "task-manager", request_id="r1")
+    gone = stored("W1", "request_withdrawn", "task-manager", request_id="r1", reason="timed out")
+    assert bound((asked, gone), config=config(), leaving=["Q1", "W1"]) == frozenset()
+
+
+def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(
+    team: MemoryTeam, seat: SeatOf, clock: FakeClock
+) -> None:
+    clock.advance(10 * 365 * 86_400)
+    ahead = plan(seat("task-manager"), clock, "Of a clock that was ahead")
+    clock.now = START + timedelta(minutes=1)
+    now = plan(seat("task-manager"), clock, "Now")
+    with pytest.raises(TeamError) as refused:
+        approve(seat("ceo"), request_id=ahead)
+    assert refused.value.facts["superseded_by"] == now
+    assert approve(seat("ceo"), request_id=now).request_id == now
+
+
+def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
+    put(team, make_message(1))
+    clock.advance(10 * 365 * 86_400)
+    receive(seat("task-manager"), agent="task-manager", lease=600)
+    clock.now = START + timedelta(minutes=1)
+    assert not is_held(team.snapshot().messages[0], clock.now)
+    assert is_due(team.snapshot().messages[0], clock.now)
+    again = receive(seat("task-manager"), agent="task-manager", lease=600)
+    assert [one.message_id for one in again.messages] == [make_message(1).message_id]
+    acknowledge(seat("task-manager"), ids=[make_message(1).message_id])
+
+
+def test_the_longest_lease_holds_and_a_longer_one_is_refused(
+    team: MemoryTeam, seat: SeatOf, clock: FakeClock
+) -> None:
+    put(team, make_message(1))
+    receive(seat("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds())
+    assert is_held(team.snapshot().messages[0], clock.now)
+    with pytest.raises(TeamError) as refused:
+        receive(seat("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds() + 1)
+    assert refused.value.code is Code.INVALID_FIELD
+
+
+def test_a_retry_of_a_clock_that_was_ahead_is_due() -> None:
+    ahead = {"status": "retry", "next_attempt_at": "2036-01-01T00:00:00.000Z"}
+    assert is_due(make_message(1).with_changes(**ahead), START)
+    soon = {"status": "retry", "next_attempt_at": to_text(START + timedelta(minutes=2))}
+    assert not is_due(make_message(1).with_changes(**soon), START)

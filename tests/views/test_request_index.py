@@ -1,0 +1,214 @@
+"""What decides a request: the audit trail before dates, the first word before later ones, and never silence."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from store.protocol.registry import KINDS, SUPERSEDING
+from store.recorded import RecordedFacts
+from store.views.board import Board
+from tests.views.chronicle import LEAD, Chronicle, row
+
+BACKDATED, AHEAD = "2020-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
+
+
+def with_trail() -> Chronicle:
+    """A team whose store keeps an audit trail that is still empty."""
+    return Chronicle(recorded=RecordedFacts())
+
+
+def rejected() -> Chronicle:
+    """A plan that the lead rejected, both on record."""
+    story = with_trail()
+    story.record(story.plan())
+    story.record(story.verdict(approve=False, content="Add tests"))
+    return story
+
+
+def test_a_forged_answer_with_an_earlier_date_comes_after_the_recorded_one() -> None:
+    story = rejected()
+    forged = story.verdict(approve=True, created=BACKDATED)
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.answered_by, found.unverified) == ("rejected", LEAD, (forged.message_id,))
+    assert "unverified" in found.flags
+    assert "UNVERIFIED_VERDICT" in story.codes()
+
+
+def test_a_forged_answer_that_the_next_writer_took_over_stays_behind_and_marked() -> None:
+    story = rejected()
+    forged = story.verdict(approve=True, created=BACKDATED)
+    story.record(forged, by_desk=False)
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.unverified) == ("rejected", (forged.message_id,))
+
+
+def test_an_answer_that_only_another_program_wrote_decides_and_is_marked() -> None:
+    story = with_trail()
+    story.record(story.plan())
+    story.verdict(approve=True)
+    assert (row(story.view(), "plan-1").state, row(story.view(), "plan-1").flags) == ("approved", ("unverified",))
+
+
+def test_without_an_audit_trail_nothing_is_called_unverified() -> None:
+    story = Chronicle()
+    story.plan()
+    story.verdict(approve=True)
+    assert row(story.view(), "plan-1").flags == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"payload": {"request_id": "plan-1", "approve": True, "content": "Add tests"}},
+        {"payload": {"request_id": "plan-1", "approve": False, "approved": True, "content": "Add tests"}},
+        {"payload": {"request_id": "plan-2", "approve": False, "content": "Add tests"}},
+        {"from": "debugger"},
+        {"type": "message"},
+        {"approve": True, "payload": {"request_id": "plan-1", "content": "Add tests"}},
+    ],
+    ids=["flipped", "contradicted", "given to another request", "another sender", "another kind", "moved to the top"],
+)
+def test_a_recorded_answer_that_was_edited_decides_as_it_was_written(changes: dict[str, object]) -> None:
+    story = rejected()
+    story.record(story.plan(request_id="plan-2", author="file-manager"))
+    story.change(story.messages[1], **changes)
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.answered_by, found.reason) == ("rejected", LEAD, "Add tests")
+    assert row(story.view(), "plan-2").state == "open"
+
+
+def test_an_edited_answer_is_told_as_an_error_with_its_place() -> None:
+    story = rejected()
+    verdict = story.messages[1]
+    story.change(verdict, payload={**verdict.payload, "approve": True})
+    problems = [one for one in story.view().findings if one.code == "ALTERED_VERDICT"]
+    assert [(one.severity, one.place) for one in problems] == [("error", verdict.message_id)]
+
+
+def test_an_answer_on_its_way_is_not_called_edited() -> None:
+    story = rejected()
+    story.change(story.messages[1], status="read", read_at=AHEAD)
+    assert row(story.view(), "plan-1").flags == ()
+
+
+def test_a_recorded_answer_that_was_taken_out_still_decides() -> None:
+    story = rejected()
+    story.lose(story.messages[1])
+    story.verdict(approve=True)
+    assert row(story.view(), "plan-1").state == "rejected"
+
+
+def test_a_board_learns_from_the_trail_as_it_grows() -> None:
+    story = with_trail()
+    board = Board(LEAD)
+    plan, verdict = story.plan(), story.verdict(approve=True)
+    assert board.update(story.snapshot(), story.now).requests[0].flags == ("unverified",)
+    story.record(plan, verdict)
+    assert board.update(story.snapshot(), story.now).requests[0].flags == ()
+
+
+def test_a_plan_of_a_clock_that_was_ahead_does_not_outlive_later_ones() -> None:
+    story = with_trail()
+    now = story.now
+    story.now += timedelta(days=3650)
+    story.record(story.plan(request_id="plan-2036"))
+    story.now = now + timedelta(minutes=1)
+    story.record(story.plan(request_id="plan-now"))
+    view = story.view()
+    assert (row(view, "plan-2036").state, row(view, "plan-2036").superseded_by) == ("superseded", "plan-now")
+    assert row(view, "plan-now").state == "open"
+
+
+def test_a_question_of_a_clock_that_was_ahead_is_overdue_all_the_same() -> None:
+    story = with_trail()
+    now = story.now
+    story.now += timedelta(days=3650)
+    story.record(story.plan())
+    story.now = now + timedelta(minutes=1)
+    story.record(story.stop())
+    assert row(story.view(after=3600), "plan-1").state == "overdue"
+
+
+def test_dates_to_come_are_findings_until_they_come() -> None:
+    story = Chronicle()
+    message = story.say("debugger", LEAD, created=AHEAD)
+    board = Board(LEAD)
+    problems = [one for one in board.update(story.snapshot(), story.now).findings if one.code == "FUTURE_DATE"]
+    assert [(one.severity, one.place) for one in problems] == [("warning", message.message_id)]
+    later = board.update(story.snapshot(), story.now + timedelta(days=3700))
+    assert "FUTURE_DATE" not in {one.code for one in later.findings}
+
+
+def test_clocks_a_little_apart_are_no_finding() -> None:
+    story = Chronicle()
+    story.say("debugger", LEAD)
+    story.now -= timedelta(minutes=4)
+    assert "FUTURE_DATE" not in story.codes()
+
+
+def test_a_claim_longer_than_any_claim_is_a_finding() -> None:
+    story = Chronicle()
+    story.change(story.say("debugger", LEAD), status="claimed", claimed_by=LEAD, lease_until=AHEAD)
+    assert "LEASE_TOO_LONG" in story.codes()
+
+
+def test_a_request_that_its_asker_takes_back_is_withdrawn_with_the_reason() -> None:
+    story = Chronicle()
+    story.plan()
+    gone = story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="answered in the session")
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.reason, found.withdrawn_at) == ("withdrawn", "answered in the session", gone.created_at)
+    assert found.verdict is None
+    assert story.view().attention == () or all(one.request is None for one in story.view().attention)
+
+
+def test_an_answer_after_the_withdrawal_decides_nothing() -> None:
+    story = Chronicle()
+    story.plan()
+    story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="timed out")
+    story.verdict(approve=True)
+    assert row(story.view(), "plan-1").state == "withdrawn"
+
+
+def test_a_withdrawal_after_the_answer_changes_nothing() -> None:
+    story = Chronicle()
+    story.plan()
+    story.verdict(approve=True)
+    story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="timed out")
+    assert row(story.view(), "plan-1").state == "approved"
+
+
+def test_nobody_else_can_take_a_request_back() -> None:
+    story = Chronicle()
+    story.plan()
+    story.say("file-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="not yours")
+    story.say(LEAD, "task-manager", "request_withdrawn", request_id="plan-1", reason="not mine either")
+    assert row(story.view(), "plan-1").state == "open"
+
+
+def test_a_withdrawn_plan_replaces_nothing() -> None:
+    story = Chronicle()
+    story.plan(request_id="plan-1")
+    story.plan(request_id="plan-2")
+    story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-2", reason="wrong file")
+    view = story.view()
+    assert [row(view, one).state for one in ("plan-1", "plan-2")] == ["open", "withdrawn"]
+
+
+def test_a_withdrawal_takes_back_an_escalation_and_is_no_answer_to_it() -> None:
+    story = Chronicle()
+    asked = story.say("debugger", LEAD, "escalate", issue="Broken", severity="high", recommendation="Stop")
+    story.say("debugger", LEAD, "request_withdrawn", request_id=asked.message_id, reason="solved")
+    found = row(story.view(), asked.message_id)
+    assert (found.state, found.answers) == ("withdrawn", ())
+
+
+def test_only_kinds_that_say_so_replace_an_open_request() -> None:
+    assert {str(kind) for kind in SUPERSEDING} == {"plan"}
+    assert [kind.name for kind in KINDS.values() if kind.withdraws] == ["request_withdrawn"]
+    story = Chronicle()
+    for number in range(3):
+        story.say("debugger", LEAD, "clarify", id=f"q{number}", question="Which?", context="two ways")
+    assert [one.state for one in story.view().requests] == ["open"] * 3
