@@ -187,7 +187,7 @@ def check_known(tx: Transaction, names: Iterable[str]) -> None:
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
-    from store.protocol.members import silent
+    from store.protocol.stops import silent
 
     wanted = set(names)
     asked = {name for one in tx.select(types=_STOPS) for name in (one.sender, *one.recipients)}

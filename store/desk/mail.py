@@ -86,7 +86,8 @@ def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:
     Raises:
         TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached.
     """
-    from store.protocol.members import members, silent
+    from store.protocol.members import members
+    from store.protocol.stops import silent
 
     snapshot = seat.team.snapshot()
     known = members(snapshot.config, snapshot.messages)

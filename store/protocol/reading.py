@@ -45,7 +45,7 @@ class Reading(Struct, frozen=True, eq=False):
         body: The JSON of a sprint message, the payload of any other; values are unchecked.
         request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
             an answer the quoted one, None when it quotes none.
-        departures: What is wrong with the frame (prefix, JSON); `problems` adds the fields.
+        departures: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
         message: The message read.
     """
 
@@ -55,17 +55,6 @@ class Reading(Struct, frozen=True, eq=False):
     request_id: str | None
     departures: tuple[Problem, ...]
     message: Message
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Departures of this message from its protocol, with place and next step; direction is judged with roles."""
-        if self.kind is None:
-            return self.departures
-        if self.kind.family is Family.SPRINT:
-            return self.departures + _sprint_problems(self)
-        from store.protocol.fields import record_problems
-
-        return self.departures + record_problems(self.message)
 
     @property
     def opens(self) -> RequestKind | None:
@@ -192,13 +181,6 @@ def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str 
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
     return quoted or text_of(carried)
-
-
-@lru_cache(maxsize=8192)
-def _sprint_problems(read: Reading) -> tuple[Problem, ...]:
-    from store.protocol.sprint import body_problems
-
-    return body_problems(read.message, read.name, read.body)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

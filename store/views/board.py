@@ -10,6 +10,7 @@ from store.message import Message
 from store.names import ALL
 from store.protocol.entries import Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
+from store.protocol.team_rules import TeamFacts
 from store.team import Condition, Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
@@ -153,7 +154,8 @@ class Board:
     def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool) -> View:
         facts, ledger = self._facts, self._facts.ledger
         facts.refresh(now, self._voices, complete=self._complete)
-        self._departures.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
+        roles = {**facts.team.gone, **facts.team.roles}
+        self._departures.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
         scene = self._scene(now)
         rows = roster(scene)

@@ -8,6 +8,7 @@ from store.config import TeamConfig
 from store.protocol.entries import Entry, Order
 from store.protocol.members import CREATED, MEMBERSHIP, Membership, membership
 from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from store.protocol.team_rules import report_targets
 from store.team import Problem
 from store.views.drift import drift
 from store.views.ledger import Ledger
@@ -28,6 +29,7 @@ class Facts:
         self.team: Membership = membership(config, ())
         self.stops: dict[str, Stop] = {}
         self.sprint = Sprint()
+        self.report_to: dict[str, frozenset[str]] = {}
         self.drift: tuple[Problem, ...] = ()
         self._config = config
         self._membership: Ordered[Entry] = Ordered()
@@ -61,9 +63,10 @@ class Facts:
             self.team = membership(self._config, self._membership.rows)
             self.drift = tuple(drift(self._config, self.team, self._membership.rows))
         if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
-            self.stops = stops(self.team, self._shutdowns.rows)
+            self.stops = stops(self._config, self.team, self._shutdowns.rows)
         if BATCH_FACTS in self._dirty:
             self.sprint = sprint(self._batches.rows)
+            self.report_to = report_targets(entry.read for entry in self._batches.rows)
         self._dirty.clear()
         self.ledger.refresh(now, voices=voices, team=self.team)
         self.lives.touch(self.ledger.touched)

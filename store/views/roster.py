@@ -123,8 +123,9 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
 
 
 def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
-    stop = scene.stops.get(name)
-    back = stop is not None and stop.is_over(scene.voices.spoke(name))
+    spoke = scene.voices.spoke(name)
+    stop = scene.stops[name].after(spoke) if name in scene.stops else None
+    back = stop is not None and stop.is_over(spoke)
     if stop is not None and not back:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
     held = _held(scene, name, waiting)

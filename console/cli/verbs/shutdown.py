@@ -73,7 +73,8 @@ def everyone(call: Call) -> list[str]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from store.protocol.members import members, silent
+    from store.protocol.members import members
+    from store.protocol.stops import silent
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
