@@ -20,6 +20,7 @@ from store.protocol.registry import carried_name, default_priority
 from store.protocol.secrets import secret_warnings
 from store.protocol.signing import sign
 from store.protocol.summary import summary_warnings
+from store.protocol.values import named
 from store.team import Transaction
 
 _MAX_DEPTH = 32
@@ -97,7 +98,7 @@ def check_priority(priority: str | None) -> None:
     """
     if priority is not None and priority not in tuple(Priority):
         words = ", ".join(Priority)
-        raise TeamError(Code.INVALID_FIELD, f"priority: {priority!r} is none of {words}", "Use one of them.")
+        raise TeamError(Code.INVALID_FIELD, f"priority: {named(priority)} is none of {words}", "Use one of them.")
 
 
 def check_payload(payload: Mapping[str, Any]) -> None:

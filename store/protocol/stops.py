@@ -82,12 +82,20 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
+    return frozenset(_standing_now(config, messages))
+
+
+def has_stopped(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
+    """Who agreed to stop or was destroyed, and has been silent since."""
+    return frozenset(name for name, stop in _standing_now(config, messages).items() if stop.ended)
+
+
+def _standing_now(config: TeamConfig, messages: Iterable[Message]) -> dict[str, Stop]:
     messages = list(messages)
     standing = stops(config, membership_of(config, messages), entries_of(messages, _is_shutdown))
     spoken = spoken_since(standing, messages)
-    return frozenset(
-        name for name, stop in standing.items() if not stop.after(spoken.get(name)).is_over(spoken.get(name))
-    )
+    now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
+    return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}
 
 
 def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> dict[str, Order]:
