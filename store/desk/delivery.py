@@ -15,6 +15,7 @@ from datetime import datetime
 from store.clock import to_text
 from store.config import TeamConfig
 from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, members_of, record_attempts
+from store.desk.endings import finish_endings, next_ending
 from store.desk.errand import run_commands
 from store.desk.inbox import readable
 from store.desk.routing import Job, counted, failed, obstacle, serves, settled
@@ -55,6 +56,7 @@ def deliver(
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit)
     snapshot = readable(seat.team.snapshot())
     done = Delivered()
+    _finish_endings(seat, snapshot)
     _expire(seat, snapshot, choice, done)
     jobs = due_jobs(snapshot.config, snapshot.messages, choice, snapshot.taken_at)
     plain = [job.message.message_id for job in jobs if not commands(snapshot.config, job)]
@@ -73,7 +75,17 @@ def next_due(snapshot: Snapshot) -> datetime | None:
         return now
     held = [lease_end(one) for one in snapshot.messages if is_held(one, now)]
     put_off = [next_attempt(one) for one in snapshot.messages if one.status in (Status.PENDING, Status.RETRY)]
-    return min((moment for moment in (*held, *put_off) if moment is not None and moment > now), default=None)
+    moments = (*held, *put_off, next_ending(snapshot.messages, config))
+    return min((moment for moment in moments if moment is not None and moment > now), default=None)
+
+
+def _finish_endings(seat: Seat, snapshot: Snapshot) -> None:
+    """Confirm approved endings whose agent has stopped or let its time pass; the lock is taken only for one."""
+    due = next_ending(snapshot.messages, snapshot.config)
+    if due is None or due > snapshot.taken_at:
+        return
+    with seat.team.transaction(actor=seat.actor, action="confirm_end", wait=seat.wait) as tx:
+        finish_endings(tx)
 
 
 def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:

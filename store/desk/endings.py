@@ -99,19 +99,22 @@ def finish_endings(tx: Transaction) -> list[Message]:
 
 
 def next_ending(messages: Sequence[Message], config: TeamConfig) -> datetime | None:
-    """When the time of the next unanswered ending is over, as far as the live messages tell; None when none waits."""
-    answered = {reading(message).request_id for message in messages if message.type == RESPONSE}
-    confirmed = {reading(message).request_id for message in messages if _confirms(message)}
-    waiting = [
-        due
-        for message in messages
-        if message.type == REQUEST
-        and (question := message.payload.get("in_reply_to")) is not None
-        and question not in confirmed
-        and (message.request_id not in answered or _agreed(messages, message))
-        and (due := _due(config, message)) is not None
-    ]
-    return min(waiting, default=None)
+    """When the next approved ending is to be confirmed, as far as the live messages tell; None when none waits.
+
+    A moment of the past where the agent has agreed already and nobody has confirmed it.
+    """
+    orders = [one for one in messages if one.type == REQUEST and isinstance(one.payload.get("in_reply_to"), str)]
+    if not orders:
+        return None
+    said = {reading(one).request_id: reading(one).approve for one in reversed(messages) if one.type == RESPONSE}
+    confirmed = {reading(one).request_id for one in messages if _confirms(one)}
+    latest = {order.payload["in_reply_to"]: order for order in orders}
+    moments = (
+        order.created_at if said.get(order.request_id) else _due(config, order)
+        for question_id, order in latest.items()
+        if question_id not in confirmed and said.get(order.request_id) is not False
+    )
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def told(config: TeamConfig, messages: Sequence[Message], question: Message) -> tuple[str, ...]:
@@ -198,13 +201,6 @@ def _quotes(order: Message, question: Message) -> bool:
 
 def _confirms(message: Message) -> bool:
     return message.type in CARRIERS and message.content.startswith("AGENT_DESTROYED")
-
-
-def _agreed(messages: Sequence[Message], order: Message) -> bool:
-    return any(
-        message.type == RESPONSE and reading(message).request_id == order.request_id and reading(message).approve
-        for message in messages
-    )
 
 
 def _due(config: TeamConfig, order: Message) -> datetime | None:

@@ -216,6 +216,8 @@ class Board:
         ledger = self._facts.ledger
         return Evidence(
             config=self._config,
+            me=self._me,
+            gone=frozenset(self._facts.team.gone),
             problems=snapshot.problems,
             departures=self._departures,
             roster=rows,

@@ -25,6 +25,8 @@ from store.views.voices import Voices
 
 Thread = str
 Key = TypeVar("Key")
+Line = tuple[RequestKind, str, str]
+"""Requests of which the newest counts: the plans of one author, the stops one asker asked of one agent."""
 _REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
 """Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""
 
@@ -47,7 +49,7 @@ class Ledger:
         self._pool_said: dict[Pool, list[Entry]] = {}
         self._paired: dict[Pool, dict[str, list[Entry]]] = {}
         self._cases: dict[Thread, list[Case]] = {}
-        self._plans: defaultdict[str, Ordered[Entry]] = defaultdict(Ordered)
+        self._lines: defaultdict[Line, Ordered[Entry]] = defaultdict(Ordered)
         self._stops: defaultdict[str, set[Thread]] = defaultdict(set)
         self._ending: set[str] = set()
         self._dirty: set[Thread] = set()
@@ -84,8 +86,10 @@ class Ledger:
     def plan_states(self) -> dict[str, RequestState]:
         """Author -> state of its latest plan that was not taken back."""
         found: dict[str, RequestState] = {}
-        for author, plans in self._plans.items():
-            rows = (self._plan(one) for one in reversed(plans.rows))
+        for (kind, author, _), plans in self._lines.items():
+            if kind is not RequestKind.PLAN:
+                continue
+            rows = (self._row_of(one) for one in reversed(plans.rows))
             latest = next((row for row in rows if row and row.state is not RequestState.WITHDRAWN), None)
             if latest is not None:
                 found[author] = latest.state
@@ -138,8 +142,9 @@ class Ledger:
         if read.opens is not None:
             _keep(self._asked, read.request_id, entry, present=present)
             self._dirty.add(read.request_id)
-            if read.opens is RequestKind.PLAN:
-                self._note_plan(entry, present)
+            line = line_of(entry)
+            if line is not None:
+                self._note_in_line(entry, line, present)
         elif answer is None:
             _keep(self._said, read.request_id, entry, present=present)
             self._dirty.add(read.request_id)
@@ -147,23 +152,24 @@ class Ledger:
                 pool for one in self._asked.get(read.request_id, ()) if (pool := pool_of_question(one)) is not None
             }
 
-    def _note_plan(self, entry: Entry, present: bool) -> None:
-        plans = self._plans[entry.message.sender]
+    def _note_in_line(self, entry: Entry, line: Line, present: bool) -> None:
+        requests = self._lines[line]
         if not present:
-            self._dirty |= set(self._neighbours(entry))
-            plans.drop(entry.order)
+            self._dirty |= set(self._neighbours(entry, line))
+            requests.drop(entry.order)
         else:
-            plans.put(entry.order, entry)
+            requests.put(entry.order, entry)
 
     def _siblings(self, thread: Thread) -> Iterator[Thread]:
         for one in self._asked.get(thread, ()):
-            if one.read.opens is RequestKind.PLAN:
-                yield from self._neighbours(one)
+            line = line_of(one)
+            if line is not None:
+                yield from self._neighbours(one, line)
 
-    def _neighbours(self, plan: Entry) -> Iterator[Thread]:
-        """The author's next plan, and the earlier ones up to the first that stands: what links to this one."""
-        plans = self._plans[plan.message.sender]
-        place = plans.place_of(plan.order)
+    def _neighbours(self, request: Entry, line: Line) -> Iterator[Thread]:
+        """The next request of the line, and the earlier ones up to the first that stands: what links to this one."""
+        plans = self._lines[line]
+        place = plans.place_of(request.order)
         yield from (thread_of(one) for one in plans.rows[place + 1 : place + 2])
         while place > 0:
             place -= 1
@@ -286,25 +292,29 @@ class Ledger:
                 self.flagged[case.row.key] = case.row
 
     def _linked(self, case: Case) -> Case:
-        if case.row.kind is not RequestKind.PLAN:
+        line = line_of(case.question)
+        if line is None:
             return case
-        plans = self._plans[case.row.asker]
+        plans = self._lines[line]
         place = plans.place_of(case.order)
-        later = (self._plan(one) for one in islice(plans.rows, place + 1, None))
+        later = (self._row_of(one) for one in islice(plans.rows, place + 1, None))
         others = (one for one in later if one is not None and one.request_id != case.row.request_id)
         newer = next((one for one in others if one.state is not RequestState.WITHDRAWN), None)
-        older = self._plan(plans.row_at(place - 1)) if place else None
+        older = self._row_of(plans.row_at(place - 1)) if place else None
         row = case.row
-        if older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN):
+        # A revised plan succeeds the rejected one; a stop that was refused is history, and the next one a new matter.
+        closed = {RequestState.REJECTED} if row.kind is RequestKind.SHUTDOWN else set()
+        if older is not None and older.state not in {RequestState.APPROVED, RequestState.WITHDRAWN, *closed}:
             row = replace(row, supersedes=older.request_id)
-        if newer is not None and row.state in (RequestState.OPEN, RequestState.REJECTED):
+        if newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED} - closed:
             row = replace(row, superseded_by=newer.request_id)
             if row.state is RequestState.OPEN:
                 row = replace(row, state=RequestState.SUPERSEDED, flags=(*row.flags, Flag.SUPERSEDED))
         return replace(case, row=row)
 
-    def _plan(self, question: Entry) -> RequestRow | None:
-        return self.row(thread_of(question), RequestKind.PLAN)
+    def _row_of(self, question: Entry) -> RequestRow | None:
+        kind = question.read.opens
+        return self.row(thread_of(question), kind) if kind is not None else None
 
     def _ended(self, case: Case, voices: Voices, team: Membership) -> Case:
         """After a yes to a stop: silent, or alive all the same; a later creation is another agent."""
@@ -333,6 +343,16 @@ class Ledger:
                 self.flagged.pop(row.key, None)
                 if shown.flags:
                     self.flagged[row.key] = shown
+
+
+def line_of(question: Entry) -> Line | None:
+    """The line of requests that this one belongs to, None for a kind whose requests stand beside each other."""
+    message = question.message
+    if question.read.opens is RequestKind.PLAN:
+        return RequestKind.PLAN, message.sender, ""
+    if question.read.opens is RequestKind.SHUTDOWN:
+        return RequestKind.SHUTDOWN, message.sender, message.recipients[0]
+    return None
 
 
 def thread_of(question: Entry) -> Thread:
