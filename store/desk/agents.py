@@ -70,9 +70,7 @@ def announce(
     return name, [*messages, *rosters]
 
 
-def start(
-    seat: Seat, *, request_id: str, agent_name: str | None = None, seen: str | None = None
-) -> str:
+def start(seat: Seat, *, request_id: str, agent_name: str | None = None, seen: str | None = None) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name.
 
     Two consoles never start two agents for one request.

@@ -102,7 +102,9 @@ def forecast(seat: Seat, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
 
 def _check_age(days: float) -> None:
     if not 0 <= days < 36_500:
-        raise TeamError(Code.INVALID_FIELD, f"older_than_days: {days:g} is not a number of days", "Give 7, for example.")
+        raise TeamError(
+            Code.INVALID_FIELD, f"older_than_days: {days:g} is not a number of days", "Give 7, for example."
+        )
 
 
 def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:

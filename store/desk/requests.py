@@ -69,9 +69,7 @@ def request_shutdown(seat: Seat, *, agent: str, reason: str | None = None) -> Re
             `AGENT_NOT_FOUND`, or as for a send.
     """
     payload = {"content": reason} if reason else {}
-    return _ask(
-        seat, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent)
-    )
+    return _ask(seat, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent))
 
 
 def approve(
@@ -241,9 +239,7 @@ def _create(
     agent_name: str | None,
     started: str | None,
 ) -> _Answered:
-    name, messages = announce(
-        tx, seat.actor, question, agent_name=agent_name, started=started, note=verdict.text
-    )
+    name, messages = announce(tx, seat.actor, question, agent_name=agent_name, started=started, note=verdict.text)
     warnings = secret_warnings(verdict.text) if verdict.text else []
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")

@@ -211,8 +211,7 @@ def _deliver(seat: Seat, asked: _Asked) -> dict[str, Any]:
 def _left(done: Delivered) -> dict[str, Any]:
     """What was skipped, counted and named; nothing where nothing was, which leaves exactly the source's fields."""
     rows = [
-        {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason}
-        for one in done.skipped
+        {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason} for one in done.skipped
     ]
     return {"messages_skipped": len(rows), "skipped": rows} if rows else {}
 

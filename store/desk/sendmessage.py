@@ -12,6 +12,7 @@ from store.protocol.form import Form, read_form
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.registry import KINDS
+from store.protocol.values import named
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
@@ -35,7 +36,9 @@ def submit(seat: Seat, document: object) -> dict[str, Any]:
 
 def _sent(seat: Seat, form: Form) -> Receipt:
     if form.type == "message":
-        return mail.send(seat, to=form.recipient, content=form.content, summary=form.summary)
+        return mail.send(
+            seat, to=form.recipient, content=form.content, summary=form.summary, in_reply_to=form.in_reply_to
+        )
     if form.type == "broadcast":
         return mail.broadcast(seat, summary=form.summary or "", content=form.content or "")
     if form.type == "shutdown_request":
@@ -67,7 +70,7 @@ def _asks(message: Message, request_id: str) -> bool:
 
 def _invalid_id(form: Form, why: str) -> TeamError:
     hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
-    text = f"{form.type}: request_id {form.request_id!r:.120}: {why}"
+    text = f"{form.type}: request_id {named(form.request_id)}: {why}"
     return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
 
 

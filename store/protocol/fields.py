@@ -160,7 +160,8 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     meant = nearest(type, allowed) if isinstance(type, str) else None
     guess = f"Did you mean {meant}? " if meant else ""
     hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
-    return TeamError(Code.INVALID_TYPE, f"type: {named(type)} is not a type of message", hint)
+    what = "is missing" if type is None else f"{named(type)} is not a type of message"
+    return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
 def _sendable(type: str) -> Kind:

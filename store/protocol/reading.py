@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from store.json_text import json_trouble
 from store.message import Message
 from store.protocol.kinds import Family, Kind, RequestKind
 from store.protocol.registry import KINDS, PREFIX, carried_name
@@ -121,6 +122,8 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
         raise ValueError("no name before a colon")
     try:
         body = json.loads(content[match.end() :], object_pairs_hook=_distinct, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(json_trouble(error)) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(body, dict):
@@ -188,7 +191,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r:.80} stands there twice")
+        raise ValueError(f"the key {named(twice)} stands there twice")
     return found
 
 

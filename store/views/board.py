@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from store.config import TeamConfig
@@ -20,8 +20,10 @@ from store.views.facts import Facts
 from store.views.findings import Evidence, findings
 from store.views.harmed import Harmed
 from store.views.inboxes import Inboxes
+from store.views.last_reports import LastReports
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
+from store.views.unanswered import Unanswered
 from store.views.voices import Voices
 
 _READABLE = (Condition.OK, Condition.EMPTY)
@@ -33,6 +35,7 @@ class Board:
     def __init__(self, me: str) -> None:
         self._me = me
         self._voices = Voices()
+        self._reports = LastReports()
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
@@ -79,8 +82,10 @@ class Board:
         self._deliveries = Deliveries()
         self._departures = Departures(config)
         self._attention = Attention(names_of(config, self._me))
-        self._live = (self._inboxes, self._deliveries, self._departures, self._attention)
+        self._unanswered = Unanswered()
+        self._live = (self._inboxes, self._deliveries, self._departures, self._attention, self._unanswered)
         self._voices.clear_live()
+        self._reports.clear_live()
         self._facts = Facts(config)
         for entry in self._past.values():
             self._facts.add(entry)
@@ -98,6 +103,7 @@ class Board:
             for fold in self._live:
                 fold.remove(entry)
             self._voices.remove(entry)
+            self._reports.remove(entry)
             self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
@@ -108,6 +114,7 @@ class Board:
             for fold in self._live:
                 fold.add(entry)
             self._voices.add(entry)
+            self._reports.add(entry)
             self._facts.heard(entry)
             if entry.is_fact:
                 self._facts.add(entry)
@@ -118,6 +125,7 @@ class Board:
         gone = counts and not self._departures.is_live(message_id)
         if gone:
             self._voices.remember(entry)
+            self._reports.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
@@ -143,6 +151,7 @@ class Board:
         self._oldest -= 1.0
         entry = Entry(message, known.place if known is not None else self._oldest)
         self._voices.remember(entry)
+        self._reports.remember(entry)
         self._facts.heard(entry)
         if known is not None:
             self._facts.remove(known)
@@ -157,7 +166,8 @@ class Board:
         roles = {**facts.team.gone, **facts.team.roles}
         self._departures.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
-        scene = self._scene(now)
+        unanswered = self._unanswered.by_reader()
+        scene = self._scene(now, unanswered)
         rows = roster(scene)
         harmed = Harmed(snapshot.damaged & self._left)
         return View(
@@ -174,6 +184,7 @@ class Board:
             lifecycles=facts.lives.rows,
             counts=self._inboxes.counts,
             findings=findings(self._evidence(snapshot, rows)),
+            unanswered=unanswered,
             stale=stale,
         )
 
@@ -184,7 +195,7 @@ class Board:
             return members
         return members.union(self._voices.names, self._inboxes.named) - {ALL}
 
-    def _scene(self, now: datetime) -> Scene:
+    def _scene(self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]]) -> Scene:
         facts = self._facts
         return Scene(
             config=self._config,
@@ -197,6 +208,8 @@ class Board:
             open=facts.ledger.open,
             plans=facts.ledger.plan_states(),
             work=facts.sprint.work,
+            reports=self._reports,
+            unanswered=unanswered,
         )
 
     def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:

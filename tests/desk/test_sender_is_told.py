@@ -71,7 +71,13 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
         ("slave-1", "ceo", "AGENT_CREATE_REQUEST", {"requested_by": "slave-2"}, "requested_by says slave-2"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "report_to": "ceo"}, "report_to says ceo"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "resident_contacts": {"kr": "kr"}}, "kr is no resident"),
-        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "resident_contacts": {"x": "dev-1"}}, "dev-1 is no resident"),
+        (
+            "slave-1",
+            "dev-1",
+            "TASK_ASSIGNMENT",
+            {**CONTACTS, "resident_contacts": {"x": "dev-1"}},
+            "dev-1 is no resident",
+        ),
         ("dev-1", "debugger", "DEBUG_REQUEST", {"severity_hint": "APOCALYPTIC"}, '"APOCALYPTIC" is none of HIGH'),
         ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "teleport"}, '"teleport" is none of'),
         ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "click"}, "the operation click needs it"),
@@ -98,7 +104,10 @@ def test_a_message_in_order_is_sent_without_a_word(team: MemoryTeam) -> None:
     assert send(team, "dev-1", "debugger", "DEBUG_REQUEST").warnings == ()
     assert send(team, "debugger", "dev-1", "DEBUG_RESULT").warnings == ()
     assert send(team, "dev-1", "slave-1", "AGENT_COMPLETE", status="success", results={}).warnings == ()
-    assert send(team, "orchestrator", "code_developer", "dependency_unblocked", task_id="T", unblocked_by="U").warnings == ()
+    assert (
+        send(team, "orchestrator", "code_developer", "dependency_unblocked", task_id="T", unblocked_by="U").warnings
+        == ()
+    )
     assert [text for text in findings(team) if "step" not in text] == []
 
 
@@ -119,7 +128,8 @@ def test_a_roster_that_misses_a_resident_is_told(team: MemoryTeam) -> None:
 def test_a_session_id_left_empty_is_told(team: MemoryTeam) -> None:
     roster = {"residents": ["scrum-master", "debugger", "e2e-live"], "slaves": [], "temps": []}
     told = send(team, "ceo", "scrum-master", "AGENT_ROSTER_BROADCAST", session_id="", roster=roster).warnings
-    assert len(told) == 1 and "session_id: is empty" in told[0]
+    assert len(told) == 1
+    assert "session_id: is empty" in told[0]
     assert told[0] in findings(team)
 
 
@@ -153,7 +163,9 @@ def test_quoting_what_nobody_has_is_told(team: MemoryTeam, field: str) -> None:
         return mail.send(Seat(team, "dev-1"), to="slave-1", payload={**text, field: quoted})
 
     first = quote("MSG-20260224-nothing0")
-    assert first.warnings == (f"{field}: no message or request MSG-20260224-nothing0 is known, so this answers nothing",)
+    assert first.warnings == (
+        f"{field}: no message or request MSG-20260224-nothing0 is known, so this answers nothing",
+    )
     assert quote(first.messages[0].message_id).warnings == ()
 
 

@@ -232,9 +232,7 @@ def test_a_new_agent_is_previewed_with_its_name_and_who_will_be_told(sprint: Mem
 
 def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
-    error = refused(
-        sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name="dev-7")
-    )
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
     assert error.code is Code.INVALID_FIELD
 
 
