@@ -9,6 +9,9 @@ from console.deeds.telling import written
 from console.subject import Subject
 from store.desk import inbox, requests
 from store.desk.seat import Receipt
+from store.errors import TeamError
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
 from store.safe import safe_line
 from store.views.rows import RequestRow
 
@@ -39,7 +42,7 @@ def done(screen: MainScreen, subject: Subject) -> None:
 
 
 def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
-    from widgets.forms.reason import ReasonPrompt
+    from widgets.forms.reason import ReasonPrompt, Second
 
     row = subject.request
     if row is None:
@@ -49,14 +52,17 @@ def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
+    creates = approving and row.kind is RequestKind.CREATE
+    second = Second("agent name", "made from its type when left empty") if creates else None
     prompt = ReasonPrompt[Receipt](
-        f"{word} {row.kind} of {safe_line(row.asker, 64)}",
+        _title(row, word),
         _about(row),
         partial(_answer, screen, row.request_id, subject.token, approving),
         verb=word,
         label="note" if approving else "reason",
         required=not approving,
-        suggestion=not approving,
+        second=second if approving else Second("suggest", "what would be accepted instead"),
+        foresee=partial(_foresee, screen, row) if approving and row.kind in _FORESEEN else None,
         draft=screen.drafts.get(purpose),
         on_draft=partial(screen.drafts.keep, purpose),
     )
@@ -64,14 +70,43 @@ def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
     screen.ask(prompt, lambda receipt: written(told, receipt))
 
 
+_FORESEEN = (RequestKind.CREATE, RequestKind.DESTROY)
+"""Requests whose approval does more than send an answer to the asker."""
+
+
+def _title(row: RequestRow, word: str) -> str:
+    """What is decided, as a sentence would say it."""
+    asker = safe_line(row.asker, 64)
+    subject = safe_line(reading(row.question).subject or "", 64)
+    if row.kind is RequestKind.CREATE and subject:
+        article = "an" if subject[0].lower() in "aeiou" else "a"
+        return f"Let {asker} have {article} {subject}" if word == "Approve" else f"No {subject} for {asker}"
+    if row.kind is RequestKind.DESTROY and subject:
+        return f"End {subject}, as {asker} asks" if word == "Approve" else f"Keep {subject}"
+    return f"{word} {row.kind} of {asker}"
+
+
+def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
+    """Who is created or ended, and who will be told; why not, where that is known already."""
+    if screen.view is None:
+        return ""
+    try:
+        name = agent_name if row.kind is RequestKind.CREATE and agent_name else None
+        lines = requests.foresee(screen.view.snapshot, request_id=row.request_id, agent_name=name)
+    except TeamError as error:
+        return f"✗ {safe_line(error.message, 200)}"
+    return "\n".join(safe_line(line, 300) for line in lines)
+
+
 def _about(row: RequestRow) -> str:
     return f"{safe_line(row.title, 240)}\n{safe_line(row.request_id, 120)}"
 
 
-def _answer(screen: MainScreen, request_id: str, token: str, approving: bool, words: str, suggestion: str) -> Receipt:
+def _answer(screen: MainScreen, request_id: str, token: str, approving: bool, words: str, second: str) -> Receipt:
+    seat = screen.seat
     if approving:
-        return requests.approve(screen.seat, request_id=request_id, note=words or None, seen=token)
-    return requests.reject(screen.seat, request_id=request_id, reason=words, suggest=suggestion or None, seen=token)
+        return requests.approve(seat, request_id=request_id, note=words or None, agent_name=second or None, seen=token)
+    return requests.reject(seat, request_id=request_id, reason=words, suggest=second or None, seen=token)
 
 
 DEEDS = {"approve": approve, "reject": reject, "done": done}

@@ -19,7 +19,8 @@ def written(what: str, *receipts: Receipt) -> str:
     else:
         head = f"✓ {what} · written for {listed(names)}"
     notes = [note for receipt in receipts for note in (*receipt.warnings, *(one.message for one in receipt.notices))]
-    return "\n".join([head, *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
+    follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
+    return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:

@@ -67,7 +67,8 @@ def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iter
         times = "once" if same == 1 else f"{same} times"
         yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
     elif len(earlier) + 1 >= _MANY:
-        yield f"this is broadcast number {len(earlier) + 1} of {first.sender} within a minute; keep them for what all must see"
+        number = len(earlier) + 1
+        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 
 
 def _is_recent(tx: Transaction, message: Message) -> bool:

@@ -143,7 +143,9 @@ def trigger_course_correction(
 
 
 def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKind) -> None:
-    """Refuse a creation or ending that is answered already. Another Master's answer quotes no id: it answers the oldest open request it fits (002-c).
+    """Refuse a creation or ending that is answered already.
+
+    Another Master's answer quotes no id: it answers the oldest open request it fits (002-c).
 
     An agent ends once, whoever asked for it; agents are created for the one who asked.
     """

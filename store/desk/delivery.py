@@ -58,8 +58,7 @@ def deliver(
     if not capabilities.router:
         reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
         raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
-    names, wanted = (None if one is None else frozenset(one) for one in (only, ids))
-    choice = Choice(names, wanted, limit, most)
+    choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(seat.team.snapshot())
     done = Delivered()
     _finish_endings(seat, snapshot)

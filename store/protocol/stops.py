@@ -1,4 +1,4 @@
-"""Stops: who was asked to stop, who agreed, and whether it fell silent; the truth about an agent that should be gone."""
+"""Stops: who was asked to stop, who agreed, and whether it fell silent since."""
 
 from __future__ import annotations
 

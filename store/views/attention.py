@@ -108,7 +108,7 @@ class Attention:
         return (message.sender, report.subject) if report is not None else None
 
     def _change_reports(self, subject: _Subject, change: Callable[[Ordered[Entry]], None]) -> None:
-        """Only the newest report of a sender about one thing is shown; a newer one that was read hides older ones too."""
+        """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
         reports = self._reports[subject]
         self._show_newest(reports, present=False)
         change(reports)

@@ -18,7 +18,7 @@ _BODY, _TEAM = 0, 1
 
 
 class Departures:
-    """Problems of single messages, judged once when a message comes; by the team's rules again when the team changes."""
+    """Problems of single messages, judged when a message comes; by the team's rules again when the team changes."""
 
     def __init__(self, config: TeamConfig) -> None:
         self._config = config
@@ -57,7 +57,7 @@ class Departures:
         self._note(entry, _TEAM, ())
 
     def refresh(self, facts: TeamFacts, *, bodies: bool) -> None:
-        """Judge by the team what is new, and what concerns an agent of whom something changed; bodies, if wanted, once."""
+        """Judge by the team what is new or concerns an agent of whom something changed; bodies, if wanted, once."""
         before, self._facts = self._facts, facts
         changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
         changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
