@@ -25,6 +25,7 @@ from store.protocol.team_rules import (
     team_problems,
 )
 from store.team import Transaction
+from store.words import counted
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
@@ -54,8 +55,8 @@ def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iter
     reached = {name for message in messages for name in message.recipients}
     left_out = [name for name in members if name not in reached and name != first.sender]
     if left_out and ALL not in reached:
-        number = "1 agent" if len(reached) == 1 else f"{len(reached)} agents"
-        yield f"a broadcast goes to every member, this one reaches {number}; use type message for some"
+        some = counted(len(reached), "agent")
+        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
     ours = {message.message_id for message in messages}
     earlier = {
         message.broadcast_id or message.message_id: message

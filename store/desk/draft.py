@@ -185,10 +185,10 @@ def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]]
     for name in unknown:
         if name not in met:
             meant = nearest(name, met)
-            hint = f"Did you mean {meant!r}? " if meant else ""
+            hint = f"Did you mean {meant}? " if meant else ""
             raise TeamError(
                 Code.AGENT_NOT_FOUND,
-                f"no agent {name!r} in team {config.name}",
+                f"no agent {name} in team {config.name}",
                 f"{hint}Members: {', '.join(members(config, live))}.",
             )
 

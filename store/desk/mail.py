@@ -17,6 +17,7 @@ from store.protocol.fields import as_written, check_outgoing, default_recipients
 from store.protocol.members import members
 from store.protocol.stops import silent
 from store.team import Transaction
+from store.words import counted
 
 
 class Preview(Struct, frozen=True):
@@ -91,8 +92,7 @@ def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) ->
         members = () if ALL in draft.to else current_members(tx)
         yield from broadcast_advice(tx, messages, members)
     elif ALL in draft.to:
-        number = len(messages)
-        yield f"sent to all: {number} {'delivery' if number == 1 else 'deliveries'}, one for each member"
+        yield f"sent to all: {counted(len(messages), 'delivery')}, one for each member"
 
 
 def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:

@@ -18,6 +18,7 @@ from store.locations import CONFIG_NAME, DATABASE_SUFFIXES, is_team, needing_pac
 from store.message import Message, Status
 from store.names import ALL, USER, is_name
 from store.team import AuditLine, Team, Transaction
+from store.words import counted
 
 _CHUNK = 500
 _PAGE = 1000
@@ -214,7 +215,7 @@ class _Migration:
             there = {one.message_id for one in _history(self._target, name)}
             missing += [one.message_id for one in messages if one.message_id not in there]
         if missing:
-            text = f"{len(missing)} messages are missing in {self._target.location}, {missing[0]} among them"
+            text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
             raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")
 
 

@@ -13,6 +13,7 @@ from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.registry import KINDS
 from store.protocol.values import named
+from store.words import counted
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
@@ -97,7 +98,7 @@ def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
 def _sentence(form: Form, receipt: Receipt, reached: list[str]) -> str:
     """What happened, and no more: written to an inbox is not delivered (decision D15)."""
     if form.type == "broadcast":
-        return f"Broadcast written to {len(reached)} inboxes: {', '.join(reached)}"
+        return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"
     if form.type == "shutdown_request":
         return f"Shutdown request written to {reached[0]}'s inbox. Request ID: {receipt.request_id}"
     if form.type == "message":

@@ -24,6 +24,7 @@ from store.views.rank import explain, score
 from store.views.roster import Scene
 from store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from store.views.titles import reason_of
+from store.words import counted
 
 _REMEMBERED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
@@ -232,18 +233,19 @@ def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
 
 
 def _failed(delivery: DeliveryRow) -> AttentionItem:
-    error = delivery.error or f"gave up after {delivery.attempts} attempts"
+    message, tries = delivery.message, counted(delivery.attempts, "attempt")
+    error = delivery.error or f"gave up after {tries}"
     blocks = (delivery.recipient,)
     return AttentionItem(
         key=f"{Need.FAILED}:{delivery.key}",
         need=Need.FAILED,
         who=delivery.recipient,
-        title=f"{delivery.message.type} from {delivery.message.sender} did not arrive: {error}",
-        why=explain(Need.FAILED, blocks, priority=delivery.message.priority),
-        score=score(Need.FAILED, blocks, priority=delivery.message.priority),
-        since=delivery.message.created_at,
+        title=message.summary or f"{message.type} from {message.sender}",
+        why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
+        score=score(Need.FAILED, blocks, priority=message.priority),
+        since=message.created_at,
         blocks=blocks,
-        message=delivery.message,
+        message=message,
     )
 
 

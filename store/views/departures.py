@@ -12,6 +12,7 @@ from store.protocol.signing import Seal, seal_of
 from store.protocol.team_rules import TeamFacts, is_judged_by_team, names_concerned, team_problems
 from store.team import Problem
 from store.views.ordered import Ordered
+from store.words import counted
 
 SEVERITIES = ("error", "warning", "notice")
 _BODY, _TEAM = 0, 1
@@ -91,8 +92,8 @@ class Departures:
     def unknown(self) -> Iterator[Problem]:
         """Kinds nobody here knows; their messages are shown and kept as they are."""
         for name, number in sorted(self._unknown.items()):
-            what = "1 message is" if number == 1 else f"{number} messages are"
-            text = f"{what} of a kind that is not known here; kept and shown as written"
+            are = "is" if number == 1 else "are"
+            text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
             yield Problem(
                 "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
             )

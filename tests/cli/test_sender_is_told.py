@@ -113,13 +113,17 @@ def test_an_empty_standard_input_says_what_is_wanted(sprint: CommandLine, verb: 
             *("", "agent_type: is missing"),
         ),
         (
-            ("send", "--to", "ceo", "--type", "BATCH_PLAN_READY", "--as", "scrum-master", "--json", "--payload")
-            + ('{"session_id": "s", "total_stories": "9", "batches": {}, "dependency_graph": {}}',),
+            (
+                *("send", "--to", "ceo", "--type", "BATCH_PLAN_READY", "--as", "scrum-master", "--json", "--payload"),
+                '{"session_id": "s", "total_stories": "9", "batches": {}, "dependency_graph": {}}',
+            ),
             *("", "must be a whole number"),
         ),
         (
-            ("send", "--to", "debugger", "--type", "AGENT_ROSTER_BROADCAST", "--json", "--payload")
-            + ('{"session_id": "s", "roster": []}',),
+            (
+                *("send", "--to", "debugger", "--type", "AGENT_ROSTER_BROADCAST", "--json", "--payload"),
+                '{"session_id": "s", "roster": []}',
+            ),
             *("", "roster: must be an object"),
         ),
     ],

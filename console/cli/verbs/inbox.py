@@ -69,5 +69,5 @@ def _refuse_stranger(call: Call, view: View, agent: str) -> None:
     if agent in (*known, USER) or agent in view.inboxes or not call.team.config().declared:
         return
     meant = nearest(agent, [name for name in known if name != ALL])
-    hint = f"Did you mean {meant!r}?" if meant else f"Agents: {', '.join(known)}."
-    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent!r} in team {call.team.config().name}", hint)
+    hint = f"Did you mean {meant}?" if meant else f"Agents: {', '.join(known)}."
+    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent} in team {call.team.config().name}", hint)

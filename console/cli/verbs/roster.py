@@ -45,4 +45,5 @@ def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
     seen = age_since(row.last_seen, view.now)
     oldest = age_since(row.oldest_unread, view.now)
     unread = str(row.unread) if row.unread else "-"
-    return row.name, row.role, str(row.state), unread, oldest, seen, "; ".join(filter(None, notes))
+    state = "you" if row.name == view.me else str(row.state)
+    return row.name, row.role, state, unread, oldest, seen, "; ".join(filter(None, notes))

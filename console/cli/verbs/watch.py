@@ -10,6 +10,7 @@ from console.cli.call import Call
 from console.cli.changes import changes
 from store.safe import safe_line
 from store.team import Snapshot
+from store.words import counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def run(call: Call) -> int:
 
     team = call.team
     last = team.snapshot()
-    call.out.note(safe_line(f"watching {team.location}: {last.condition}, {len(last.messages)} messages"))
+    call.out.note(safe_line(f"watching {team.location}: {last.condition}, {counted(len(last.messages), 'message')}"))
 
     def look() -> None:
         nonlocal last

@@ -15,6 +15,7 @@ from store.backends.yamlteam.ledger import Line, Record
 from store.backends.yamlteam.work import Change, changed_keys, with_keys
 from store.message import Message, Status, from_record
 from store.team import Problem
+from store.words import counted
 
 _RANKS: Mapping[str, int] = {
     Status.PENDING: 0,
@@ -82,7 +83,9 @@ def reconcile(
     for one in added:
         _admit(one, healing, settled, taken_out)
     if healing.noted:
-        message = f"a program that does not lock wrote the queue: {len(healing.noted)} messages added or changed"
+        message = (
+            f"a program that does not lock wrote the queue: {counted(len(healing.noted), 'message')} added or changed"
+        )
         healing.problems.append(Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", message, _HINT))
     return healing
 
