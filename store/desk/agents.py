@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from store.config import TeamConfig
+from store.desk.advice import advise
 from store.desk.draft import Draft, write
 from store.desk.questions import close_question, open_question
 from store.desk.roster import composed, free_name, residents_of, scrum_master, tell_residents
@@ -138,6 +139,7 @@ def trigger_course_correction(
         draft = Draft("message", seat.actor, (scrum_master(tx),), payload)
         warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)
+        warnings += advise(tx, messages)
         tx.record("course_correction", ids=[one.message_id for one in messages], to=list(draft.to), reason=reason)
     return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
 

@@ -277,6 +277,7 @@ def _send(seat: Seat, asked: _Asked) -> dict[str, Any]:
         "message_type": message.type,
         "status": message.status,
         "created_at": _created(message),
+        **({"warnings": list(receipt.warnings)} if receipt.warnings else {}),
     }
 
 
