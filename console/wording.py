@@ -28,7 +28,8 @@ def written(what: str, *receipts: Receipt) -> str:
         head = f"✓ {head} · written for {listed(names)}"
     notices = [notice.message for receipt in receipts for notice in receipt.notices]
     notes = [*(warning for receipt in receipts for warning in receipt.warnings), *notices]
-    return "\n".join([head, *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
+    follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
+    return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
@@ -37,15 +38,6 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     if len(safe) > most:
         return ", ".join(safe[:most]) + f" and {len(safe) - most} more"
     return ", ".join(safe)
-
-
-def count(number: int, word: str) -> str:
-    """`1 delivery`, `2 deliveries`, `3 boxes`."""
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        plural = word[:-1] + "ies"
-    else:
-        plural = word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
-    return f"{number:,} {word if number == 1 else plural}"
 
 
 def error_text(error: BaseException) -> str:

@@ -37,10 +37,9 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
     agent = config.agent(sender)
     if config.lost and (type in LEAD_ONLY or type == "broadcast" or (sender == config.lead and type.isupper())):
         check_settings(config, f"send {type}")
-    if type in LEAD_ONLY and sender != config.lead:
-        _refuse(f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}.")
-    if type in TO_LEAD_ONLY and recipient != config.lead:
-        _refuse(f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}.")
+    broken = lead_rule(config, sender=sender, recipient=recipient, type=type)
+    if broken is not None:
+        _refuse(*broken)
     if agent.may_send is not None and type not in agent.may_send:
         allowed = ", ".join(sorted(agent.may_send)) or "nothing"
         _refuse(f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}.")
@@ -60,6 +59,18 @@ def check_settings(config: TeamConfig, act: str) -> None:
     """
     if config.lost:
         _refuse(f"nobody may {act} now: {config.lost}", HINT)
+
+
+def lead_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
+    """What a message breaks of the lead's rights, and the next step; None when it breaks nothing (decision D10)."""
+    if type in LEAD_ONLY and sender != config.lead:
+        return f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}."
+    if type in TO_LEAD_ONLY and recipient != config.lead:
+        return f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}."
+    if type == "shutdown_request" and recipient in (config.lead, USER):
+        who = "the human" if recipient == USER else "the lead of the team"
+        return f"{recipient} is {who} and cannot be asked to stop", "Leave the console with q; agents stay as they are."
+    return None
 
 
 def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:

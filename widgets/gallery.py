@@ -21,7 +21,7 @@ from widgets.field import Field, NameSuggester
 from widgets.forms.compose import Compose
 from widgets.forms.confirm import Confirm
 from widgets.forms.help_panel import HelpPanel, HelpRow
-from widgets.forms.reason import ReasonPrompt
+from widgets.forms.reason import ReasonPrompt, Second
 from widgets.key_bar import KeyBar, KeyHint
 from widgets.message_detail import MessageDetail
 from widgets.note import Letter
@@ -132,11 +132,11 @@ FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
     "reason": lambda: ReasonPrompt(
         "Reject",
         "A plan",
-        lambda words, suggestion: words + suggestion,
+        lambda words, second: words + second,
         verb="Reject",
         label="reason",
         required=True,
-        suggestion=True,
+        second=Second("suggest", "what would be accepted instead"),
     ),
     "confirm": lambda: Confirm(
         "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"

@@ -34,9 +34,10 @@ class Output:
         """Print lines for people. `text` may hold our own styles; stored text goes through `safe_*` before."""
         self._write(sys.stdout, text + "\n")
 
-    def json(self, value: Any) -> None:
-        """Print one JSON value: indented on a terminal, one line into a pipe."""
-        self._write(sys.stdout, to_json(value, indent=2 if is_terminal(sys.stdout) else None) + "\n")
+    def json(self, value: Any, *, one_line: bool = False) -> None:
+        """Print one JSON value: indented on a terminal unless it is one of several lines, one line into a pipe."""
+        indent = 2 if is_terminal(sys.stdout) and not one_line else None
+        self._write(sys.stdout, to_json(value, indent=indent) + "\n")
 
     def note(self, text: str) -> None:
         """Say something beside the result: a warning, progress. On standard error."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from store.errors import Code, TeamError
 
@@ -16,6 +17,39 @@ def content(value: str | None) -> str | None:
         TeamError: `INVALID_FIELD` for bytes that are not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
     """
     return read("content") if value == "-" else value
+
+
+def json_documents(text: str, *, hint: str) -> list[Any]:
+    """The JSON in `text`: one value over any number of lines, or JSON lines, one value each.
+
+    What cannot be read is its `TeamError` (`INVALID_FIELD` with the place) in its line's stead; only text that holds
+    nothing at all is raised.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when standard input is empty.
+    """
+    from store.json_text import parse_json
+
+    if not text.strip():
+        raise TeamError(Code.INVALID_FIELD, "standard input is empty", hint)
+    try:
+        return [parse_json(text, what="standard input", hint=hint)]
+    except TeamError as error:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2 or not all(
+            line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines
+        ):
+            return [error]
+    return [_document(line, number, hint) for number, line in lines]
+
+
+def _document(line: str, number: int, hint: str) -> Any:
+    from store.json_text import parse_json
+
+    try:
+        return parse_json(line, what=f"standard input, document in line {number}", hint=hint)
+    except TeamError as error:
+        return error
 
 
 def read(what: str) -> str:

@@ -21,5 +21,6 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
     return [
         safe_line(head),
+        *map(safe_line, receipt.notes),
         *(safe_line(f"written: {one.message_id} -> {one.recipients[0]}") for one in receipt.messages),
     ]

@@ -80,7 +80,7 @@ class Manager(Actor):
         self.after(self.rng.uniform(25, 45), self.talk)
         self.say(to, summary, content)
 
-    def on_spec_ready(self, message: Message, read: Reading) -> None:
+    def on_review(self, message: Message, read: Reading) -> None:
         """A specification that was redirected here."""
         text = f"{message.summary}: the architect cannot, so I review it. You have my remarks before noon."
         self.after(2, lambda: self.say(self.lead, "I took over the review of the specification", text))
@@ -106,8 +106,15 @@ class ScheduleManager(Manager):
 
     def announce_spec(self) -> None:
         """Hand a specification to the architect, who does not always listen."""
-        body = {"spec_file": "specs/SPEC-031-audit-log.md", "priority": "high"}
-        send(self.seat, to="architect", type="spec_ready", summary="SPEC-031 is ready for review", payload=body)
+        body = {"artifact_path": "specs/SPEC-031-audit-log.md", "review_type": "specification"}
+        send(
+            self.seat,
+            to="architect",
+            type="review",
+            priority="high",
+            summary="SPEC-031 is ready for review",
+            payload=body,
+        )
         self.after(120, self.announce_spec)
 
     def on_message(self, message: Message, read: Reading) -> None:

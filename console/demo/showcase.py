@@ -243,9 +243,13 @@ def _waiting(scene: Scene) -> None:
 
 
 def _deliveries(scene: Scene) -> None:
-    spec = {"priority": "high", "spec_file": "specs/SPEC-031-audit-log.md", "summary": "SPEC-031 is ready for review"}
+    spec = {
+        "artifact_path": "specs/SPEC-031-audit-log.md",
+        "review_type": "specification",
+        "summary": "SPEC-031 is ready for review",
+    }
     scene.say(
-        *(8, "scrum-master", "architect", "spec_ready"),
+        *(8, "scrum-master", "architect", "review"),
         payload=spec,
         priority="high",
         status="failed",

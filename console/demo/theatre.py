@@ -70,8 +70,12 @@ def build(folder: Path) -> None:
     scene = Scene(utc_now())
     archived_talk(scene, days=2)
     failed = scene.say(
-        *(12, "scrum-master", ABSENT, "spec_ready"),
-        payload={"spec_file": "specs/SPEC-030-reminders.md", "summary": "SPEC-030 is ready for review"},
+        *(12, "scrum-master", ABSENT, "review"),
+        payload={
+            "artifact_path": "specs/SPEC-030-reminders.md",
+            "review_type": "specification",
+            "summary": "SPEC-030 is ready for review",
+        },
         priority="high",
         status="failed",
         attempts=4,

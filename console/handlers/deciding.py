@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 
 from console.subject import Subject
-from console.wording import count, written
+from console.wording import written
 from console.workspace import Workspace
 from store.desk import inbox, requests
 from store.desk.seat import Receipt, Seat
 from store.errors import TeamError
 from store.message import Message
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
 from store.safe import safe_line
 from store.views.rows import RequestRow
+from store.words import counted
 
 
 def approve(workspace: Workspace, subject: Subject) -> None:
@@ -33,8 +36,8 @@ def done(workspace: Workspace, subject: Subject) -> None:
     if not readers:
         return
     left = subject.selection.marked - len(readers)
-    kept = f" · {count(left, 'marked row')} left alone" if left > 0 else ""
-    many = f"Read {count(len(readers), 'message')}"
+    kept = f" · {counted(left, 'marked row')} left alone" if left > 0 else ""
+    many = f"Read {counted(len(readers), 'message')}"
     what = f"Read: {safe_line(letters[0].summary, 60)}" if len(readers) == 1 else many
     workspace.background.run(partial(_read, workspace.seat, readers), lambda _: f"✓ {what}{kept}")
 
@@ -45,12 +48,12 @@ def _read(seat: Seat, readers: Sequence[tuple[Message, str]]) -> None:
         try:
             inbox.read_message(seat, agent=reader, message_id=letter.message_id)
         except TeamError as error:
-            before = f"{count(number, 'message')} read; " if number else ""
+            before = f"{counted(number, 'message')} read; " if number else ""
             raise TeamError(error.code, before + error.message, error.hint, **error.facts) from error
 
 
 def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
-    from widgets.forms.reason import ReasonPrompt
+    from widgets.forms.reason import ReasonPrompt, Second
 
     row = subject.selection.request
     if row is None:
@@ -60,14 +63,17 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
+    creates = approving and row.kind is RequestKind.CREATE
+    second = Second("agent name", "made from its type when left empty") if creates else None
     prompt = ReasonPrompt[Receipt](
-        f"{word} {row.kind} of {safe_line(row.asker, 64)}",
+        _title(row, word),
         _about(row),
         partial(_answer, workspace, row.request_id, subject.selection.token, approving),
         verb=word,
         label="note" if approving else "reason",
         required=not approving,
-        suggestion=not approving,
+        second=second if approving else Second("suggest", "what would be accepted instead"),
+        foresee=partial(_foresee, workspace, row) if approving and row.kind in _FORESEEN else None,
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
@@ -75,14 +81,43 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     workspace.ask(prompt, lambda receipt: written(told, receipt))
 
 
+_FORESEEN = (RequestKind.CREATE, RequestKind.DESTROY)
+"""Requests whose approval does more than send an answer to the asker."""
+
+
+def _title(row: RequestRow, word: str) -> str:
+    """What is decided, as a sentence would say it."""
+    asker = safe_line(row.asker, 64)
+    subject = safe_line(reading(row.question).subject or "", 64)
+    if row.kind is RequestKind.CREATE and subject:
+        article = "an" if subject[0].lower() in "aeiou" else "a"
+        return f"Let {asker} have {article} {subject}" if word == "Approve" else f"No {subject} for {asker}"
+    if row.kind is RequestKind.DESTROY and subject:
+        return f"End {subject}, as {asker} asks" if word == "Approve" else f"Keep {subject}"
+    return f"{word} {row.kind} of {asker}"
+
+
+def _foresee(workspace: Workspace, row: RequestRow, agent_name: str) -> str:
+    """Who is created or ended, and who will be told; why not, where that is known already."""
+    if workspace.view is None:
+        return ""
+    try:
+        name = agent_name if row.kind is RequestKind.CREATE and agent_name else None
+        lines = requests.foresee(workspace.view.snapshot, request_id=row.request_id, agent_name=name)
+    except TeamError as error:
+        return f"✗ {safe_line(error.message, 200)}"
+    return "\n".join(safe_line(line, 300) for line in lines)
+
+
 def _about(row: RequestRow) -> str:
     return f"{safe_line(row.title, 240)}\n{safe_line(row.request_id, 120)}"
 
 
-def _answer(workspace: Workspace, request_id: str, token: str, approving: bool, words: str, suggestion: str) -> Receipt:
+def _answer(workspace: Workspace, request_id: str, token: str, approving: bool, words: str, second: str) -> Receipt:
+    seat = workspace.seat
     if approving:
-        return requests.approve(workspace.seat, request_id=request_id, note=words or None, seen=token)
-    return requests.reject(workspace.seat, request_id=request_id, reason=words, suggest=suggestion or None, seen=token)
+        return requests.approve(seat, request_id=request_id, note=words or None, agent_name=second or None, seen=token)
+    return requests.reject(seat, request_id=request_id, reason=words, suggest=second or None, seen=token)
 
 
 HANDLERS = {"approve": approve, "reject": reject, "done": done}

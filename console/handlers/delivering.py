@@ -7,13 +7,13 @@ from functools import partial
 
 from console.handlers.writing import known_names
 from console.subject import Subject
-from console.wording import count
 from console.workspace import Workspace
 from store.desk import failures
 from store.desk.failures import Forecast, Remedy
 from store.desk.seat import Receipt
 from store.message import Message
 from store.safe import safe_line
+from store.words import counted
 
 Act = Callable[[Sequence[str], str], Receipt]
 
@@ -77,7 +77,7 @@ def _confirm(
     if not fit:
         workspace.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
-    lines = [f"{count(len(fit), 'message')}: each {effect}."]
+    lines = [f"{counted(len(fit), 'message')}: each {effect}."]
     lines += [_named(one) for one in seen.possible[:5]]
     if len(fit) > 5:
         lines.append(f"  and {len(fit) - 5} more")
@@ -94,7 +94,7 @@ def _confirm(
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, lambda receipt: f"✓ {count(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
+    workspace.ask(form, lambda receipt: f"✓ {counted(len(receipt.messages), 'message')} {told}{_warned(receipt)}")
 
 
 def _named(message: Message) -> str:

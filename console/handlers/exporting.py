@@ -12,12 +12,12 @@ from pathlib import Path
 
 from console.panes.history import HistoryPane
 from console.subject import Subject
-from console.wording import count
 from console.workspace import Workspace
 from store.errors import Code, TeamError
 from store.message import Message
 from store.safe import safe_line
 from store.views.history import CSV_FIELDS, csv_row, history_json, log_line
+from store.words import counted
 
 
 def export(workspace: Workspace, subject: Subject) -> None:
@@ -31,7 +31,7 @@ def export(workspace: Workspace, subject: Subject) -> None:
     form = Confirm[Path](
         "Export",
         (
-            f"{count(len(messages), 'message')} as shown, newest first, to a new file.{more}",
+            f"{counted(len(messages), 'message')} as shown, newest first, to a new file.{more}",
             "Its name says the format.",
         ),
         partial(write_export, messages, forbidden=workspace.seat.team.root if workspace.read_only else None),
@@ -40,7 +40,7 @@ def export(workspace: Workspace, subject: Subject) -> None:
         required=True,
         draft={"words": "history.csv"},
     )
-    workspace.ask(form, lambda path: f"✓ {count(len(messages), 'message')} in {safe_line(path, 200)}")
+    workspace.ask(form, lambda path: f"✓ {counted(len(messages), 'message')} in {safe_line(path, 200)}")
 
 
 def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | None = None) -> Path:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from console.panes.needs import NeedsPane
 from console.panes.pane import ListPane
 from console.subject import Subject
-from console.wording import count
 from console.workspace import Workspace
 from store.safe import safe_line
+from store.words import counted
 from widgets.row_list import RowList
 
 
@@ -75,7 +75,7 @@ def _copy(workspace: Workspace, text: str, what: str) -> None:
     """
     workspace.app.copy_to_clipboard(text)
     breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
-    workspace.toast(f"Copied the {what}, {count(len(text), 'character')}{breaks}")
+    workspace.toast(f"Copied the {what}, {counted(len(text), 'character')}{breaks}")
 
 
 HANDLERS = {

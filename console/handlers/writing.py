@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.subject import Mode, Subject
-from console.wording import count, listed, written
+from console.wording import listed, written
 from console.workspace import Workspace
 from store.desk import mail, requests
 from store.desk.seat import Receipt
@@ -16,6 +16,7 @@ from store.message import Message
 from store.names import ALL
 from store.safe import safe_line
 from store.views.rows import AgentState, View
+from store.words import counted
 
 if TYPE_CHECKING:
     from widgets.forms.compose import Handoff, Written
@@ -57,7 +58,7 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
 
     names = subject.stoppable
     quiet = _silent(subject)
-    lines = [f"{listed(names, 12)} will be asked to stop: {count(len(names), 'request')}."]
+    lines = [f"{listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
     lines += _not_listening([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
     purpose = f"shutdown:{','.join(names)}"
@@ -65,7 +66,7 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
         "Shut down",
         tuple(lines),
         partial(_ask_to_stop, workspace, names),
-        verb=f"Ask {count(len(names), 'agent')} to stop",
+        verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
@@ -155,7 +156,7 @@ def _write_broadcast(workspace: Workspace, seen: mail.Preview) -> None:
         _with_summary,
         foresee=lambda _: _foreseen(seen),
         words=partial(_words, workspace),
-        to=f"everybody · {count(len(seen.recipients), 'delivery')}",
+        to=f"everybody · {counted(len(seen.recipients), 'delivery')}",
         verb="Go on",
         draft=workspace.drafts.get("broadcast"),
         on_draft=lambda draft: keep(draft) if draft else None,
@@ -175,7 +176,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
     from widgets.forms.confirm import Confirm
 
     number = len(seen.recipients)
-    lines = [f"“{safe_line(letter.summary, 120)}”", f"{count(number, 'delivery')}: {listed(seen.recipients, 16)}."]
+    lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
     lines += _not_listening(seen.not_listening)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
@@ -186,7 +187,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
         workspace.drafts.keep("broadcast", {})
         return written("sent", receipt)
 
-    workspace.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {count(number, 'message')}"), told)
+    workspace.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {counted(number, 'message')}"), told)
 
 
 def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Preview) -> None:
@@ -197,14 +198,14 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Pre
     if not names:
         workspace.toast("Nobody is left to ask.", severity="warning")
         return
-    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {count(len(names), 'request')}."]
+    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening)
     lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
     form = Confirm[str](
         "Shut down the team",
         tuple(lines),
         lambda reason: reason,
-        verb=f"Ask {count(len(names), 'agent')} to stop",
+        verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
         draft=workspace.drafts.get("shutdown_all"),
         on_draft=partial(workspace.drafts.keep, "shutdown_all"),
@@ -245,7 +246,7 @@ def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
 
 
 def _foreseen(seen: mail.Preview) -> str:
-    parts = [f"{count(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
+    parts = [f"{counted(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
     if seen.not_listening:
         parts.append(f"not listening: {listed(seen.not_listening)}")
     parts += [safe_line(one, 120) for one in seen.warnings]

@@ -16,12 +16,13 @@ from textual.worker import Worker, WorkerState
 from console.panes.pane import ListPane, Shelf
 from console.situation import Situation, pulse_of, truth_of
 from console.subject import NOTHING, Mode, Selection
-from console.wording import count, reason_of
+from console.wording import reason_of
 from store.clock import from_text
 from store.safe import safe_line, safe_text
 from store.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
 from store.views.rows import RequestRow, View
 from store.views.truth import State, holder_words
+from store.words import counted
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, pad
 from widgets.document import Block, Document, Fact, Form, Lines, Text
@@ -198,7 +199,7 @@ class HealthPane(ListPane[Row]):
     def title_of(self, shown: int, total: int) -> str:
         """How many errors, warnings and notices."""
         counts = Counter(problem.severity for problem in self._findings)
-        words = ", ".join(count(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
+        words = ", ".join(counted(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
         return f"Health · {words or 'no findings'}"
 
     def _vitals(self) -> tuple[Vital, ...]:
@@ -269,7 +270,7 @@ class HealthPane(ListPane[Row]):
             text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
-        number = count(len(snapshot.messages), "message")
+        number = counted(len(snapshot.messages), "message")
         kind = self.shelf.team.capabilities.name
         return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {kind}.")
 

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from store.config import TeamConfig
 from store.desk.routing import Job, by_age, job_of
 from store.message import Message
+from store.protocol.members import members
 from store.team import Transaction
 
 
@@ -26,17 +27,27 @@ class Attempt(Struct, frozen=True):
     error: str | None
 
 
+class Skipped(Struct, frozen=True):
+    """One message that waits on, for one recipient."""
+
+    message: Message
+    recipient: str
+    reason: str
+
+
 class Delivered(Struct):
     """What one pass of the router did.
 
     Attributes:
         expired: Messages given up because of their age.
         next_due: When the router has something to do again, None when nothing waits.
+        skipped: What is on its way and was left where it is, with the reason.
     """
 
     attempts: list[Attempt] = field(default_factory=list)
     expired: list[Message] = field(default_factory=list)
     next_due: datetime | None = None
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def delivered(self) -> list[Attempt]:
@@ -61,12 +72,14 @@ class Choice(Struct, frozen=True):
     """Which messages a pass is about; None means all.
 
     Attributes:
-        limit: Longest time a command may take, in seconds, whatever its agent's own limit.
+        limit: Time a command may take, in seconds, instead of its agent's own limit; it may be longer or shorter.
+        most: How many messages at most, the oldest ones.
     """
 
     recipients: frozenset[str] | None = None
     ids: frozenset[str] | None = None
     limit: float | None = None
+    most: int | None = None
 
     def takes(self, message: Message, targets: Iterable[str]) -> bool:
         """Whether `message`, to be handed to `targets`, is meant."""
@@ -76,7 +89,7 @@ class Choice(Struct, frozen=True):
 
     def seconds(self, own: float) -> float:
         """The time limit of a command whose agent allows `own` seconds."""
-        return own if self.limit is None else min(own, self.limit)
+        return own if self.limit is None else self.limit
 
 
 def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], Sequence[str]]:
@@ -85,8 +98,6 @@ def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], 
 
     def names() -> Sequence[str]:
         if not known:
-            from store.protocol.members import members
-
             known.extend(members(config, messages))
         return known
 

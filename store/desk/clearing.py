@@ -59,13 +59,20 @@ class Cleared(Struct, frozen=True):
         return round(self.freed / _MEGABYTE, 3)
 
 
-def clear(seat: Seat, *, older_than_days: float = DEFAULT_DAYS, delete_archived: bool = False) -> Cleared:
+def clear(
+    seat: Seat,
+    *,
+    older_than_days: float = DEFAULT_DAYS,
+    delete_archived: bool = False,
+    recipient: str | None = None,
+) -> Cleared:
     """Archive and remove what ended more than `older_than_days` ago; what still waits is never touched.
 
     Failed messages are put on the audit trail with their errors before they go.
 
     Args:
         delete_archived: Also delete archived messages older than the team's `delete_archived_after_days`.
+        recipient: Only messages to this agent.
 
     Raises:
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
@@ -73,6 +80,7 @@ def clear(seat: Seat, *, older_than_days: float = DEFAULT_DAYS, delete_archived:
     _check_age(older_than_days)
     with seat.team.transaction(actor=seat.actor, action="clear", wait=seat.wait) as tx:
         old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
+        old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
         gone = _free(tx.everything(), old, tx.config)
         if gone:
             _log(tx, gone, older_than_days)
@@ -93,7 +101,9 @@ def forecast(seat: Seat, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
 
 def _check_age(days: float) -> None:
     if not 0 <= days < 36_500:
-        raise TeamError(Code.INVALID_FIELD, f"older_than_days: {days} is not a number of days", "Give 7, for example.")
+        raise TeamError(
+            Code.INVALID_FIELD, f"older_than_days: {days:g} is not a number of days", "Give 7, for example."
+        )
 
 
 def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:

@@ -12,13 +12,17 @@ import threading
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from store.clock import to_text
 from store.config import TeamConfig
 from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, members_of, record_attempts
+from store.desk.endings import finish_endings, next_ending
 from store.desk.errand import run_commands
 from store.desk.inbox import readable
 from store.desk.routing import Job, counted, failed, obstacle, serves, settled
 from store.desk.seat import Seat
+from store.desk.skipped import skipped
 from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
@@ -33,6 +37,7 @@ def deliver(
     only: Collection[str] | None = None,
     ids: Collection[str] | None = None,
     limit: float | None = None,
+    most: int | None = None,
     stop: threading.Event | None = None,
 ) -> Delivered:
     """One pass: expire what is too old, push what is due, oldest first; failed tries are put off or given up.
@@ -40,7 +45,8 @@ def deliver(
     Args:
         only: Names of the recipients to serve.
         ids: Messages to look at.
-        limit: Upper bound in seconds for every command (seed 003's DELIVERY_TIMEOUT_SECONDS).
+        limit: Seconds every command may take, instead of its own limit (seed 003's DELIVERY_TIMEOUT_SECONDS).
+        most: How many messages to push at most, the oldest ones (seed 003's BATCH_SIZE).
         stop: Ends the pass early, after the commands that are running.
 
     Raises:
@@ -52,17 +58,23 @@ def deliver(
     if not capabilities.router:
         reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
         raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
-    choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit)
+    choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(seat.team.snapshot())
     done = Delivered()
+    _finish_endings(seat, snapshot)
     _expire(seat, snapshot, choice, done)
     jobs = due_jobs(snapshot.config, snapshot.messages, choice, snapshot.taken_at)
+    if most is not None:
+        jobs = jobs[:most]
+        choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
     plain = [job.message.message_id for job in jobs if not commands(snapshot.config, job)]
     for start in range(0, len(plain), _BATCH):
         _push(seat, choice, plain[start : start + _BATCH], done)
     agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
     run_commands(seat, choice, list(agents), done, stop or threading.Event())
-    done.next_due = next_due(seat.team.snapshot())
+    after = seat.team.snapshot()
+    done.next_due = next_due(after)
+    done.skipped = skipped(after, choice, done)
     return done
 
 
@@ -73,7 +85,17 @@ def next_due(snapshot: Snapshot) -> datetime | None:
         return now
     held = [lease_end(one) for one in snapshot.messages if is_held(one, now)]
     put_off = [next_attempt(one) for one in snapshot.messages if one.status in (Status.PENDING, Status.RETRY)]
-    return min((moment for moment in (*held, *put_off) if moment is not None and moment > now), default=None)
+    moments = (*held, *put_off, next_ending(snapshot.messages, config))
+    return min((moment for moment in moments if moment is not None and moment > now), default=None)
+
+
+def _finish_endings(seat: Seat, snapshot: Snapshot) -> None:
+    """Confirm approved endings whose agent has stopped or let its time pass; the lock is taken only for one."""
+    due = next_ending(snapshot.messages, snapshot.config)
+    if due is None or due > snapshot.taken_at:
+        return
+    with seat.team.transaction(actor=seat.actor, action="confirm_end", wait=seat.wait) as tx:
+        finish_endings(tx)
 
 
 def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -15,11 +15,14 @@ from store.errors import Code, TeamError
 from store.message import Message, Priority, from_record, new_message_id, new_record
 from store.names import ALL, USER, check_name, nearest
 from store.permissions import check_permission, check_settings
+from store.protocol.members import known, members
 from store.protocol.reading import reading
 from store.protocol.registry import carried_name, default_priority
 from store.protocol.secrets import secret_warnings
 from store.protocol.signing import sign
+from store.protocol.stops import silent
 from store.protocol.summary import summary_warnings
+from store.protocol.values import named
 from store.team import Transaction
 
 _MAX_DEPTH = 32
@@ -97,7 +100,7 @@ def check_priority(priority: str | None) -> None:
     """
     if priority is not None and priority not in tuple(Priority):
         words = ", ".join(Priority)
-        raise TeamError(Code.INVALID_FIELD, f"priority: {priority!r} is none of {words}", "Use one of them.")
+        raise TeamError(Code.INVALID_FIELD, f"priority: {named(priority)} is none of {words}", "Use one of them.")
 
 
 def check_payload(payload: Mapping[str, Any]) -> None:
@@ -156,8 +159,6 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
 
 def current_members(tx: Transaction) -> list[str]:
     """Names of the members now: settings, roster messages, creations and destructions."""
-    from store.protocol.members import members
-
     return list(members(tx.config, tx.everything()))
 
 
@@ -167,28 +168,33 @@ def check_known(tx: Transaction, names: Iterable[str]) -> None:
     Raises:
         TeamError: `AGENT_NOT_FOUND`.
     """
-    unknown = [name for name in names if name not in tx.config.agents and name not in (USER, tx.config.lead)]
-    if not unknown or not tx.config.declared:
-        return
-    from store.protocol.members import known, members
+    refuse_unknown(tx.config, tx.everything, names)
 
-    messages = tx.everything()
-    met = known(tx.config, messages)
+
+def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]], names: Iterable[str]) -> None:
+    """As `check_known`, with the live messages asked for only when the settings do not know a name.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    unknown = [name for name in names if name not in config.agents and name not in (USER, config.lead)]
+    if not unknown or not config.declared:
+        return
+    live = messages()
+    met = known(config, live)
     for name in unknown:
         if name not in met:
             meant = nearest(name, met)
-            hint = f"Did you mean {meant!r}? " if meant else ""
+            hint = f"Did you mean {meant}? " if meant else ""
             raise TeamError(
                 Code.AGENT_NOT_FOUND,
-                f"no agent {name!r} in team {tx.config.name}",
-                f"{hint}Members: {', '.join(members(tx.config, messages))}.",
+                f"no agent {name} in team {config.name}",
+                f"{hint}Members: {', '.join(members(config, live))}.",
             )
 
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
-    from store.protocol.members import silent
-
     wanted = set(names)
     asked = {name for one in tx.select(types=_STOPS) for name in (one.sender, *one.recipients)}
     announced = {name for name in wanted if name not in tx.config.agents}

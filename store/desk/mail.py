@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from store.desk.draft import Draft, not_listening, resolve, write
+from store.desk.advice import advise, broadcast_advice
+from store.desk.draft import Draft, current_members, not_listening, resolve, write
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
+from store.message import Message
 from store.names import ALL, USER, nearest
 from store.protocol.fields import as_written, check_outgoing, default_recipients
+from store.protocol.members import members
+from store.protocol.stops import silent
+from store.team import Transaction
+from store.words import counted
 
 
 class Preview(Struct, frozen=True):
@@ -67,17 +73,26 @@ def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None 
 
 def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
-    warnings = check_outgoing(type=draft.type, to=draft.to, payload=draft.payload, priority=draft.priority)
-    warnings += draft.check(seat.team.config())
+    check_outgoing(type=draft.type, to=draft.to, payload=draft.payload, priority=draft.priority)
+    warnings = draft.check(seat.team.config())
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
         warnings += not_listening(tx, recipients)
         if not repeated:
+            warnings += advise(tx, messages)
+            warnings += _group_advice(tx, draft, messages)
             tx.record(action, ids=[one.message_id for one in messages], to=recipients, type=draft.type)
-    if draft.sender in recipients:
-        warnings.append(f"{draft.sender} writes to itself")
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
+
+
+def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) -> Iterator[str]:
+    """What a sender to many should know: how many deliveries it was, and what is odd about a broadcast."""
+    if draft.type == "broadcast":
+        members = () if ALL in draft.to else current_members(tx)
+        yield from broadcast_advice(tx, messages, members)
+    elif ALL in draft.to:
+        yield f"sent to all: {counted(len(messages), 'delivery')}, one for each member"
 
 
 def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:
@@ -86,8 +101,6 @@ def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:
     Raises:
         TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached.
     """
-    from store.protocol.members import members, silent
-
     snapshot = seat.team.snapshot()
     known = members(snapshot.config, snapshot.messages)
     names = (to,) if isinstance(to, str) else tuple(to)

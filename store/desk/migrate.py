@@ -20,6 +20,7 @@ from store.names import ALL, USER, is_name
 from store.recorded import RecordedFacts
 from store.redact import redact
 from store.team import AuditLine, Team, Transaction
+from store.words import counted
 
 _CHUNK = 500
 _PAGE = 1000
@@ -165,7 +166,9 @@ class _Migration:
                 for message in chunk:
                     self._copy_attachment(tx, message)
                     tx.archive(name, message)
-                tx.record("migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk))
+                tx.record(
+                    "migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk)
+                )
             self._done.archived += len(chunk)
             self._progress("archive entries", self._done.archived)
 
@@ -224,7 +227,7 @@ class _Migration:
             there = {one.message_id for one in _history(self._target, name)}
             missing += [one.message_id for one in messages if one.message_id not in there]
         if missing:
-            text = f"{len(missing)} messages are missing in {self._target.location}, {missing[0]} among them"
+            text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
             raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")
 
 

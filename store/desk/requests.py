@@ -1,57 +1,42 @@
-"""Asking and answering: plans, shutdowns and every other request, one answer each (decisions D8, D10, D14, D17)."""
+"""Requests: plans and stops asked for, and every open request answered, one answer each (decisions D8, D10, D14, D17).
+
+An answer is dispatched by what the question asks: creations and endings of agents are the Master's steps of seed 002,
+all others get a message. Each answer is one transaction; only a creation with a spawn command takes two more.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from store.desk.advice import advise
+from store.desk.agents import announce, refuse_answered_in_order, start
+from store.desk.agents import told as creation_told
 from store.desk.draft import Draft, check_known, new_request_id, write
-from store.desk.inbox import mark_as_read
+from store.desk.endings import approve_ending, doomed, finish_endings
+from store.desk.endings import told as ending_told
+from store.desk.questions import (
+    Verdict,
+    close_question,
+    fingerprint,
+    open_question,
+    opened_kind,
+)
 from store.desk.seat import Receipt, Seat
+from store.desk.spawn import refuse_held
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message
-from store.permissions import may_answer
-from store.protocol.answering import VERDICT_ONLY, answers
+from store.protocol.answering import VERDICT_ONLY
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
-from store.protocol.registry import SUPERSEDING
-from store.protocol.succession import superseders
-from store.team import Transaction
+from store.protocol.secrets import secret_warnings
+from store.protocol.stops import REQUEST
+from store.team import Snapshot, Transaction
 
-
-class Verdict(Struct, frozen=True):
-    """An answer to a request.
-
-    Attributes:
-        text: Note of an approval, reason of a refusal.
-        suggestion: What would be accepted instead (requirement 94).
-    """
-
-    approve: bool
-    text: str | None = None
-    suggestion: str | None = None
-
-    @property
-    def action(self) -> str:
-        """The verb of the audit trail."""
-        return "approve" if self.approve else "reject"
-
-    @property
-    def content(self) -> str:
-        """The words the asker reads."""
-        parts = [self.text or "", f"Suggestion: {self.suggestion}" if self.suggestion else ""]
-        return "\n\n".join(part for part in parts if part)
-
-
-def fingerprint(message: Message) -> str:
-    """Names what a human saw of a request, so that an answer to something else can be refused."""
-    seen = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
-    return hashlib.sha256(json.dumps(seen, sort_keys=True, default=str).encode()).hexdigest()[:16]
+__all__ = ["Verdict", "approve", "fingerprint", "foresee", "reject", "request_shutdown", "submit_plan"]
 
 
 def submit_plan(seat: Seat, *, content: str, summary: str | None = None) -> Receipt:
@@ -77,28 +62,31 @@ def submit_plan(seat: Seat, *, content: str, summary: str | None = None) -> Rece
 
 
 def request_shutdown(seat: Seat, *, agent: str, reason: str | None = None) -> Receipt:
-    """Ask `agent` to stop; its answer quotes the request id (requirements 64-68).
+    """Ask `agent` to stop; its answer quotes the request id (requirements 64-68). Asking again supersedes the open one.
 
     Raises:
-        TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for a send.
+        TeamError: `NOT_PERMITTED` for anyone but the lead and for the lead or the human as `agent`,
+            `AGENT_NOT_FOUND`, or as for a send.
     """
     payload = {"content": reason} if reason else {}
-    return _ask(
-        seat, action="shutdown", type="shutdown_request", to=agent, payload=payload, id_parts=("shutdown", agent)
-    )
+    return _ask(seat, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent))
 
 
-def approve(seat: Seat, *, request_id: str, note: str | None = None, seen: str | None = None) -> Receipt:
+def approve(
+    seat: Seat, *, request_id: str, note: str | None = None, agent_name: str | None = None, seen: str | None = None
+) -> Receipt:
     """Say yes to an open request.
 
     Args:
+        agent_name: The name of the agent to be created; without it the agent type and a number.
         seen: `fingerprint` of the question that was looked at; a changed question is refused.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`, `STORE_UNREADABLE`
-            when the record of the request is damaged.
+            when the record of the request is damaged; for a creation `INVALID_NAME`, `STORE_LOCKED` while another
+            console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for a name where nothing is created.
     """
-    return _answer(seat, request_id, Verdict(True, note), seen)
+    return _answer(seat, request_id, Verdict(True, note), seen, agent_name)
 
 
 def reject(seat: Seat, *, request_id: str, reason: str, suggest: str | None = None, seen: str | None = None) -> Receipt:
@@ -109,7 +97,39 @@ def reject(seat: Seat, *, request_id: str, reason: str, suggest: str | None = No
     """
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    return _answer(seat, request_id, Verdict(False, reason, suggest), seen)
+    return _answer(seat, request_id, Verdict(False, reason, suggest), seen, None)
+
+
+def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
+    """What approving a live request will do, as sentences: who is created or ended, and who will be told.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID` for a request that is not live, `INVALID_NAME`, `INVALID_FIELD`.
+    """
+    question = _live_question(snapshot, request_id)
+    if question is None:
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"no request {request_id} waits in the queue",
+            "List the open ones with: team-console requests --open",
+            request_id=request_id,
+        )
+    kind = opened_kind(question)
+    _check_name_fits(kind, agent_name, request_id)
+    if kind is RequestKind.CREATE:
+        return creation_told(snapshot.config, snapshot.messages, question, agent_name)
+    if kind is RequestKind.DESTROY:
+        return ending_told(snapshot.config, snapshot.messages, question)
+    return (f"the answer goes to {question.sender}",)
+
+
+class _Answered(Struct, frozen=True):
+    """What an answer wrote, and what its writer should know."""
+
+    messages: Sequence[Message]
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    facts: Mapping[str, Any] = {}
 
 
 def _ask(
@@ -119,161 +139,164 @@ def _ask(
     warnings = Draft(type, seat.actor, (to,), {**payload, "request_id": "new"}).check(config)
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         check_known(tx, [to, seat.actor])
+        older = _open_stop(tx, seat.actor, to) if type == REQUEST else None
         request_id = new_request_id(tx, *id_parts)
-        draft = Draft(type, seat.actor, (to,), {"request_id": request_id, **payload})
+        quoted = older.payload.get("in_reply_to") if older is not None else None
+        linked = {"in_reply_to": quoted} if quoted is not None else {}
+        draft = Draft(type, seat.actor, (to,), {"request_id": request_id, **payload, **linked})
         messages, _ = write(tx, draft, [to])
+        warnings += advise(tx, messages)
         tx.record(action, ids=[messages[0].message_id], to=[to], request_id=request_id)
-    return Receipt(action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))
+    notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
+    return Receipt(action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
 
 
-def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None) -> Receipt:
-    question = _peek(seat, request_id)
-    opens = _opens(question) if question is not None else None
-    if opens in (RequestKind.CREATE, RequestKind.DESTROY):
-        from store.desk.agents import answer_agent_request
+def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
+    """The latest request to stop that this agent has not answered."""
+    asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
+    if not asked:
+        return None
+    replies = tx.thread(asked[-1].request_id or asked[-1].message_id)
+    is_answered = any(one.sender == agent and reading(one).approve is not None for one in replies)
+    return None if is_answered else asked[-1]
 
-        return answer_agent_request(seat, request_id=request_id, verdict=verdict, seen=seen)
+
+def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
+    _refuse_damaged(seat, request_id)
     with seat.team.transaction(actor=seat.actor, action=verdict.action, wait=seat.wait) as tx:
         question, kind = open_question(tx, request_id, actor=seat.actor, seen=seen)
-        head, body = _answer_head(seat.actor, question, kind), _answer_body(request_id, question, kind, verdict)
-        warnings = Draft(*head, payload=body).check(tx.config)
-        draft = Draft(*head, payload={**body, "summary": _preview(question, kind, verdict)})
-        messages, _ = write(tx, draft, draft.to)
-        close_question(tx, question, actor=seat.actor)
-        settle(tx)
-        tx.record(
-            verdict.action,
-            request_id=request_id,
-            kind=str(kind),
-            asker=question.sender,
-            question=question.message_id,
-            ids=[one.message_id for one in messages],
-        )
-    return Receipt(verdict.action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))
+        _check_name_fits(kind, agent_name, request_id)
+        by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
+        if not by_command:
+            answered = _write_answer(tx, seat, question, kind, verdict, agent_name)
+    if by_command:
+        answered, notices = _create_by_command(seat, request_id, verdict, seen, agent_name)
+    else:
+        notices = tuple(tx.notices)
+    return Receipt(
+        verdict.action,
+        tuple(answered.messages),
+        tuple(answered.warnings),
+        request_id,
+        notices=notices,
+        notes=tuple(answered.notes),
+    )
 
 
-def open_question(
-    tx: Transaction, request_id: str, *, actor: str, seen: str | None = None
-) -> tuple[Message, RequestKind]:
-    """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
-
-    Raises:
-        TeamError: `INVALID_REQUEST_ID`, `NOT_PERMITTED`, `ALREADY_ANSWERED`.
-    """
-    thread = _thread(tx, request_id)
-    question = next((one for one in thread if _opens(one) and reading(one).request_id == request_id), None)
-    kind = _opens(question) if question is not None else None
-    if question is None or kind is None:
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"no request {request_id}",
-            "List the open ones with: team-console requests --open",
-            request_id=request_id,
-        )
-    if seen is not None and seen != fingerprint(question):
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"request {request_id} is not what was shown any more",
-            "Read it again before you answer.",
-            request_id=request_id,
-        )
-    if not may_answer(tx.config, actor=actor, kind=kind, addressee=question.recipients[0]):
-        raise TeamError(
-            Code.NOT_PERMITTED,
-            f"{actor} may not answer {request_id}; it is for {', '.join(question.recipients)}",
-            "Only the addressee of a request answers it (for plans and sprint requests: the lead).",
-            request_id=request_id,
-        )
-    _refuse_answered(tx, request_id, question, kind, thread)
-    _refuse_superseded(tx, request_id, question, kind)
-    return question, kind
+def _create_by_command(
+    seat: Seat, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None
+) -> tuple[_Answered, tuple[Any, ...]]:
+    """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
+    started = start(seat, request_id=request_id, agent_name=agent_name, seen=seen)
+    try:
+        with seat.team.transaction(actor=seat.actor, action=verdict.action, wait=seat.wait) as tx:
+            question, kind = open_question(tx, request_id, actor=seat.actor, seen=seen)
+            answered = _write_answer(tx, seat, question, kind, verdict, agent_name, started=started)
+    except TeamError as error:
+        error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
+        error.facts["agent_started"] = started
+        raise
+    return answered, tuple(tx.notices)
 
 
-def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
-    """Answering implies having read: the question is read and archived for whoever answered it."""
-    live = tx.get(question.message_id)
-    if live is not None and live.is_pending_for(actor):
-        mark_as_read(tx, live, actor)
+def _write_answer(
+    tx: Transaction,
+    seat: Seat,
+    question: Message,
+    kind: RequestKind,
+    verdict: Verdict,
+    agent_name: str | None,
+    *,
+    started: str | None = None,
+) -> _Answered:
+    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+        refuse_answered_in_order(tx, question, kind)
+    if verdict.approve and kind is RequestKind.CREATE:
+        answered = _create(tx, seat, question, verdict, agent_name, started)
+    elif verdict.approve and kind is RequestKind.DESTROY:
+        answered = _end(tx, seat, question, verdict)
+    else:
+        answered = _say(tx, seat, question, kind, verdict)
+    tx.record(
+        verdict.action,
+        request_id=reading(question).request_id,
+        kind=str(kind),
+        asker=question.sender,
+        question=question.message_id,
+        ids=[one.message_id for one in answered.messages],
+        **answered.facts,
+    )
+    finish_endings(tx)
+    settle(tx)
+    return answered
 
 
-def _thread(tx: Transaction, request_id: str) -> list[Message]:
-    if not request_id:
-        raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
-    return tx.thread(request_id)
+def _create(
+    tx: Transaction,
+    seat: Seat,
+    question: Message,
+    verdict: Verdict,
+    agent_name: str | None,
+    started: str | None,
+) -> _Answered:
+    name, messages = announce(tx, seat.actor, question, agent_name=agent_name, started=started, note=verdict.text)
+    warnings = secret_warnings(verdict.text) if verdict.text else []
+    if len(messages) == 1:
+        warnings.append("the team has no residents, so nobody was sent the roster")
+    told = _named([question.sender, *(one.recipients[0] for one in messages[1:])])
+    return _Answered(messages, warnings, (f"{name} is created; told: {told}",), {"agent": name})
 
 
-def _refuse_answered(
-    tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
-) -> None:
-    for one in thread:
-        if answers(one, kind, request_id) and may_answer(
-            tx.config, actor=one.sender, kind=kind, addressee=question.recipients[0]
-        ):
-            word = {True: "approved", False: "rejected", None: "answered"}[reading(one).approve]
-            raise TeamError(
-                Code.ALREADY_ANSWERED,
-                f"{request_id} was already {word} by {one.sender} at {one.created}",
-                "The first answer stands; send a message if you want to say more.",
-                request_id=request_id,
-                answered_by=one.sender,
-                answered_at=one.created,
-            )
+def _end(tx: Transaction, seat: Seat, question: Message, verdict: Verdict) -> _Answered:
+    agent = doomed(tx.config, question)
+    foreseen = ending_told(tx.config, tx.everything(), question)
+    messages = approve_ending(tx, seat.actor, question, verdict.text)
+    warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]
+    if messages[0].type == REQUEST:
+        return _Answered(messages, warnings, foreseen[-1:], {"agent": agent})
+    if len(messages) == 1:
+        warnings.append("the team has no residents, so nobody was sent the roster")
+    told = _named([one.recipients[0] for one in messages])
+    return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
 
 
-def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:
-    if kind not in SUPERSEDING:
-        return
-    if tx.get(question.message_id) is None:
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"{request_id} is not open any more: it left the queue unanswered, because a later one took its place",
-            f"If it still matters, let {question.sender} hand it in again.",
-            request_id=request_id,
-        )
-    later = superseders(tx.everything()).get(question.message_id)
-    if later is not None:
-        newer = later.request_id
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"{request_id} was superseded by {newer}",
-            f"Read and answer the newer plan: {newer}",
-            request_id=request_id,
-            superseded_by=newer,
-        )
+def _say(tx: Transaction, seat: Seat, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
+    """The answer is a message to the asker that quotes the request."""
+    refuse_held(question, tx)
+    types = {RequestKind.PLAN: "plan_approval_response", RequestKind.SHUTDOWN: "shutdown_response"}
+    head, body = (types.get(kind, "message"), seat.actor, (question.sender,)), _body(question, kind, verdict)
+    warnings = Draft(*head, payload=body).check(tx.config)
+    draft = Draft(*head, payload={**body, "summary": _preview(question, kind, verdict)})
+    messages, _ = write(tx, draft, draft.to)
+    warnings += advise(tx, messages)
+    close_question(tx, question, actor=seat.actor)
+    return _Answered(messages, warnings)
 
 
-def _opens(message: Message) -> RequestKind | None:
-    kind = reading(message).kind
-    return kind.opens if kind is not None else None
+def _check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:
+    if agent_name is not None and kind is not RequestKind.CREATE:
+        text = f"{request_id} is a request of kind {kind}; only a new agent gets a name"
+        raise TeamError(Code.INVALID_FIELD, text, "Leave out the agent's name.", request_id=request_id)
 
 
-def _peek(seat: Seat, request_id: str) -> Message | None:
-    """The question by a look without the lock, only to choose who handles it; the handler judges it again.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` when its record is damaged.
-    """
-    snapshot = seat.team.snapshot()
-    for one in snapshot.messages:
-        if _opens(one) is not None and reading(one).request_id == request_id:
-            return one
-    if request_id in snapshot.damaged:
-        text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
-        hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
-        raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)
+def _live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+    for message in snapshot.messages:
+        if opened_kind(message) is not None and reading(message).request_id == request_id:
+            return message
     return None
 
 
-def _answer_head(actor: str, question: Message, kind: RequestKind) -> tuple[str, str, tuple[str, ...]]:
-    types = {RequestKind.PLAN: "plan_approval_response", RequestKind.SHUTDOWN: "shutdown_response"}
-    return types.get(kind, "message"), actor, (question.sender,)
+def _refuse_damaged(seat: Seat, request_id: str) -> None:
+    """Refuse, by a look without the lock, a request whose record in the queue is damaged."""
+    snapshot = seat.team.snapshot()
+    if request_id in snapshot.damaged and _live_question(snapshot, request_id) is None:
+        text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
+        hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
+        raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)
 
 
-_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused")}
-
-
-def _answer_body(request_id: str, question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:
-    body: dict[str, Any] = {"request_id": request_id, "approve": verdict.approve}
+def _body(question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:
+    body: dict[str, Any] = {"request_id": reading(question).request_id, "approve": verdict.approve}
     if verdict.content:
         body["content"] = verdict.content
     if verdict.suggestion:
@@ -284,8 +307,18 @@ def _answer_body(request_id: str, question: Message, kind: RequestKind, verdict:
     return body
 
 
+_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused")}
+_REFUSED = {RequestKind.CREATE: "creation", RequestKind.DESTROY: "end"}
+
+
 def _preview(question: Message, kind: RequestKind, verdict: Verdict) -> str:
     """The line an inbox shows: the decision, then the reason, else what was decided."""
+    if kind in _REFUSED:
+        return f"The {_REFUSED[kind]} of {reading(question).subject or 'the agent'} was refused"[:120]
     yes, no = _WORDS.get(kind, ("approved", "rejected"))
     what = verdict.content.partition("\n")[0] or question.summary
     return f"{kind.capitalize()} {yes if verdict.approve else no}: {what}".rstrip(": ")[:120]
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

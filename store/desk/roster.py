@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from store.config import TeamConfig
 from store.desk.draft import Draft, write
-from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.message import Message
 from store.names import check_name, is_name
 from store.protocol.directions import SM, classes_of
+from store.protocol.members import members
 from store.protocol.reading import reading
 from store.protocol.registry import CARRIERS
+from store.protocol.values import named
 from store.team import Transaction
 
 _LONGEST_BASE = 56
@@ -26,11 +28,9 @@ def composed(name: str, body: Mapping[str, Any]) -> str:
 
 
 def tell_residents(
-    tx: Transaction, seat: Seat, *, arrived: str | None = None, left: str | None = None
+    tx: Transaction, sender: str, *, arrived: str | None = None, left: str | None = None
 ) -> list[Message]:
     """The complete roster, one single message to each resident and to nobody else (requirements 169, 176, 178, 180)."""
-    from store.protocol.members import members
-
     roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
     if arrived is not None:
         roles[arrived] = "temp"
@@ -41,19 +41,25 @@ def tell_residents(
     body = {"session_id": _session(tx), "roster": lists}
     change = f"{arrived} is in the team now" if arrived else f"{left} left the team"
     payload = {"summary": f"Roster: {change}", "content": composed("AGENT_ROSTER_BROADCAST", body)}
-    draft = Draft("message", seat.actor, tuple(residents), payload)
+    draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
     return write(tx, draft, residents)[0]
 
 
+def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: str | None = None) -> tuple[str, ...]:
+    """Who is told the roster: every resident but the one that is leaving."""
+    roles = members(config, messages)
+    return tuple(name for name, role in roles.items() if role == "resident" and name != without)
+
+
 def _session(tx: Transaction) -> str:
-    """The sprint session that the newest message speaks of, empty when none does."""
+    """The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which."""
     for one in reversed(tx.everything()):
         if one.type in CARRIERS:
             session = reading(one).body.get("session_id")
             if isinstance(session, str) and session:
                 return session
-    return ""
+    return tx.config.name
 
 
 def scrum_master(tx: Transaction) -> str:
@@ -62,8 +68,6 @@ def scrum_master(tx: Transaction) -> str:
     Raises:
         TeamError: `AGENT_NOT_FOUND`.
     """
-    from store.protocol.members import members
-
     roles = members(tx.config, tx.everything())
     for name in roles:
         if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}:
@@ -72,23 +76,20 @@ def scrum_master(tx: Transaction) -> str:
     raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
 
 
-def free_name(tx: Transaction, wanted: str | None, *, agent_type: str | None) -> str:
+def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | None, *, agent_type: str | None) -> str:
     """The wanted name when nobody has it, else the agent type with the first free number.
 
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
     """
-    from store.protocol.members import members
-
-    messages = tx.everything()
-    taken = {*members(tx.config, messages), *tx.config.agents}
+    taken = {*members(config, messages), *config.agents}
     if wanted is not None:
         if check_name(wanted, field="agent_name") in taken:
             raise TeamError(Code.INVALID_NAME, f"agent_name: {wanted} is already in the team", "Choose another name.")
         return wanted
     base = agent_type or ""
     if not is_name(base) or len(base) > _LONGEST_BASE:
-        text = f"agent_type: {base!r:.80} cannot become a name"
+        text = f"agent_type: {named(base)} cannot become a name"
         raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
     taken |= {name for one in messages for name in (one.sender, *one.recipients)}
     number = 1

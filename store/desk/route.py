@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,11 +13,15 @@ from store.clock import to_text
 from store.desk.attempts import Delivered
 from store.desk.clearing import DEFAULT_DAYS, clear
 from store.desk.delivery import deliver
+from store.desk.draft import refuse_unknown
 from store.desk.inbox import readable
+from store.desk.mail import send
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
+from store.json_text import parse_json
 from store.message import Message, Priority, Status
 from store.names import check_name, nearest
+from store.protocol.values import named
 from store.schedule import ON_ITS_WAY, attempts_of, retries_of
 
 COMMAND = "route-inter-agent-messages"
@@ -38,12 +41,7 @@ def read_document(text: str) -> Any:
         TeamError: `INVALID_FIELD` with line and column.
     """
     call = _CALL.fullmatch(text)
-    try:
-        return json.loads(f"[{call[1]}]" if call else text)
-    except RecursionError:
-        raise TeamError(Code.INVALID_FIELD, "the document is nested too deeply", _HINT) from None
-    except ValueError as error:
-        raise TeamError(Code.INVALID_FIELD, f"the document is not JSON: {error}", _HINT) from None
+    return parse_json(f"[{call[1]}]" if call else text, what="the document", hint=_HINT)
 
 
 def route(seat: Seat, document: Any) -> dict[str, Any]:
@@ -58,6 +56,9 @@ def route(seat: Seat, document: Any) -> dict[str, Any]:
         TeamError: For a document that is not understood, an unknown agent, or the store's own.
     """
     asked = _understand(document)
+    if asked.only is not None:
+        config = seat.team.config()
+        refuse_unknown(config, lambda: readable(seat.team.snapshot()).messages, [asked.only])
     return _ACTIONS[asked.action](seat, asked)
 
 
@@ -71,13 +72,19 @@ class _Asked(Struct, frozen=True):
         value = self.parameters.get(name)
         if value is None or (isinstance(value, str) and value.strip()):
             return value
-        raise TeamError(Code.INVALID_FIELD, f"{name}: {value!r} is not a text", "Give a text or leave it out.")
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", "Give a text or leave it out.")
 
     def number(self, name: str, default: float, *, least: float) -> float:
         value = self.parameters.get(name, default)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value < 1e7:
             return value
-        raise TeamError(Code.INVALID_FIELD, f"{name}: {value!r} is not a number from {least:g}", "Correct it.")
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a number from {least:g}", "Correct it.")
+
+    def whole(self, name: str, default: int | None) -> int | None:
+        value = self.parameters.get(name, default)
+        if value is default or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 1e7):
+            return value
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a whole number from 1", "Correct it.")
 
     @property
     def recipient(self) -> str:
@@ -85,6 +92,11 @@ class _Asked(Struct, frozen=True):
         if name is None:
             raise TeamError(Code.MISSING_RECIPIENT, "RECIPIENT is missing", "Name the agent.")
         return check_name(name, field="RECIPIENT")
+
+    @property
+    def only(self) -> str | None:
+        """The recipient where it may be left out."""
+        return None if self.text("RECIPIENT") is None else self.recipient
 
     @property
     def trace(self) -> dict[str, Any]:
@@ -95,16 +107,18 @@ class _Asked(Struct, frozen=True):
 
 def _understand(document: Any) -> _Asked:
     parameters = _parameters(document)
-    named = {str(key).upper(): value for key, value in parameters.items()}
-    for name in named:
+    parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
+    for name in parameters_by_name:
         if name not in _PARAMETERS:
             meant = nearest(name, _PARAMETERS)
             hint = f"Did you mean {meant}?" if meant else f"Known: {', '.join(_PARAMETERS)}."
             raise TeamError(Code.INVALID_FIELD, f"unknown parameter {name}", hint)
-    action = str(named.get("ACTION", "")).lower()
+    action = str(parameters_by_name.get("ACTION", "")).lower()
     if action not in _ACTIONS:
-        raise TeamError(Code.INVALID_FIELD, f"ACTION: {named.get('ACTION')!r} is not an action of the router", _HINT)
-    return _Asked(action, named)
+        given = parameters_by_name.get("ACTION")
+        what = "is missing" if given is None else f"{named(given)} is not an action of the router"
+        raise TeamError(Code.INVALID_FIELD, f"ACTION: {what}", _HINT)
+    return _Asked(action, parameters_by_name)
 
 
 def _parameters(document: Any) -> Mapping[str, Any]:
@@ -114,7 +128,7 @@ def _parameters(document: Any) -> Mapping[str, Any]:
     elif isinstance(document, dict) and "parameters" in document:
         command, document = document.get("command", COMMAND), document["parameters"]
     if str(command).removeprefix("orchestrator.") != COMMAND:
-        raise TeamError(Code.INVALID_FIELD, f"{command!r} is not {COMMAND}", _HINT)
+        raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
     if not isinstance(document, dict):
         raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
     return document
@@ -123,7 +137,7 @@ def _parameters(document: Any) -> Mapping[str, Any]:
 def _poll(seat: Seat, asked: _Asked) -> dict[str, Any]:
     """What waits for one agent, oldest first, without changing it (operation 1)."""
     recipient = asked.recipient
-    size = int(asked.number("BATCH_SIZE", 10, least=1))
+    size = asked.whole("BATCH_SIZE", 10)
     waiting = _waiting(seat, recipient, asked)
     return {
         "success": True,
@@ -138,10 +152,7 @@ def _poll(seat: Seat, asked: _Asked) -> dict[str, Any]:
 def _waiting(seat: Seat, recipient: str, asked: _Asked) -> list[Message]:
     if seat.team.read_only:
         return _on_their_way(readable(seat.team.snapshot()).messages, recipient)
-    from store.desk.draft import check_known
-
     with seat.team.transaction(actor=seat.actor, action="poll", wait=seat.wait) as tx:
-        check_known(tx, [recipient])
         waiting = _on_their_way(tx.everything(), recipient)
         tx.record("poll", recipient=recipient, pending=len(waiting), **asked.trace)
     return waiting
@@ -173,8 +184,13 @@ def _deliver(seat: Seat, asked: _Asked) -> dict[str, Any]:
     """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
     limit = asked.number("DELIVERY_TIMEOUT_SECONDS", 300, least=0.001)
     message_id = asked.text("MESSAGE_ID")
-    only = None if asked.text("RECIPIENT") is None else [asked.recipient]
-    done = deliver(seat, only=only, ids=None if message_id is None else [message_id], limit=limit)
+    done = deliver(
+        seat,
+        only=None if asked.only is None else [asked.only],
+        ids=None if message_id is None else [message_id],
+        limit=limit if "DELIVERY_TIMEOUT_SECONDS" in asked.parameters else None,
+        most=asked.whole("BATCH_SIZE", None),
+    )
     _trace(seat, asked, delivered=len(done.delivered), failed=len(done.failed))
     if message_id is not None:
         return _delivered_one(seat, asked, message_id, done)
@@ -187,8 +203,17 @@ def _deliver(seat: Seat, asked: _Asked) -> dict[str, Any]:
             {"recipient": recipient, "delivered": delivered, "failed": failed}
             for recipient, (delivered, failed) in done.by_recipient().items()
         ],
+        **_left(done),
         "timestamp": _moment(seat.team.clock()),
     }
+
+
+def _left(done: Delivered) -> dict[str, Any]:
+    """What was skipped, counted and named; nothing where nothing was, which leaves exactly the source's fields."""
+    rows = [
+        {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason} for one in done.skipped
+    ]
+    return {"messages_skipped": len(rows), "skipped": rows} if rows else {}
 
 
 def _delivered_one(seat: Seat, asked: _Asked, message_id: str, done: Delivered) -> dict[str, Any]:
@@ -227,8 +252,6 @@ def _not_delivered(message: Message, recipient: str, error: str) -> TeamError:
 
 def _send(seat: Seat, asked: _Asked) -> dict[str, Any]:
     """One new pending message (operation 3). A priority in the payload is also the message's."""
-    from store.desk.mail import send
-
     payload = asked.parameters.get("PAYLOAD", {})
     if not isinstance(payload, dict):
         raise TeamError(Code.INVALID_FIELD, "PAYLOAD is not a JSON object", "Give the message's fields.")
@@ -254,12 +277,14 @@ def _send(seat: Seat, asked: _Asked) -> dict[str, Any]:
         "message_type": message.type,
         "status": message.status,
         "created_at": _created(message),
+        **({"warnings": list(receipt.warnings)} if receipt.warnings else {}),
     }
 
 
 def _clear(seat: Seat, asked: _Asked) -> dict[str, Any]:
     """Archive and remove what ended long ago (operation 4)."""
-    cleared = clear(seat, older_than_days=asked.number("OLDER_THAN_DAYS", DEFAULT_DAYS, least=0))
+    days = asked.number("OLDER_THAN_DAYS", DEFAULT_DAYS, least=0)
+    cleared = clear(seat, older_than_days=days, recipient=asked.only)
     _trace(seat, asked, removed=cleared.deleted)
     return {
         "success": True,

@@ -77,7 +77,7 @@ def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str
     if not is_name(name):
         return f"{name!r} is not an agent name"
     if config.declared and name not in config.agents and name not in members():
-        return f"no agent {name!r} in team {config.name}"
+        return f"no agent {name} in team {config.name}"
     return None
 
 

@@ -33,6 +33,7 @@ class Receipt(Struct, frozen=True):
         request_id: The request opened or answered.
         repeated: The same id with the same content was already there; nothing was written.
         notices: Healings and repairs made on the way.
+        notes: What follows from it, as sentences: who will be told, and when.
     """
 
     action: str
@@ -41,6 +42,7 @@ class Receipt(Struct, frozen=True):
     request_id: str | None = None
     repeated: bool = False
     notices: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The result object of `send`, `broadcast`, `plan`, `shutdown`, `approve`, `reject` (`DESIGN.md` section 5)."""
@@ -52,6 +54,8 @@ class Receipt(Struct, frozen=True):
             result["deliveries"] = rows
         if self.repeated:
             result["repeated"] = True
+        if self.notes:
+            result["notes"] = list(self.notes)
         result["warnings"] = [*self.warnings, *(notice.message for notice in self.notices)]
         return result
 

@@ -12,6 +12,8 @@ from store.protocol.form import Form, read_form
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.registry import KINDS
+from store.protocol.values import named
+from store.words import counted
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
@@ -35,7 +37,9 @@ def submit(seat: Seat, document: object) -> dict[str, Any]:
 
 def _sent(seat: Seat, form: Form) -> Receipt:
     if form.type == "message":
-        return mail.send(seat, to=form.recipient, content=form.content, summary=form.summary)
+        return mail.send(
+            seat, to=form.recipient, content=form.content, summary=form.summary, in_reply_to=form.in_reply_to
+        )
     if form.type == "broadcast":
         return mail.broadcast(seat, summary=form.summary or "", content=form.content or "")
     if form.type == "shutdown_request":
@@ -67,7 +71,7 @@ def _asks(message: Message, request_id: str) -> bool:
 
 def _invalid_id(form: Form, why: str) -> TeamError:
     hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
-    text = f"{form.type}: request_id {form.request_id!r:.120}: {why}"
+    text = f"{form.type}: request_id {named(form.request_id)}: {why}"
     return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
 
 
@@ -94,7 +98,7 @@ def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
 def _sentence(form: Form, receipt: Receipt, reached: list[str]) -> str:
     """What happened, and no more: written to an inbox is not delivered (decision D15)."""
     if form.type == "broadcast":
-        return f"Broadcast written to {len(reached)} inboxes: {', '.join(reached)}"
+        return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"
     if form.type == "shutdown_request":
         return f"Shutdown request written to {reached[0]}'s inbox. Request ID: {receipt.request_id}"
     if form.type == "message":

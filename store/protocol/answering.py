@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from store.message import Message
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
@@ -18,6 +20,30 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
     return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
+
+
+def waiting_for_answer(
+    messages: Iterable[Message], kind: RequestKind, *, asker: str
+) -> tuple[list[Message], Message | None]:
+    """Questions of `asker` that no result has answered yet, and the latest result.
+
+    An answer closes the oldest question that waits, because ids such as `DBG-001` come again (002-i).
+
+    Args:
+        messages: Everything about one matter, oldest first.
+    """
+    waiting: list[Message] = []
+    answered: Message | None = None
+    for message in messages:
+        read = reading(message)
+        if read.opens is kind and message.sender == asker:
+            waiting.append(message)
+        elif read.answers is kind and message.is_addressed_to(asker):
+            if waiting and message.sender not in waiting[0].recipients:
+                continue
+            answered = message
+            del waiting[:1]
+    return waiting, answered
 
 
 def withdraws(message: Message, question: Message, request_id: str) -> bool:

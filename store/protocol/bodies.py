@@ -6,14 +6,26 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from store.protocol.values import named
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Key = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 """A batch id: a number in the seed, a text such as `batch-1` elsewhere; kept as text."""
 Upper = Annotated[str, BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)]
 Lower = Annotated[str, BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)]
-Loose = dict[str, Any] | list[Any] | str
+
+
+def _loose(value: Any) -> Any:
+    """Any of three shapes; a union of types would name each of them in Python's words when none fits."""
+    if isinstance(value, (dict, list, str)):
+        return value
+    raise PydanticCustomError("loose_type", "must be an object, a list or a text")
+
+
+Loose = Annotated[Any, AfterValidator(_loose)]
 
 
 class Body(BaseModel):
@@ -31,7 +43,9 @@ class Body(BaseModel):
         for name, values in self.known.items():
             value = getattr(self, name)
             if value is not None and value not in values:
-                yield "BODY_INVALID", name, f"{value!r:.80} is none of {', '.join(sorted(values))}"
+                yield "BODY_INVALID", name, f"{named(value)} is none of {', '.join(sorted(values))}"
+        if getattr(self, "session_id", None) == "":
+            yield "BODY_INVALID", "session_id", "is empty, so nobody can tell which sprint session is meant"
 
 
 _LEVELS = frozenset({"HIGH", "MEDIUM", "LOW"})
@@ -119,6 +133,7 @@ class SlaveBatchComplete(Body):
     batch_report: str
 
     def remarks(self) -> Iterator[tuple[str, str, str]]:
+        yield from super().remarks()
         both = sorted({*self.stories_completed} & {*self.stories_failed})
         if both:
             yield "BODY_INVALID", "stories_failed", f"{', '.join(both)} are reported completed and failed"
@@ -146,6 +161,7 @@ class BatchPlanReady(Body):
     dependency_graph: dict[str, Dependency]
 
     def remarks(self) -> Iterator[tuple[str, str, str]]:
+        yield from super().remarks()
         listed = [story for batch in self.batches for story in batch.stories]
         if len(listed) != self.total_stories:
             text = f"total_stories says {self.total_stories}, the batches list {len(listed)}"

@@ -1,4 +1,4 @@
-"""Which fields each kind needs and must not have: refused when we send, reported when we read."""
+"""Fields each kind needs and must not have: what we refuse to send (what is on record: `message_rules`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 
 from store.clock import from_text
 from store.errors import Code, TeamError
-from store.message import Message
 from store.names import USER, nearest
 from store.protocol.kinds import Family, Kind
 from store.protocol.registry import CARRIERS, KINDS, PREFIX, SEND
 from store.protocol.values import named
-from store.team import Problem
 
 MATRIX: Mapping[str, Mapping[str, bool]] = {
     "message": {"recipient": True, "request_id": False, "approve": False},
@@ -23,8 +21,7 @@ MATRIX: Mapping[str, Mapping[str, bool]] = {
 }
 """Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
 
-_VERDICTS = ("shutdown_response", "plan_approval_response")
-_Check = Callable[[Any], bool]
+Check = Callable[[Any], bool]
 
 
 def _text(value: Any) -> bool:
@@ -39,13 +36,14 @@ def _moment(value: Any) -> bool:
     return isinstance(value, str) and from_text(value) is not None
 
 
-_WANTED: Mapping[_Check, str] = {
+WANTED: Mapping[Check, str] = {
     _text: "a text",
     _list: "a list that is not empty",
     _moment: "an ISO 8601 time such as 2026-02-24T10:30:00Z",
 }
+"""What a check of `REQUIRED` wants, in words."""
 
-REQUIRED: Mapping[str, Mapping[str, _Check]] = {
+REQUIRED: Mapping[str, Mapping[str, Check]] = {
     "handoff": {"artifact_path": _text, "context_summary": _text, "next_actions": _list},
     "review": {"artifact_path": _text, "review_type": _text},
     "clarify": {"question": _text, "context": _text},
@@ -86,8 +84,8 @@ def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str,
     return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
 
 
-def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> list[str]:
-    """Refuse a message of `send` that would break its protocol; returns warnings.
+def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> None:
+    """Refuse a message of `send` that would break its protocol.
 
     `type` is a kind whose door is `send`, or `broadcast`: questions with an id made by the desk, and verdicts, have
     doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message too.
@@ -108,11 +106,6 @@ def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], 
     for name, check in REQUIRED.get(type, {}).items():
         if not check(payload.get(name)):
             raise _unfit(type, name, payload.get(name), check)
-    return [
-        f"payload.{name} is missing; {type} usually carries {', '.join(EXPECTED[type])}"
-        for name in EXPECTED.get(type, ())
-        if payload.get(name) is None
-    ]
 
 
 def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
@@ -167,51 +160,8 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     meant = nearest(type, allowed) if isinstance(type, str) else None
     guess = f"Did you mean {meant}? " if meant else ""
     hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
-    return TeamError(Code.INVALID_TYPE, f"type: {named(type)} is not a type of message", hint)
-
-
-def record_problems(message: Message) -> tuple[Problem, ...]:
-    """Departures of a stored record of the SendMessage, Messenger and Router kinds from their fields."""
-    kind, payload = message.type, message.payload
-    found = [
-        _departure(message, name, "is missing" if payload.get(name) is None else f"is not {_WANTED[check]}", "warning")
-        for name, check in REQUIRED.get(kind, {}).items()
-        if not check(payload.get(name))
-    ]
-    found += [
-        _departure(message, name, "is missing", "notice") for name in EXPECTED.get(kind, ()) if name not in payload
-    ]
-    if kind in CARRIERS:
-        found += [
-            _departure(message, name, "is missing", severity)
-            for name, severity in (("content", "warning"), ("summary", "notice"))
-            if not payload.get(name)
-        ]
-    elif kind in _VERDICTS:
-        found += _verdict_problems(message)
-    return tuple(found)
-
-
-def _verdict_problems(message: Message) -> list[Problem]:
-    from store.protocol.reading import reading
-
-    read, found = reading(message), []
-    if read.request_id is None:
-        found.append(_departure(message, "request_id", "is missing, so it answers nothing", "error"))
-    if read.approve is None:
-        found.append(_departure(message, "approve", "is neither true nor false, so it decides nothing", "error"))
-    if read.approve is False and not (
-        message.content or message.payload.get("reason") or message.payload.get("feedback")
-    ):
-        found.append(_departure(message, "content", "gives no reason for the refusal", "warning"))
-    return found
-
-
-def _departure(message: Message, name: str, what: str, severity: str) -> Problem:
-    hint = f"Ask {message.sender} to send it again with {name}."
-    return Problem(
-        "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
-    )
+    what = "is missing" if type is None else f"{named(type)} is not a type of message"
+    return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
 def _sendable(type: str) -> Kind:
@@ -233,7 +183,7 @@ def _check_carried(content: str) -> None:
         check_carried(content)
 
 
-def _unfit(type: str, name: str, value: Any, check: _Check) -> TeamError:
-    what = "is missing" if value is None else f"must be {_WANTED[check]}, not {named(value)}"
+def _unfit(type: str, name: str, value: Any, check: Check) -> TeamError:
+    what = "is missing" if value is None else f"must be {WANTED[check]}, not {named(value)}"
     hint = f"{type} needs {', '.join(REQUIRED[type])} in its payload."
     return TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)

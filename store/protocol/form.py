@@ -20,7 +20,7 @@ from store.protocol.fields import (
 from store.protocol.registry import KINDS
 from store.protocol.values import named
 
-_FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve")
+_FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to")
 
 
 class Form(Struct, frozen=True):
@@ -30,6 +30,7 @@ class Form(Struct, frozen=True):
         type: One of the five types.
         recipient: Empty where the type has none.
         request_id: Empty where the type has none.
+        in_reply_to: Id of the message that this one answers; None when it answers none. Only a `message` has it.
         ignored: Fields of the document that SendMessage does not know.
     """
 
@@ -39,6 +40,7 @@ class Form(Struct, frozen=True):
     summary: str | None = None
     request_id: str = ""
     approve: bool = False
+    in_reply_to: str | None = None
     ignored: tuple[str, ...] = field(default=())
 
 
@@ -50,7 +52,7 @@ def read_form(document: object) -> Form:
             `MISSING_CONTENT`, `MISSING_SUMMARY`, `MISSING_REASON` or `INVALID_FIELD`, with the seed's advice as hint.
     """
     if not isinstance(document, Mapping):
-        text = f"a SendMessage document is one JSON object, not {type(document).__name__}"
+        text = f"a SendMessage document is one JSON object, not {named(document)}"
         raise TeamError(Code.INVALID_FIELD, text, 'Send {"type": "message", "recipient": ..., ...}.')
     fields = _flat(document)
     kind = fields.get("type")
@@ -59,7 +61,9 @@ def read_form(document: object) -> Form:
     _check_matrix(kind, fields)
     if kind in ("message", "broadcast"):
         check_text_fields(kind, fields)
-    for name in ("content", "summary"):
+    if kind != "message" and fields.get("in_reply_to") is not None:
+        raise forbidden(kind, "in_reply_to")
+    for name in ("content", "summary", "in_reply_to"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
             text = f"{name}: {named(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
@@ -70,6 +74,7 @@ def read_form(document: object) -> Form:
         summary=fields.get("summary"),
         request_id=fields.get("request_id") or "",
         approve=bool(fields.get("approve")),
+        in_reply_to=fields.get("in_reply_to") or None,
         ignored=tuple(str(name) for name in fields if name not in _FIELDS),
     )
 

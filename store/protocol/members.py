@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -78,7 +77,7 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
     Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
     no members has those who write and are written to.
     """
-    found = _of(config, messages)
+    found = membership_of(config, messages)
     if not config.declared:
         for name in _in_traffic(messages):
             if name not in found.gone:
@@ -88,16 +87,7 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
 
 def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
     """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
-    return {**_of(config, messages).gone, **members(config, messages)}
-
-
-def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
-    """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
-    from store.protocol.stops import spoken_since, stops
-
-    found = stops(_of(config, messages), _entries(messages, _is_shutdown))
-    since = spoken_since(found, messages)
-    return frozenset(name for name, stop in found.items() if not stop.is_over(since.get(name)))
+    return {**membership_of(config, messages).gone, **members(config, messages)}
 
 
 def role_of(config: TeamConfig, name: str) -> str | None:
@@ -112,11 +102,18 @@ def _configured(config: TeamConfig) -> dict[str, str]:
     return roles
 
 
-def _of(config: TeamConfig, messages: Iterable[Message]) -> Membership:
-    return membership(config, _entries(messages, _is_membership))
+def membership_of(config: TeamConfig, messages: Iterable[Message]) -> Membership:
+    """The membership that these messages, live and in stored order, make of the settings."""
+    return membership(config, membership_facts(messages))
 
 
-def _entries(messages: Iterable[Message], wanted: Any) -> list[Entry]:
+def membership_facts(messages: Iterable[Message]) -> list[Entry]:
+    """Those of the messages that say who came and went, in order."""
+    return entries_of(messages, _is_membership)
+
+
+def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[Entry]:
+    """The messages that are `wanted` as entries, in order."""
     entries = [Entry(one, place) for place, one in enumerate(messages) if wanted(one)]
     return sorted(entries, key=lambda entry: entry.order)
 
@@ -127,10 +124,6 @@ def _is_membership(message: Message) -> bool:
         return message.type in MEMBERSHIP
     content = message.payload.get("content")
     return isinstance(content, str) and content.lstrip()[:6] == "AGENT_"
-
-
-def _is_shutdown(message: Message) -> bool:
-    return message.type in ("shutdown_request", "shutdown_response")
 
 
 def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:

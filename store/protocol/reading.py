@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from store.json_text import json_trouble
 from store.message import Message
 from store.protocol.kinds import Family, Kind, RequestKind
 from store.protocol.registry import KINDS, PREFIX, carried_name
@@ -45,7 +46,7 @@ class Reading(Struct, frozen=True, eq=False):
         body: The JSON of a sprint message, the payload of any other; values are unchecked.
         request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
             an answer the quoted one, None when it quotes none.
-        departures: What is wrong with the frame (prefix, JSON); `problems` adds the fields.
+        departures: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
         message: The message read.
     """
 
@@ -55,17 +56,6 @@ class Reading(Struct, frozen=True, eq=False):
     request_id: str | None
     departures: tuple[Problem, ...]
     message: Message
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Departures of this message from its protocol, with place and next step; direction is judged with roles."""
-        if self.kind is None:
-            return self.departures
-        if self.kind.family is Family.SPRINT:
-            return self.departures + _sprint_problems(self)
-        from store.protocol.fields import record_problems
-
-        return self.departures + record_problems(self.message)
 
     @property
     def opens(self) -> RequestKind | None:
@@ -132,6 +122,8 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
         raise ValueError("no name before a colon")
     try:
         body = json.loads(content[match.end() :], object_pairs_hook=_distinct, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(json_trouble(error)) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(body, dict):
@@ -194,19 +186,12 @@ def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str 
     return quoted or text_of(carried)
 
 
-@lru_cache(maxsize=8192)
-def _sprint_problems(read: Reading) -> tuple[Problem, ...]:
-    from store.protocol.sprint import body_problems
-
-    return body_problems(read.message, read.name, read.body)
-
-
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r:.80} stands there twice")
+        raise ValueError(f"the key {named(twice)} stands there twice")
     return found
 
 

@@ -73,6 +73,7 @@ _ALL = (
         *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN, "2.3"),
         priority=_HIGH,
         opens=_ASK.SHUTDOWN,
+        supersedes=True,
     ),
     _sendmessage(
         *("shutdown_response", "Agrees to stop, or refuses with a reason.", "Agent -> Lead", VERDICT, "2.4"),

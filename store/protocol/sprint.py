@@ -79,11 +79,23 @@ def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple
         )
         for code, field, text in _departures(name, body)
     ]
-    asked_by = body.get("requested_by")
-    if name == "AGENT_CREATE_REQUEST" and isinstance(asked_by, str) and asked_by != message.sender:
-        text = f"{name}: requested_by says {asked_by:.80}, the sender is {message.sender}; the sender gets the answer"
-        found.append(Problem("BODY_INVALID", "warning", f"{message.message_id} requested_by", text, _RESEND))
+    found += _misnamed_sender(message, name, body)
     return tuple(found)
+
+
+_OWN_NAME = {
+    "AGENT_CREATE_REQUEST": ("requested_by", "the sender gets the answer"),
+    "TASK_ASSIGNMENT": ("report_to", "the agent will report to the one named"),
+}
+"""Fields that hold the sender's own name (requirement 192), and what follows when they do not."""
+
+
+def _misnamed_sender(message: Message, name: str, body: Mapping[str, Any]) -> Iterator[Problem]:
+    field, follows = _OWN_NAME.get(name, ("", ""))
+    value = body.get(field)
+    if isinstance(value, str) and value != message.sender:
+        text = f"{name}: {field} says {value:.80}, the sender is {message.sender}; {follows}"
+        yield Problem("BODY_INVALID", "warning", f"{message.message_id} {field}", text, _RESEND)
 
 
 _MALFORMED = "MALFORMED"
@@ -107,8 +119,20 @@ def _departures(name: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str, 
         yield from fitting.remarks()
 
 
+_SHAPES = {
+    "missing": "is missing",
+    "string_type": "must be a text",
+    "string_too_short": "must not be empty",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+}
+"""What pydantic calls a departure -> what a person calls it; pydantic's own words speak of Python's types."""
+
+
 def _words(type: str, message: str) -> str:
-    return "is missing" if type == "missing" else message[:1].lower() + message[1:]
+    return _SHAPES.get(type) or message[:1].lower() + message[1:]
 
 
 def _invalid(name: str, field: str, text: str) -> TeamError:

@@ -19,12 +19,12 @@ def superseders(messages: Sequence[Message]) -> dict[str, Message]:
     Args:
         messages: In stored order, with what withdrew any of them.
     """
-    chains: dict[tuple[RequestKind, str], list[Message]] = {}
+    chains: dict[tuple[RequestKind, str, str], list[Message]] = {}
     withdrawing: dict[str, list[Message]] = {}
     for message in messages:
         read = reading(message)
         if read.opens is not None and read.opens in SUPERSEDING:
-            chains.setdefault((read.opens, message.sender), []).append(message)
+            chains.setdefault(_chain_of(message, read.opens), []).append(message)
         elif read.kind is not None and read.kind.withdraws and read.request_id is not None:
             withdrawing.setdefault(read.request_id, []).append(message)
     found: dict[str, Message] = {}
@@ -34,6 +34,11 @@ def superseders(messages: Sequence[Message]) -> dict[str, Message]:
             before = questions[: questions.index(standing[-1])]
             found.update({one.message_id: standing[-1] for one in before if _id_of(one) != _id_of(standing[-1])})
     return found
+
+
+def _chain_of(message: Message, kind: RequestKind) -> tuple[RequestKind, str, str]:
+    """Questions of which the newest counts: the plans of one author, the stops one asker asked of one agent."""
+    return kind, message.sender, message.recipients[0] if kind is RequestKind.SHUTDOWN else ""
 
 
 def _is_gone(question: Message, withdrawing: Iterable[Message]) -> bool:

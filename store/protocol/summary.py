@@ -45,9 +45,8 @@ def summary_warnings(summary: str, *, language: str) -> list[str]:
     words, most = words_of(summary), MOST_CJK if has_han else MOST
     found = []
     if len(words) < FEWEST:
-        found.append(
-            f"summary: {len(words)} {'word' if len(words) == 1 else 'words'} say too little; use {FEWEST}-{MOST}"
-        )
+        says = {0: "no words say", 1: "1 word says"}.get(len(words), f"{len(words)} words say")
+        found.append(f"summary: {says} too little; use {FEWEST}-{MOST}")
     elif len(words) > most:
         found.append(f"summary: {len(words)} words are too long for a list; use {FEWEST}-{MOST}")
     if words and _only_greets(summary, words):

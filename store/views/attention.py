@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from store.message import Message
 from store.names import ALL, USER
@@ -13,6 +15,7 @@ from store.permissions import may_answer
 from store.protocol.entries import EARLIEST, Entry
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
+from store.protocol.reports import report_of
 from store.protocol.stops import RESPONSE
 from store.team import Problem
 from store.views.blocking import Blocking
@@ -21,6 +24,7 @@ from store.views.rank import explain, score
 from store.views.roster import Scene
 from store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from store.views.titles import reason_of
+from store.words import counted
 
 _REMEMBERED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
@@ -33,6 +37,8 @@ _NEEDS = {
     RequestKind.SHUTDOWN: Need.SHUTDOWN,
 }
 _Key = tuple[int, datetime, str]
+_Subject = tuple[str, str]
+"""Who reports, and what about."""
 
 
 class Waiting(Struct, frozen=True):
@@ -68,12 +74,16 @@ class Attention:
         self._names = names
         self._messages: Ordered[AttentionItem] = Ordered()
         self._refusals: Ordered[Entry] = Ordered()
+        self._reports: defaultdict[_Subject, Ordered[Entry]] = defaultdict(Ordered)
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        if not self._is_mine(entry):
+        subject = self._subject(entry)
+        if subject is not None:
+            self._change_reports(subject, lambda reports: reports.put(entry.order, entry))
+        elif not self._is_mine(entry):
             return
-        if _is_refusal(entry):
+        elif _is_refusal(entry):
             self._refusals.put(entry.order, entry)
         elif entry.read.opens is None:
             item = _plain(entry)
@@ -81,12 +91,39 @@ class Attention:
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        if not self._is_mine(entry):
+        subject = self._subject(entry)
+        if subject is not None:
+            self._change_reports(subject, lambda reports: reports.drop(entry.order))
+        elif not self._is_mine(entry):
             return
-        if _is_refusal(entry):
+        elif _is_refusal(entry):
             self._refusals.drop(entry.order)
         elif entry.read.opens is None:
             self._messages.drop((*_key(_plain(entry)), entry.place))
+
+    def _subject(self, entry: Entry) -> _Subject | None:
+        """Who reports what, None for a message that is no report to this identity, read or not."""
+        message = entry.message
+        to_me = ALL in message.recipients or not self._names.isdisjoint(message.recipients)
+        report = report_of(message) if to_me and message.sender not in self._names else None
+        return (message.sender, report.subject) if report is not None else None
+
+    def _change_reports(self, subject: _Subject, change: Callable[[Ordered[Entry]], None]) -> None:
+        """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
+        reports = self._reports[subject]
+        self._show_newest(reports, present=False)
+        change(reports)
+        self._show_newest(reports, present=True)
+
+    def _show_newest(self, reports: Ordered[Entry], *, present: bool) -> None:
+        newest = reports.row_at(len(reports) - 1) if reports else None
+        if newest is None or not self._is_mine(newest):
+            return
+        item = _report(newest, sum(self._is_mine(one) for one in reports.rows) - 1)
+        if present:
+            self._messages.put((*_key(item), newest.place), item)
+        else:
+            self._messages.drop((*_key(item), newest.place))
 
     def items(self, waiting: Waiting) -> tuple[AttentionItem, ...]:
         """The most urgent first; among equals what waits longest."""
@@ -120,9 +157,13 @@ class Attention:
 
 def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     config, me = waiting.scene.config, waiting.scene.me
+    endings = {row.request_id for row in waiting.open if row.kind is RequestKind.DESTROY}
+    stopping = {row.question.payload.get("in_reply_to") for row in waiting.open if _may_still_answer(row)}
     for row in waiting.open:
+        if row.kind is RequestKind.DESTROY and row.request_id in stopping:
+            continue
         if row.asker in waiting.scene.mine:
-            if row.state is RequestState.OVERDUE:
+            if row.state is RequestState.OVERDUE and not _is_settled_otherwise(waiting, row, endings):
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
@@ -133,6 +174,18 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     for delivery in waiting.failed:
         if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
             yield _failed(delivery)
+
+
+def _may_still_answer(row: RequestRow) -> bool:
+    """Whether an agent that was asked to stop has time to answer: until then its end is approved and not confirmed."""
+    return row.kind is RequestKind.SHUTDOWN and row.state is RequestState.OPEN
+
+
+def _is_settled_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
+    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is asked about on the same list."""
+    is_stop = row.kind is RequestKind.SHUTDOWN
+    quoted = row.question.payload.get("in_reply_to")
+    return is_stop and (row.addressee in waiting.scene.team.gone or quoted in endings)
 
 
 def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
@@ -180,18 +233,19 @@ def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
 
 
 def _failed(delivery: DeliveryRow) -> AttentionItem:
-    error = delivery.error or f"gave up after {delivery.attempts} attempts"
+    message, tries = delivery.message, counted(delivery.attempts, "attempt")
+    error = delivery.error or f"gave up after {tries}"
     blocks = (delivery.recipient,)
     return AttentionItem(
         key=f"{Need.FAILED}:{delivery.key}",
         need=Need.FAILED,
         who=delivery.recipient,
-        title=f"{delivery.message.type} from {delivery.message.sender} did not arrive: {error}",
-        why=explain(Need.FAILED, blocks, priority=delivery.message.priority),
-        score=score(Need.FAILED, blocks, priority=delivery.message.priority),
-        since=delivery.message.created_at,
+        title=message.summary or f"{message.type} from {message.sender}",
+        why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
+        score=score(Need.FAILED, blocks, priority=message.priority),
+        since=message.created_at,
         blocks=blocks,
-        message=delivery.message,
+        message=message,
     )
 
 
@@ -209,6 +263,15 @@ def _damaged(problem: Problem) -> AttentionItem:
 
 def _plain(entry: Entry) -> AttentionItem:
     return _item(Need.MESSAGE, entry.message, entry.message.summary or entry.read.name, since=entry.moment)
+
+
+def _report(entry: Entry, older: int) -> AttentionItem:
+    """A state report, with how many older unread ones it stands for."""
+    item = _plain(entry)
+    if not older:
+        return item
+    earlier = "1 earlier report" if older == 1 else f"{older} earlier reports"
+    return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
 
 
 def _item(

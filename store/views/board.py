@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from store.config import TeamConfig
@@ -10,6 +10,7 @@ from store.message import Message
 from store.names import ALL
 from store.protocol.entries import EARLIEST, Change, Entry, NoRoomError, Queue
 from store.protocol.kinds import RequestKind
+from store.protocol.team_rules import TeamFacts
 from store.recorded import RecordedFacts
 from store.schedule import CLOCKS_DIFFER
 from store.team import Snapshot
@@ -20,9 +21,11 @@ from store.views.deliveries import Deliveries
 from store.views.facts import Facts
 from store.views.findings import Evidence, findings
 from store.views.inboxes import Inboxes
+from store.views.last_reports import LastReports
 from store.views.last_seen import LastSeen
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
+from store.views.unanswered import Unanswered
 from store.views.violations import Violations
 
 
@@ -32,6 +35,7 @@ class Board:
     def __init__(self, me: str) -> None:
         self._me = me
         self._last_seen = LastSeen()
+        self._reports = LastReports()
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
@@ -87,8 +91,10 @@ class Board:
         self._deliveries = Deliveries()
         self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))
-        self._live = (self._inboxes, self._deliveries, self._violations, self._attention)
+        self._unanswered = Unanswered()
+        self._live = (self._inboxes, self._deliveries, self._violations, self._attention, self._unanswered)
         self._last_seen.clear_live()
+        self._reports.clear_live()
         self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
@@ -112,6 +118,7 @@ class Board:
             for fold in self._live:
                 fold.remove(entry)
             self._last_seen.remove(entry)
+            self._reports.remove(entry)
             self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
@@ -122,6 +129,7 @@ class Board:
             for fold in self._live:
                 fold.add(entry)
             self._last_seen.add(entry)
+            self._reports.add(entry)
             self._facts.heard(entry)
             if entry.is_fact:
                 self._facts.add(entry)
@@ -132,6 +140,7 @@ class Board:
         gone = counts and not self._violations.is_live(message_id)
         if gone:
             self._last_seen.remember(entry)
+            self._reports.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
@@ -157,6 +166,7 @@ class Board:
         self._oldest -= 1.0
         entry = Entry(message, known.place if known is not None else self._oldest)
         self._last_seen.remember(entry)
+        self._reports.remember(entry)
         self._facts.heard(entry)
         if known is not None:
             self._facts.remove(known)
@@ -168,9 +178,11 @@ class Board:
     def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool) -> View:
         facts, requests = self._facts, self._facts.requests
         facts.refresh(now, self._last_seen, complete=self._complete)
-        self._violations.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
+        roles = {**facts.team.gone, **facts.team.roles}
+        self._violations.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
-        scene = self._scene(now)
+        unanswered = self._unanswered.by_reader()
+        scene = self._scene(now, unanswered)
         rows = roster(scene)
         damaged = DamagedRequests(snapshot.damaged & self._left)
         return View(
@@ -187,6 +199,7 @@ class Board:
             lifecycles=facts.lifecycles.rows,
             counts=self._inboxes.counts,
             findings=findings(self._evidence(snapshot, rows)),
+            unanswered=unanswered,
             stale=stale,
         )
 
@@ -197,7 +210,7 @@ class Board:
             return members
         return members.union(self._last_seen.names, self._inboxes.named) - {ALL}
 
-    def _scene(self, now: datetime) -> Scene:
+    def _scene(self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]]) -> Scene:
         facts = self._facts
         return Scene(
             config=self._config,
@@ -210,6 +223,8 @@ class Board:
             open=facts.requests.open,
             plans=facts.requests.plan_states(),
             work=facts.sprint.work,
+            reports=self._reports,
+            unanswered=unanswered,
         )
 
     def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:
@@ -229,6 +244,8 @@ class Board:
         requests = self._facts.requests
         return Evidence(
             config=self._config,
+            me=self._me,
+            gone=frozenset(self._facts.team.gone),
             problems=snapshot.problems,
             departures=self._violations,
             roster=rows,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from store.config import TeamConfig
 from store.protocol.entries import Entry
-from store.protocol.members import CREATED, DESTROYED, Membership, is_master
+from store.protocol.members import Membership
+from store.protocol.team_rules import expected_on_roster, roster_gaps
 from store.team import Problem
 
 
@@ -15,21 +16,8 @@ def drift(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> Itera
     roster = team.roster
     if roster is None:
         return
-    known: dict[str, bool] = {name: True for name, one in config.agents.items() if one.role == "resident"}
-    for entry in facts:
-        name, kind = entry.read.body.get("agent_name"), entry.read.name
-        counts = kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender)
-        if isinstance(name, str) and counts and entry.order < roster.order:
-            known[name] = kind == CREATED
-    listed = _listed(roster)
-    for name, there in known.items():
-        if there is not (name in listed):
-            why = "is left out of the latest roster" if there else "was destroyed and is still on the latest roster"
-            hint = "The next complete roster repairs it; ask the Master to send one."
-            yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", f"{name} {why}", hint)
-
-
-def _listed(roster: Entry) -> frozenset[str]:
-    lists = roster.read.body.get("roster")
-    values = lists.values() if isinstance(lists, Mapping) else ()
-    return frozenset(name for one in values if isinstance(one, list) for name in one if isinstance(name, str))
+    expected = expected_on_roster(config, (entry for entry in facts if entry.order < roster.order))
+    for name, wrong in roster_gaps(roster.read, expected):
+        hint = "The next complete roster repairs it; ask the Master to send one."
+        text = f"{name} {wrong} in the latest roster"
+        yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)

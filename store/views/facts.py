@@ -8,6 +8,7 @@ from store.config import TeamConfig
 from store.protocol.entries import Entry, Order
 from store.protocol.members import CREATED, MEMBERSHIP, Membership, membership
 from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from store.protocol.team_rules import report_targets
 from store.recorded import RecordedFacts
 from store.team import Problem
 from store.views.drift import drift
@@ -29,6 +30,7 @@ class Facts:
         self.team: Membership = membership(config, ())
         self.stops: dict[str, Stop] = {}
         self.sprint = Sprint()
+        self.report_to: dict[str, frozenset[str]] = {}
         self.drift: tuple[Problem, ...] = ()
         self._config = config
         self._membership: Ordered[Entry] = Ordered()
@@ -62,14 +64,17 @@ class Facts:
             self.team = membership(self._config, self._membership.rows)
             self.drift = tuple(drift(self._config, self.team, self._membership.rows))
         if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
-            self.stops = stops(self.team, self._shutdowns.rows)
+            self.stops = stops(self._config, self.team, self._shutdowns.rows)
         if BATCH_FACTS in self._dirty:
             self.sprint = sprint(self._batches.rows)
+            self.report_to = report_targets(entry.read for entry in self._batches.rows)
         self._dirty.clear()
         self.requests.refresh(now, last_seen=last_seen, team=self.team)
         self.lifecycles.touch(self.requests.touched)
         roles = {**self.team.gone, **self.team.roles}
-        self.lifecycles.refresh(roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete)
+        self.lifecycles.refresh(
+            roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete
+        )
 
     def _sort_in(self, entry: Entry, *, present: bool) -> None:
         name = entry.read.name

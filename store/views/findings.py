@@ -10,9 +10,11 @@ from store.config import TeamConfig
 from store.names import nearest
 from store.permissions import may_answer
 from store.protocol.entries import Entry
+from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.team import Problem
 from store.views.lifecycles import TITLES
+from store.views.roster import names_of
 from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 from store.views.violations import SEVERITIES, Violations
 
@@ -25,6 +27,7 @@ class Evidence(Struct, frozen=True):
     """What findings are drawn from, beside single messages."""
 
     config: TeamConfig
+    me: str
     problems: tuple[Problem, ...]
     departures: Violations
     roster: tuple[RosterRow, ...]
@@ -35,6 +38,12 @@ class Evidence(Struct, frozen=True):
     drift: tuple[Problem, ...]
     complete: bool = True
     """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
+    gone: frozenset[str] = frozenset()
+    """Agents that were destroyed or left the roster."""
+
+    def is_mine(self, name: str) -> bool:
+        """Whether the reader is meant: a finding tells its reader what to do, not what others should be told."""
+        return name in names_of(self.config, self.me)
 
 
 def findings(evidence: Evidence) -> tuple[Problem, ...]:
@@ -52,12 +61,12 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
         *_lives(evidence),
         *departures.unknown(),
     ]
-    found: list[Problem] = []
+    listed: list[Problem] = []
     for severity in SEVERITIES:
-        found += (one for one in general if one.severity == severity)
-        found += departures.frozen(severity)
-    found += (one for one in general if one.severity not in SEVERITIES)
-    return tuple(found)
+        listed += (problem for problem in general if problem.severity == severity)
+        listed += departures.frozen(severity)
+    listed += (problem for problem in general if problem.severity not in SEVERITIES)
+    return tuple(listed)
 
 
 def _twins(evidence: Evidence) -> Iterator[Problem]:
@@ -114,8 +123,20 @@ def _twice(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
 
 
 def _overdue(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
-    text = f"{row.addressee} has not answered the {row.kind} request of {row.asker} in time"
-    yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, f"Remind {row.addressee}, or answer it.")
+    """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
+    if row.kind is RequestKind.SHUTDOWN and row.addressee in evidence.gone:
+        return
+    config, me = evidence.config, evidence.me
+    answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
+    how = f"team-console approve {row.request_id}, or reject"
+    if evidence.is_mine(row.addressee):
+        text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
+        hint = f"Answer it: {how}."
+    else:
+        what = f"your {row.kind} request" if evidence.is_mine(row.asker) else f"the {row.kind} request of {row.asker}"
+        text = f"{row.addressee} has not answered {what} in time"
+        hint = f"Answer it: {how}." if answers else f"Remind {row.addressee}."
+    yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
 
 
 def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
@@ -125,14 +146,18 @@ def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
 
 def _altered(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.altered:
-        text = f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        text = (
+            f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        )
         hint = "Find out who changed it; the next write puts it back: team-console check --heal"
         yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
 
 
 def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.unverified:
-        text = f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        text = (
+            f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        )
         hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
         yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
 
@@ -169,17 +194,64 @@ def _lives(evidence: Evidence) -> Iterator[Problem]:
     for life in evidence.lifecycles:
         if not (life.missing or life.out_of_order or life.doubled) or not _is_live(evidence, life):
             continue
-        for code, steps, what in (
-            ("STEP_MISSING", life.missing, "is missing"),
-            ("STEP_OUT_OF_ORDER", life.out_of_order, "came after a later one"),
-            ("STEP_DOUBLED", life.doubled, "was made more than once"),
+        for code, steps in (
+            ("STEP_MISSING", life.missing),
+            ("STEP_OUT_OF_ORDER", life.out_of_order),
+            ("STEP_DOUBLED", life.doubled),
         ):
-            unsure = code == "STEP_MISSING" and not evidence.complete
-            words, severity = (f"is not {_OF_THOSE}", "notice") if unsure else (what, "warning")
             for number in steps:
-                text = f"{life.agent}: step {number} ({TITLES[number - 1]}) {words}"
-                hint = f"Ask {life.slave or 'the Master'} about it; the order of the eleven steps is fixed."
-                yield Problem(code, severity, f"{life.key} step {number}", text, hint)
+                yield _step_problem(evidence, life, code, number)
+
+
+def _step_problem(evidence: Evidence, life: Lifecycle, code: str, number: int) -> Problem:
+    """One departure from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
+    unsure = code == "STEP_MISSING" and not evidence.complete
+    if code == "STEP_OUT_OF_ORDER":
+        what = f"came before {_named_step(_step_before(life, number))}"
+    elif code == "STEP_DOUBLED":
+        what = "was made more than once"
+    else:
+        what = f"is not {_OF_THOSE}" if unsure else "is missing"
+    text = f"{life.agent}: {_named_step(number)} {what}"
+    severity = "notice" if unsure else "warning"
+    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(evidence, life, code, number))
+
+
+def _step_before(life: Lifecycle, number: int) -> int:
+    """The earlier step that was made after this one."""
+    at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
+    return max((one for one in at if one < number and at[one] > at[number]), default=number - 1)
+
+
+def _named_step(number: int) -> str:
+    return f"step {number} ({TITLES[number - 1]})"
+
+
+def _step_hint(evidence: Evidence, life: Lifecycle, code: str, number: int) -> str:
+    lead = evidence.config.lead
+    who = lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else life.slave or "the slave"
+    if code != "STEP_MISSING":
+        return "The order of the eleven steps is fixed." if evidence.is_mine(who) else f"Ask {who} why."
+    act = _ACTS[number].format(agent=life.agent, slave=life.slave or "the slave")
+    return f"{act[0].upper()}{act[1:]}." if evidence.is_mine(who) else f"Ask {who} to {act}."
+
+
+_BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
+_BY_AGENT = frozenset({6, 7})
+_ACTS = {
+    1: "ask for the agent with AGENT_CREATE_REQUEST",
+    2: "create the agent",
+    3: "answer {slave} with AGENT_CREATED",
+    4: "send the complete roster to the residents",
+    5: "give {agent} its task with TASK_ASSIGNMENT",
+    6: "do the work",
+    7: "report to {slave} with AGENT_COMPLETE",
+    8: "ask for the end of {agent} with AGENT_DESTROY_REQUEST",
+    9: "ask {agent} to stop (team-console shutdown {agent})",
+    10: "confirm the end to {slave} with AGENT_DESTROYED",
+    11: "send the complete roster to the residents",
+}
+"""Step -> what whoever has to make it should do."""
 
 
 def _is_live(evidence: Evidence, life: Lifecycle) -> bool:

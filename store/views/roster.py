@@ -8,11 +8,14 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 
 from store.config import TeamConfig
+from store.message import Message
 from store.names import ALL, USER
 from store.protocol.kinds import RequestKind
 from store.protocol.members import Membership
+from store.protocol.reports import report_of
 from store.protocol.stops import Stop
 from store.views.inboxes import Inbox
+from store.views.last_reports import LastReports
 from store.views.last_seen import LastSeen
 from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 
@@ -31,6 +34,8 @@ class Scene(Struct, frozen=True):
         open: Requests that wait for an answer.
         plans: Author -> state of its latest plan.
         work: Agent -> the story it works on.
+        reports: What each agent last said of its state.
+        unanswered: Agent -> messages it has read and not answered.
     """
 
     config: TeamConfig
@@ -43,6 +48,8 @@ class Scene(Struct, frozen=True):
     open: tuple[RequestRow, ...] = ()
     plans: Mapping[str, RequestState] = field(default_factory=dict)
     work: Mapping[str, str] = field(default_factory=dict)
+    reports: LastReports = field(default_factory=LastReports)
+    unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
 
     @property
     def mine(self) -> frozenset[str]:
@@ -108,6 +115,8 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
     inbox = scene.inboxes.get(name, _NO_INBOX)
     state, reason = _state(scene, name, waiting)
     oldest = inbox.pending.row_at(0).moment if inbox.pending else None
+    last = scene.reports.latest(name)
+    report = report_of(last.message) if last is not None else None
     return RosterRow(
         name=name,
         role=scene.team.role(name) or (HUMAN if name == USER else "member"),
@@ -119,12 +128,16 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
         oldest_unread=oldest,
         last_seen=scene.last_seen.last_seen(name),
         reason=reason,
+        reported=report.text if report is not None else "",
+        reported_at=last.moment if last is not None else None,
+        unanswered=len(scene.unanswered.get(name, ())),
     )
 
 
 def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
-    stop = scene.stops.get(name)
-    back = stop is not None and stop.is_over(scene.last_seen.spoke(name))
+    spoke = scene.last_seen.spoke(name)
+    stop = scene.stops[name].after(spoke) if name in scene.stops else None
+    back = stop is not None and stop.is_over(spoke)
     if stop is not None and not back:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
     held = _held(scene, name, waiting)

@@ -68,6 +68,9 @@ class RosterRow(Struct, frozen=True):
         oldest_unread: Creation time of the oldest of them.
         last_seen: When it last wrote anything.
         reason: Why it is in this state, in a few words.
+        reported: What it last said of its own state, one line; empty when it never did (requirements 85, 122).
+        reported_at: When.
+        unanswered: Messages it has read, written to it alone, without a word back since (requirement 89).
     """
 
     name: str
@@ -80,6 +83,9 @@ class RosterRow(Struct, frozen=True):
     oldest_unread: datetime | None = None
     last_seen: datetime | None = None
     reason: str = ""
+    reported: str = ""
+    reported_at: datetime | None = None
+    unanswered: int = 0
 
 
 class RequestRow(Struct, frozen=True):
@@ -290,6 +296,7 @@ class View(Struct, frozen=True):
         inboxes: Agent -> its live messages, most urgent unread first, then the read ones newest first.
         requests: Open first (oldest first), then answered (newest first).
         counts: Live messages by status.
+        unanswered: Agent -> messages it has read and not answered.
         stale: The store could not be read; the rows are those of the last time it could.
         findings: Protocol departures and store problems, errors first.
     """
@@ -307,4 +314,5 @@ class View(Struct, frozen=True):
     lifecycles: tuple[Lifecycle, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[Problem, ...] = ()
+    unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     stale: bool = False

@@ -59,6 +59,9 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "last_seen": _moment(row.last_seen),
         "reason": row.reason,
         "stranger": row.stranger,
+        "reported": row.reported or None,
+        "reported_at": _moment(row.reported_at),
+        "unanswered": row.unanswered,
     }
 
 

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from store.config import TeamConfig
 from store.message import Status
-from store.protocol.directions import direction_problems
 from store.protocol.entries import EARLIEST, Entry
 from store.protocol.kinds import Family
+from store.protocol.message_rules import problems_of, self_addressed
 from store.protocol.signing import Seal, seal_of
+from store.protocol.team_rules import TeamFacts, is_judged_by_team, names_concerned, team_problems
 from store.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from store.team import Problem
 from store.views.ordered import Ordered
+from store.words import counted
 
 SEVERITIES = ("error", "warning", "notice")
-_BODY, _DIRECTION = 0, 1
+_BODY, _TEAM = 0, 1
 
 
 class Violations:
-    """Problems of single messages, judged once when a message comes; directions again when a role changes."""
+    """Problems of single messages, judged when a message comes; by the team's rules again when the team changes."""
 
     def __init__(self, config: TeamConfig) -> None:
         self._config = config
         self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
         self._found: dict[tuple[float, int], tuple[Problem, ...]] = {}
         self._unjudged: dict[int, Entry] = {}
-        self._undirected: dict[int, Entry] = {}
-        self._sprint: dict[str, dict[int, Entry]] = {}
-        self._roles: Mapping[str, str] = {}
+        self._untold: dict[int, Entry] = {}
+        self._concerned: dict[str, dict[int, Entry]] = {}
+        self._facts = TeamFacts(config)
         self._ids: dict[str, int] = {}
         self._twice: set[str] = set()
         self._unknown: dict[str, int] = {}
@@ -41,40 +43,43 @@ class Violations:
         self._count(entry, 1)
         if entry.order[0] > self._now or entry.message.status == Status.CLAIMED:
             self._ahead[id(entry)] = entry
+        if is_judged_by_team(entry.read):
+            for name in names_concerned(entry.read):
+                self._concerned.setdefault(name, {})[id(entry)] = entry
+            self._untold[id(entry)] = entry
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
-            for name in (entry.message.sender, *entry.message.recipients):
-                self._sprint.setdefault(name, {})[id(entry)] = entry
-            self._undirected[id(entry)] = entry
             self._note(entry, _BODY, (*entry.read.departures, *_of_record(entry, self._config)))
         else:
-            self._note(entry, _BODY, (*entry.read.problems, *_of_record(entry, self._config)))
+            self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
         self._count(entry, -1)
         self._ahead.pop(id(entry), None)
         self._unjudged.pop(id(entry), None)
-        self._undirected.pop(id(entry), None)
-        if _is_sprint(entry):
-            for name in {entry.message.sender, *entry.message.recipients}:
-                self._sprint[name].pop(id(entry), None)
+        self._untold.pop(id(entry), None)
+        if is_judged_by_team(entry.read):
+            for name in names_concerned(entry.read):
+                self._concerned[name].pop(id(entry), None)
         self._note(entry, _BODY, ())
-        self._note(entry, _DIRECTION, ())
+        self._note(entry, _TEAM, ())
 
-    def refresh(self, roles: Mapping[str, str], *, bodies: bool) -> None:
-        """Judge directions of new messages and of those whose ends changed their role; bodies, if wanted, once."""
-        changed = {name for name, _ in roles.items() ^ self._roles.items()}
-        self._roles = dict(roles)
+    def refresh(self, facts: TeamFacts, *, bodies: bool) -> None:
+        """Judge by the team what is new or concerns an agent of whom something changed; bodies, if wanted, once."""
+        before, self._facts = self._facts, facts
+        changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
+        changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
+        if ("resident" in facts.roles.values()) is not ("resident" in before.roles.values()):
+            changed |= self._concerned.keys()
         for name in changed:
-            self._undirected.update(self._sprint.get(name, {}))
-        for entry in self._undirected.values():
-            problems = direction_problems(entry.message, roles=self._roles, lead=self._config.lead)
-            self._note(entry, _DIRECTION, problems)
-        self._undirected.clear()
+            self._untold.update(self._concerned.get(name, {}))
+        for entry in self._untold.values():
+            self._note(entry, _TEAM, team_problems(entry.read, facts))
+        self._untold.clear()
         if bodies and self._unjudged:
             for entry in self._unjudged.values():
-                self._note(entry, _BODY, (*entry.read.problems, *_of_record(entry, self._config)))
+                self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
             self._unjudged.clear()
 
     def judge_at(self, now: datetime) -> None:
@@ -112,7 +117,8 @@ class Violations:
     def unknown(self) -> Iterator[Problem]:
         """Kinds nobody here knows; their messages are shown and kept as they are."""
         for name, number in sorted(self._unknown.items()):
-            text = f"{number} messages are of a kind that is not known here; they are kept and shown as they are"
+            are = "is" if number == 1 else "are"
+            text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
             yield Problem(
                 "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
             )
@@ -150,9 +156,7 @@ def _is_sprint(entry: Entry) -> bool:
 
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
-    if message.recipients == (message.sender,):
-        text = f"{message.sender} wrote to itself"
-        yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
+    yield from self_addressed(message)
     if not config.key:
         return
     seal = seal_of(message, config.key)

@@ -10,6 +10,7 @@ import yaml
 
 from console.demo.showcase import NOW, build
 from store.locations import open_team
+from store.protocol.message_rules import problems_of
 from store.protocol.reading import reading
 from store.views.board import view_of
 from store.views.rows import View
@@ -59,7 +60,7 @@ def test_every_screen_has_something_to_show(view: View) -> None:
 
 def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
     messages = view.snapshot.messages
-    problems = [problem for message in messages for problem in reading(message).problems]
+    problems = [problem for message in messages for problem in problems_of(reading(message))]
     assert problems == []
     assert [one for one in view.findings if one.severity == "error"] == []
 

@@ -244,9 +244,9 @@ def _stat_poll(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
-    from store.desk import requests
+    from store.desk import questions
 
-    patch.setattr(requests, "_refuse_answered", _nothing)
+    patch.setattr(questions, "_refuse_answered", _nothing)
 
 
 def _control_characters(patch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ LINES = (
     ),
     Line(
         "fingerprint of what was seen",
-        "store/desk/requests.py",
+        "store/desk/questions.py",
         "if seen is not None and seen != fingerprint(question):",
         "if False:",
         (DESK,),

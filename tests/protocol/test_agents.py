@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from store.backends.memory import MemoryTeam
 from store.desk import agents, mail, requests
-from store.desk.seat import Seat
+from store.desk.delivery import deliver
+from store.desk.seat import Receipt, Seat
 from store.desk.spawn import hold
 from store.errors import Code, TeamError
 from store.message import Message
+from store.protocol.message_rules import problems_of
 from store.protocol.reading import reading
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
 from tests.store.contract import FakeClock, put
@@ -76,14 +78,14 @@ def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam
         ("story-creator-1", "story-creator", first),
         ("story-creator-2", "story-creator", second),
     ]
-    assert all(one.problems == () for one in created)
+    assert all(problems_of(one) == () for one in created)
 
 
 def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
-    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
+    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
     gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    requests.approve(Seat(sprint, MASTER), request_id=gone)
+    agree_to_stop(sprint, requests.approve(Seat(sprint, MASTER), request_id=gone))
     rosters = [reading(one).body["roster"] for one in sprint.snapshot().messages if "ROSTER" in reading(one).name]
     assert [roster["temps"] for roster in rosters[:: len(RESIDENTS)]] == [
         ["story-creator-3-1"],
@@ -109,30 +111,129 @@ def test_an_answer_is_one_audit_record(sprint: MemoryTeam) -> None:
     assert len(sprint.audit()) == 2
 
 
-def test_a_destruction_asks_the_agent_to_stop_confirms_and_tells_the_residents(sprint: MemoryTeam) -> None:
-    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
+    """The agent that this approval asks to stop agrees."""
+    [order] = receipt.messages
+    assert order.request_id is not None
+    return requests.approve(Seat(team, order.recipients[0]), request_id=order.request_id)
+
+
+def doomed(team: MemoryTeam) -> str:
+    """A request for the end of an agent that exists; its id."""
+    requests.approve(Seat(team, MASTER), request_id=ask_creation(team), agent_name="story-creator-3-1")
+    return ask(team, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+
+
+CONFIRMED = [("AGENT_DESTROYED", SLAVE), *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS)]
+
+
+def test_an_end_is_confirmed_and_told_when_the_agent_has_agreed_and_not_before(sprint: MemoryTeam) -> None:
+    request_id = doomed(sprint)
     receipt = requests.approve(Seat(sprint, MASTER), request_id=request_id)
-    written = since(sprint, request_id)
-    assert names_to(written) == [
-        ("shutdown_request", "story-creator-3-1"),
-        ("AGENT_DESTROYED", SLAVE),
-        *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS),
-    ]
-    assert reading(written[1]).request_id == request_id
-    assert receipt.messages[0].message_id == written[1].message_id
-    shutdown_id = reading(written[0]).request_id
-    assert shutdown_id is not None
-    assert requests.approve(Seat(sprint, "story-creator-3-1"), request_id=shutdown_id).messages[0].recipients == (
-        MASTER,
-    )
+    assert names_to(since(sprint, request_id)) == [("shutdown_request", "story-creator-3-1")]
+    assert "AGENT_DESTROYED goes to slave-batch-1" in " ".join(receipt.notes)
+    answer = agree_to_stop(sprint, receipt)
+    assert answer.messages[0].recipients == (MASTER,)
+    written = since(sprint, answer.messages[0].message_id)
+    assert names_to(written) == CONFIRMED
+    assert (written[0].sender, reading(written[0]).request_id) == (MASTER, request_id)
+    line = sprint.audit(limit=1)[0]
+    assert (line.action, line.facts["by"], line.facts["agent"]) == ("confirm_end", MASTER, "story-creator-3-1")
+
+
+def test_an_end_is_confirmed_by_the_router_when_the_time_for_the_answer_is_over(
+    sprint: MemoryTeam, clock: FakeClock
+) -> None:
+    request_id = doomed(sprint)
+    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
+    clock.advance(14)
+    assert deliver(Seat(sprint, MASTER)).next_due is not None
+    assert names_to(since(sprint, order.message_id)) == []
+    clock.advance(2)
+    deliver(Seat(sprint, MASTER))
+    assert names_to(since(sprint, order.message_id)) == CONFIRMED
+    deliver(Seat(sprint, MASTER))
+    assert len(since(sprint, order.message_id)) == len(CONFIRMED)
+
+
+def test_an_approval_after_the_time_is_over_confirms_and_before_it_is_refused(
+    sprint: MemoryTeam, clock: FakeClock
+) -> None:
+    request_id = doomed(sprint)
+    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
+    clock.advance(16)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert names_to(since(sprint, order.message_id)) == CONFIRMED
+
+
+def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
+    sprint: MemoryTeam, clock: FakeClock
+) -> None:
+    request_id = doomed(sprint)
+    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
+    requests.reject(Seat(sprint, "story-creator-3-1"), request_id=order.request_id or "", reason="One test still runs")
+    clock.advance(60)
+    deliver(Seat(sprint, MASTER))
+    assert "AGENT_DESTROYED" not in [name for name, _ in names_to(since(sprint, order.message_id))]
+    again = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert names_to(list(again.messages)) == [("shutdown_request", "story-creator-3-1")]
+    agree_to_stop(sprint, again)
+    assert names_to(since(sprint, order.message_id))[-len(CONFIRMED) :] == CONFIRMED
+
+
+def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: MemoryTeam, clock: FakeClock) -> None:
+    request_id = doomed(sprint)
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    clock.advance(1)
+    by_hand = requests.request_shutdown(Seat(sprint, MASTER), agent="story-creator-3-1")
+    assert "supersedes" in by_hand.notes[0]
+    agree_to_stop(sprint, by_hand)
+    assert CONFIRMED[0] in names_to(since(sprint, request_id))
+
+
+def test_an_agent_that_has_stopped_already_is_not_asked_again(sprint: MemoryTeam) -> None:
+    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    agree_to_stop(sprint, requests.request_shutdown(Seat(sprint, MASTER), agent="story-creator-3-1"))
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert names_to(since(sprint, request_id)) == CONFIRMED
 
 
 def test_a_finished_batch_asks_for_the_end_of_its_slave(sprint: MemoryTeam) -> None:
     body = {key: value for key, value in BODIES["SLAVE_BATCH_COMPLETE"].items() if key != "msg_type"}
     request_id = ask(sprint, "SLAVE_BATCH_COMPLETE", body)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
-    assert names_to(since(sprint, request_id))[:2] == [("shutdown_request", SLAVE), ("AGENT_DESTROYED", SLAVE)]
+    receipt = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    assert names_to(list(receipt.messages)) == [("shutdown_request", SLAVE)]
+    agree_to_stop(sprint, receipt)
+    assert ("AGENT_DESTROYED", SLAVE) in names_to(since(sprint, request_id))
+
+
+def test_the_end_of_a_resident_is_previewed_and_warned_of(sprint: MemoryTeam) -> None:
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "debugger"})
+    foreseen = requests.foresee(sprint.snapshot(), request_id=request_id)
+    assert foreseen[0] == "debugger is a resident"
+    assert "AGENT_DESTROYED goes to slave-batch-1, the roster to scrum-master, knowledge-researcher," in foreseen[1]
+    assert "debugger is a resident" in requests.approve(Seat(sprint, MASTER), request_id=request_id).warnings
+
+
+def test_a_new_agent_is_previewed_with_its_name_and_who_will_be_told(sprint: MemoryTeam) -> None:
+    request_id = ask_creation(sprint)
+    [foreseen] = requests.foresee(sprint.snapshot(), request_id=request_id, agent_name="dev-7")
+    assert foreseen == (
+        "dev-7 is created; AGENT_CREATED goes to slave-batch-1, the roster to "
+        "scrum-master, knowledge-researcher, debugger"
+    )
+    with pytest.raises(TeamError) as caught:
+        requests.foresee(sprint.snapshot(), request_id=request_id, agent_name="debugger")
+    assert caught.value.code is Code.INVALID_NAME
+
+
+def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
+    request_id = doomed(sprint)
+    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
+    assert error.code is Code.INVALID_FIELD
 
 
 @pytest.mark.parametrize("agent", ["master", "user", "../etc", "all", "story-creator-9-9"])
@@ -174,7 +275,7 @@ def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it
 
 
 def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
-    agents.answer_creation(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
+    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
     put(sprint, carried({"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}, sender=MASTER, to="slave-batch-2"))
     error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
@@ -190,7 +291,7 @@ def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sp
 def test_a_name_that_is_taken_or_no_name_is_refused(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
     for name in ("debugger", "../x"):
-        call = lambda name=name: agents.answer_creation(Seat(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
+        call = lambda name=name: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
         assert refused(sprint, call).code is Code.INVALID_NAME
 
 
@@ -287,7 +388,7 @@ def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> Non
     )
     [stored] = sprint.snapshot().messages
     read = reading(stored)
-    assert (stored.recipients, read.name, read.problems) == (("scrum-master",), "CC_TRIGGER", ())
+    assert (stored.recipients, read.name, problems_of(read)) == (("scrum-master",), "CC_TRIGGER", ())
     assert (read.body["reason"], read.body["user_input"], read.body["dropped_stories"]) == (
         *("user_request", "Drop the report story"),
         ["4-3"],

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from store.errors import Code, TeamError
+from store.message import new_record
 from store.protocol.fields import MATRIX, as_written, check_outgoing, default_recipients
 from store.protocol.form import read_form
+from store.protocol.message_rules import problems_of
 from store.protocol.reading import reading
 from store.protocol.registry import KINDS
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
@@ -154,7 +156,18 @@ def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any],
 
 
 def outgoing(type: str, payload: dict[str, Any], to: tuple[str, ...] = ("dev",)) -> list[str]:
-    return check_outgoing(type=type, to=to, payload=payload, priority=None)
+    """Refused, or the departures that the sender is told."""
+    check_outgoing(type=type, to=to, payload=payload, priority=None)
+    stored = new_record(
+        message_id="m",
+        type=type,
+        sender="dev",
+        to="qa",
+        created="2026-02-24T10:30:00Z",
+        priority="medium",
+        payload=payload,
+    )
+    return [problem.message for problem in problems_of(reading(stored))]
 
 
 TEXTS = {"content": "text", "summary": "five words in this summary"}
@@ -241,7 +254,8 @@ def test_a_router_kind_without_its_usual_fields_is_sent_with_a_warning() -> None
 
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
 def test_a_sprint_format_of_the_source_may_be_sent_as_it_stands(body: dict[str, Any]) -> None:
-    assert outgoing("message", {**TEXTS, "content": f"{body['msg_type']}: {json.dumps(body)}"}) == []
+    told = outgoing("message", {**TEXTS, "content": f"{body['msg_type']}: {json.dumps(body)}"})
+    assert [text for text in told if "the sender is dev" not in text and "the batches list" not in text] == []
 
 
 @pytest.mark.parametrize(
@@ -272,7 +286,7 @@ def test_a_sprint_kind_given_by_name_travels_in_a_plain_message() -> None:
     assert payload["summary"] == "Test failure in the project service"
     read = reading(message(payload["content"]))
     assert dict(read.body) == body
-    assert read.problems == ()
+    assert problems_of(read) == ()
     assert next(iter(read.body)) == "msg_type"
 
 

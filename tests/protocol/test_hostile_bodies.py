@@ -16,6 +16,7 @@ from store.protocol.directions import direction_problems
 from store.protocol.fields import check_outgoing
 from store.protocol.form import read_form
 from store.protocol.kinds import Family
+from store.protocol.message_rules import problems_of
 from store.protocol.reading import reading
 from store.protocol.registry import KINDS
 from store.protocol.signing import Seal, seal_of
@@ -48,7 +49,7 @@ def refusal(call: Callable[[], object]) -> TeamError | None:
 def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
     stored = from_record({"message_id": "m", "type": kind, "from": "a", "to": "b", "payload": payload})
     read = reading(stored)
-    assert all(problem.place and problem.message for problem in read.problems)
+    assert all(problem.place and problem.message for problem in problems_of(read))
     assert read.approve in (True, False, None)
     assert read.request_id is None or read.request_id
     direction_problems(stored, roles={}, lead="a")
@@ -61,7 +62,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
 def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -> None:
     read = reading(message(f"{name}: {json.dumps({**body, 'msg_type': name})}"))
     assert read.name == name
-    assert all(problem.place and problem.message for problem in read.problems)
+    assert all(problem.place and problem.message for problem in problems_of(read))
 
 
 @given(document=st.dictionaries(NAMES | st.just("type") | st.just("to") | st.just("message"), VALUES, max_size=8))
@@ -84,7 +85,7 @@ def test_a_body_near_the_limit_of_nesting_is_read_or_reported(depth: int) -> Non
     for _ in range(depth):
         deep = [deep]
     body = f'{{"msg_type": {"[" * depth}1{"]" * depth}, "agent_name": 1}}'
-    assert [problem.severity for problem in reading(message(f"AGENT_CREATED: {body}")).problems] == ["error"]
+    assert [problem.severity for problem in problems_of(reading(message(f"AGENT_CREATED: {body}")))] == ["error"]
     for field in ("approve", "type", "recipient", "content"):
         with pytest.raises(TeamError):
             read_form({"type": "message", "recipient": "dev", "content": "c", "summary": "s", field: deep})

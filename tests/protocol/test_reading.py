@@ -8,6 +8,7 @@ import pytest
 
 from store.message import Message, from_record
 from store.protocol.kinds import RequestKind
+from store.protocol.message_rules import problems_of
 from store.protocol.reading import reading
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
@@ -15,7 +16,7 @@ BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
 
 
 def codes(message: Message) -> list[str]:
-    return [problem.code for problem in reading(message).problems]
+    return [problem.code for problem in problems_of(reading(message))]
 
 
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
@@ -33,7 +34,7 @@ def test_a_prefix_and_a_msg_type_that_disagree_are_an_error_and_decide_nothing()
     content = 'AGENT_CREATED: {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1", "agent_type": "dev"}'
     read = reading(message(content))
     assert (read.kind, read.opens, read.answers, read.approve) == (None, None, None, None)
-    [problem] = read.problems
+    [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("PREFIX_MISMATCH", "error")
     assert "AGENT_DESTROYED" in problem.message
     assert problem.hint
@@ -43,7 +44,7 @@ def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
     body = {key: value for key, value in BODIES["AGENT_CREATED"].items() if key != "msg_type"}
     read = reading(message(f"AGENT_CREATED: {json.dumps(body)}"))
     assert read.answers is RequestKind.CREATE
-    assert [problem.code for problem in read.problems] == ["PREFIX_MISMATCH"]
+    assert [problem.code for problem in problems_of(read)] == ["PREFIX_MISMATCH"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
 def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> None:
     read = reading(message(f"AGENT_CREATED: {tail}"))
     assert (read.kind, read.approve, dict(read.body)) == (None, None, {})
-    [problem] = read.problems
+    [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("BODY_INVALID", "error")
     assert problem.place.startswith("MSG-20260224-aaaaaaaa")
 
@@ -71,7 +72,7 @@ def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> 
 def test_a_missing_and_a_wrong_field_are_reported_each_with_its_place() -> None:
     body = {"msg_type": "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"], "resident_contacts": {"debugger": 3}}
     del body["report_to"]
-    places = [problem.place for problem in reading(carried(body)).problems]
+    places = [problem.place for problem in problems_of(reading(carried(body)))]
     assert places == ["MSG-20260224-aaaaaaaa report_to", "MSG-20260224-aaaaaaaa resident_contacts.debugger"]
 
 
@@ -147,7 +148,7 @@ def test_a_verdict_in_both_spellings_counts_when_they_agree(payload: dict[str, o
 
 def test_a_verdict_that_says_neither_yes_nor_no_is_an_error() -> None:
     stored = message(type="shutdown_response", payload={"request_id": "s-1"})
-    [problem] = reading(stored).problems
+    [problem] = problems_of(reading(stored))
     assert (problem.code, problem.severity, problem.place) == (
         *("BODY_INVALID", "error"),
         "MSG-20260224-aaaaaaaa payload.approve",
@@ -161,7 +162,7 @@ def test_a_refusal_without_a_reason_is_reported() -> None:
 
 def test_a_messenger_kind_without_its_fields_is_reported_field_by_field() -> None:
     stored = message(type="handoff", payload={"artifact_path": "a.md", "next_actions": "none"})
-    assert [problem.message for problem in reading(stored).problems] == [
+    assert [problem.message for problem in problems_of(reading(stored))] == [
         "handoff: context_summary is missing",
         "handoff: next_actions is not a list that is not empty",
     ]
@@ -177,15 +178,15 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
     }
     read = reading(from_record(record))
     assert read.opens is RequestKind.DEBUG
-    assert [problem.place for problem in read.problems] == ["m type"]
+    assert [problem.place for problem in problems_of(read)] == ["m type"]
 
 
 def test_a_sprint_message_is_parsed_once() -> None:
     stored = carried(BODIES["BATCH_PLAN_READY"])
     assert reading(stored) is reading(stored)
-    assert reading(stored).problems[0] is reading(stored).problems[0]
+    assert problems_of(reading(stored))[0] is problems_of(reading(stored))[0]
 
 
 def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
     read = reading(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
-    assert (read.kind, read.name, read.body["to"], read.problems) == (None, "STORY_MOVED", "done", ())
+    assert (read.kind, read.name, read.body["to"], problems_of(read)) == (None, "STORY_MOVED", "done", ())

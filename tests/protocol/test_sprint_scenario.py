@@ -43,17 +43,19 @@ def test_an_agent_lives_through_its_eleven_steps_without_a_departure(sprint: Com
     assert inbox(sprint, SLAVE) == ["AGENT_CREATED"]
     assert [inbox(sprint, name) for name in RESIDENTS] == [["AGENT_ROSTER_BROADCAST"]] * 3
 
-    send(sprint, SLAVE, AGENT, "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"])
+    contacts = {name: name for name in RESIDENTS[1:]}
+    send(sprint, SLAVE, AGENT, "TASK_ASSIGNMENT", **{**BODIES["TASK_ASSIGNMENT"], "resident_contacts": contacts})
     assert inbox(sprint, AGENT) == ["TASK_ASSIGNMENT"]
     send(sprint, AGENT, SLAVE, "AGENT_COMPLETE", status="success", results={"story": "3-1"})
     assert inbox(sprint, SLAVE) == ["AGENT_COMPLETE"]
 
     ended = send(sprint, SLAVE, "ceo", "AGENT_DESTROY_REQUEST", agent_name=AGENT)
     sprint.ok("approve", ended["message_id"])
-    assert inbox(sprint, SLAVE) == ["AGENT_DESTROYED"]
-    assert [inbox(sprint, name) for name in RESIDENTS] == [["AGENT_ROSTER_BROADCAST"]] * 3
+    assert inbox(sprint, SLAVE) == []
     rows = {row["kind"]: row for row in sprint.ok("requests", "--json").json["requests"]}
     sprint.ok("--as", AGENT, "approve", rows["shutdown"]["request_id"])
+    assert inbox(sprint, SLAVE) == ["AGENT_DESTROYED"]
+    assert [inbox(sprint, name) for name in RESIDENTS] == [["AGENT_ROSTER_BROADCAST"]] * 3
 
     rows = {row["kind"]: row for row in sprint.ok("requests", "--json").json["requests"]}
     assert {kind: row["state"] for kind, row in rows.items()} == {

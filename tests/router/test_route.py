@@ -10,6 +10,7 @@ import pytest
 
 from store.backends.memory import MemoryTeam
 from store.config import TeamConfig
+from store.desk.attempts import Choice
 from store.desk.route import read_document, route
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
@@ -247,3 +248,52 @@ def test_polling_a_read_only_team_works_and_leaves_no_trace(team: MemoryTeam) ->
     team.read_only = True
     assert route(Seat(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})["messages_pending"] == 1
     assert [line.action for line in team.audit()] == ["send"]
+
+
+@pytest.mark.parametrize("action", ["poll", "deliver", "deliver_all", "send", "clear", "clear_old"])
+def test_an_unknown_recipient_is_refused_by_every_action(team: MemoryTeam, seat: Seat, action: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        route(seat, {"ACTION": action, "RECIPIENT": "architekt"})
+    assert caught.value.code is Code.AGENT_NOT_FOUND
+    assert team.audit() == []
+
+
+@pytest.mark.parametrize("size", [0, 2.5, "3", True])
+@pytest.mark.parametrize("action", ["poll", "deliver"])
+def test_a_batch_is_a_whole_number_of_messages(seat: Seat, action: str, size: object) -> None:
+    with pytest.raises(TeamError, match="is not a whole number from 1") as caught:
+        route(seat, {"ACTION": action, "RECIPIENT": "architect", "BATCH_SIZE": size})
+    assert caught.value.code is Code.INVALID_FIELD
+
+
+def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+    recipients = ("architect", "runner", "architect", "runner")
+    put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
+    answer = route(seat, {"ACTION": "deliver", "BATCH_SIZE": 2})
+    assert (answer["messages_delivered"], answer["messages_skipped"]) == (2, 2)
+    assert {one["reason"] for one in answer["skipped"]} == {"not in this batch"}
+    assert [one.status for one in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
+    assert route(seat, {"ACTION": "deliver"})["messages_delivered"] == 2
+
+
+def test_the_delivery_timeout_takes_the_place_of_the_agents_own_longer_or_shorter() -> None:
+    assert [Choice(limit=limit).seconds(30.0) for limit in (None, 0.2, 300.0)] == [30.0, 0.2, 300.0]
+
+
+def test_clear_removes_only_what_went_to_the_recipient(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    put(team, make_message(1, to="architect").with_changes(status="delivered"))
+    put(team, make_message(2, to="runner").with_changes(status="delivered"))
+    clock.advance(8 * 86400)
+    assert route(seat, {"ACTION": "clear", "RECIPIENT": "runner"})["messages_deleted"] == 1
+    assert [one.recipients for one in team.snapshot().messages] == [("architect",)]
+
+
+def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+    put(team, make_message(1, to="architect").with_changes(status="retry", next_attempt_at="2026-02-24T11:00:00Z"))
+    held = {"status": "claimed", "claimed_by": "architect", "lease_until": "2026-02-24T12:00:00Z"}
+    put(team, make_message(2, to="architect").with_changes(**held))
+    answer = route(seat, {"ACTION": "deliver"})
+    assert [one["reason"] for one in answer["skipped"]] == [
+        "put off until 2026-02-24T11:00:00Z",
+        "held by architect until 2026-02-24T12:00:00Z",
+    ]

@@ -105,7 +105,7 @@ def test_a_failed_delivery_waits_for_the_lead_and_for_its_sender() -> None:
     story = Chronicle()
     story.say("file-manager", "debugger", "spec_ready", status="failed", error_message="delivery_timeout")
     for me in (LEAD, "file-manager"):
-        assert "delivery_timeout" in _items(story, me=me)[Need.FAILED].title
+        assert "delivery_timeout" in _items(story, me=me)[Need.FAILED].why
     assert _items(story, me="task-manager") == {}
 
 

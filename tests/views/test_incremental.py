@@ -28,6 +28,23 @@ def _plain(story: Chronicle, data: st.DataObject) -> object:
     return story.say(sender, to, priority=data.draw(st.sampled_from(("critical", "high", "low"))), **reply)
 
 
+def _report(story: Chronicle, data: st.DataObject) -> object:
+    """State reports, some about the same, and plain talk that wants an answer."""
+    sender, to = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from((*NAMES, "all")))
+    number = data.draw(st.integers(1, 3))
+    return data.draw(
+        st.sampled_from(
+            (
+                lambda: story.say(sender, to, "broadcast", summary="s", content=f"{number} running, 2 done"),
+                lambda: story.say(sender, to, "notify", message=f"Freeze {number}"),
+                lambda: story.say(sender, to, status=data.draw(st.sampled_from(("pending", "read")))),
+                lambda: story.say(sender, to, "shutdown_request", request_id=f"r{number}"),
+                lambda: story.say(sender, to, "task_complete"),
+            )
+        )
+    )()
+
+
 def _ask(story: Chronicle, data: st.DataObject) -> object:
     name = data.draw(st.sampled_from(NAMES))
     kind = data.draw(st.sampled_from(("plan", "stop", "create", "destroy", "escalate", "debug", "research")))
@@ -164,7 +181,7 @@ def _clock(story: Chronicle, data: st.DataObject) -> None:
 
 
 ACTS: tuple[Act, ...] = (
-    *(_plain, _ask, _ask, _answer, _answer, _sprint, _sprint),
+    *(_plain, _report, _ask, _ask, _answer, _answer, _sprint, _sprint),
     *(_record, _record, _record, _flip, _forge, _withdraw, _clock),
     *(_status, _status, _edit, _leave, _lose, _lose, _come_back, _reorder, _copy),
 )

@@ -206,7 +206,7 @@ def test_a_withdrawal_takes_back_an_escalation_and_is_no_answer_to_it() -> None:
 
 
 def test_only_kinds_that_say_so_replace_an_open_request() -> None:
-    assert {str(kind) for kind in SUPERSEDING} == {"plan"}
+    assert {str(kind) for kind in SUPERSEDING} == {"plan", "shutdown"}
     assert [kind.name for kind in KINDS.values() if kind.withdraws] == ["request_withdrawn"]
     story = Chronicle()
     for number in range(3):

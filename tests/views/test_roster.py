@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from store.config import Agent
-from store.protocol.members import known, members, silent
+from store.protocol.members import known, members
+from store.protocol.stops import silent
 from store.views.rows import AgentState
 from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -16,6 +17,13 @@ from widgets.forms.form import Draft, Form, labelled
 from widgets.note import Note
 
 ResultT = TypeVar("ResultT")
+
+
+class Second(Struct, frozen=True):
+    """A field beside the words, such as a suggestion or a name."""
+
+    label: str
+    placeholder: str
 
 
 class ReasonPrompt(Form[ResultT]):
@@ -32,7 +40,8 @@ class ReasonPrompt(Form[ResultT]):
         verb: str,
         label: str,
         required: bool,
-        suggestion: bool = False,
+        second: Second | None = None,
+        foresee: Callable[[str], str] | None = None,
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
@@ -41,16 +50,17 @@ class ReasonPrompt(Form[ResultT]):
         Args:
             title: Safe text for the border.
             about: Safe text that says what is decided, exactly.
-            act: Takes the words and the suggestion, in a thread.
+            act: Takes the words and what stands in the second field, in a thread.
             verb: The word on the button.
             label: The name of the field.
             required: Whether empty words are refused.
-            suggestion: Whether to ask for a suggestion too (requirement 94).
+            second: A second field, of one line.
+            foresee: Says in safe lines what will happen, given what stands in the second field.
         """
         super().__init__(draft=draft, on_draft=on_draft)
         self._title, self._about, self._act_on = title, about, act
         self._verb, self._label = verb, label
-        self._required, self._suggestion = required, suggestion
+        self._required, self._second, self._foresee = required, second, foresee
 
     def title_words(self) -> str:
         """What is asked."""
@@ -65,31 +75,38 @@ class ReasonPrompt(Form[ResultT]):
         return f"enter {self._verb.lower()} · ctrl+j new line · esc leave"
 
     def fields(self) -> ComposeResult:
-        """What it is about, the words, the suggestion."""
+        """What it is about, the words, the second field, what will happen."""
         yield Static(Content(self._about), classes="form--note", markup=False)
         yield labelled(self._label, Note(self.draft.get("words", ""), id="words"))
-        if self._suggestion:
-            field = Field(
-                self.draft.get("suggestion", ""), placeholder="what would be accepted instead", id="suggestion"
-            )
-            yield labelled("suggest", field)
+        if self._second is not None:
+            field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
+            yield labelled(self._second.label, field)
+        if self._foresee is not None:
+            yield Static("", classes="form--note", id="foreseen", markup=False)
 
     def on_mount(self) -> None:
         """Type at once."""
+        self._look_ahead()
         self.query_one("#words", Note).focus()
 
+    @on(Field.Changed, "#second")
+    def _look_ahead(self) -> None:
+        """Say what will happen with what is typed now."""
+        if self._foresee is not None:
+            self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed()["second"].strip())))
+
     def typed(self) -> Draft:
-        """Words and suggestion."""
-        suggestion = self.query_one("#suggestion", Field).value if self._suggestion else ""
-        return {"words": self.query_one("#words", Note).text, "suggestion": suggestion}
+        """The words and the second field."""
+        second = self.query_one("#second", Field).value if self._second is not None else ""
+        return {"words": self.query_one("#words", Note).text, "second": second}
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with the words."""
         typed = self.typed()
-        words, suggestion = typed["words"].strip(), typed["suggestion"].strip()
+        words, second = typed["words"].strip(), typed["second"].strip()
         if self._required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
-        return lambda: self._act_on(words, suggestion)
+        return lambda: self._act_on(words, second)
 
     @on(Note.Entered)
     @on(Field.Submitted)

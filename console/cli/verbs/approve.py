@@ -8,6 +8,7 @@ from console.cli.arguments import complete_with
 from console.cli.call import Call
 from console.cli.verdict import describe
 from store.desk.seat import Receipt
+from store.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,11 +16,28 @@ def add_arguments(parser: ArgumentParser) -> None:
     request = parser.add_argument("request", metavar="REQUEST", help="the request id")
     complete_with(request, "requests")
     parser.add_argument("--note", help="a word to the asker")
+    parser.add_argument(
+        "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
 
 
 def run(call: Call) -> int:
     """Approve, and say what was decided on whose request."""
-    from store.desk.requests import approve
+    from store.desk.requests import approve, foresee
 
-    receipt: Receipt = approve(call.seat, request_id=call.options.request, note=call.options.note)
+    options = call.options
+    if options.dry_run:
+        return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
+    receipt: Receipt = approve(call.seat, request_id=options.request, note=options.note, agent_name=options.agent_name)
     return call.finish(receipt, describe("approved", receipt))
+
+
+def _show(call: Call, foreseen: tuple[str, ...]) -> int:
+    if call.out.as_json:
+        result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
+        call.out.json({**result, "notes": list(foreseen)})
+    else:
+        for sentence in foreseen:
+            call.out.say(safe_line(sentence))
+    return 0

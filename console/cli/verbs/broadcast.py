@@ -12,6 +12,7 @@ from console.cli.verbs.send import delivery
 from store.desk.mail import Preview
 from store.errors import Code, TeamError
 from store.safe import safe_line
+from store.words import counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,8 +53,7 @@ def confirmed() -> bool:
 
 
 def _sentence(shown: Preview) -> str:
-    number = len(shown.recipients)
-    text = f"{number} {'delivery' if number == 1 else 'deliveries'}: {', '.join(shown.recipients)}"
+    text = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
     if shown.not_listening:
         text += f"; not listening: {', '.join(shown.not_listening)}"
     return safe_line(text)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from msgspec.structs import replace
 
 from console.cli.call import Call
+from console.cli.findings import findings_of
 from console.cli.looking import view_of_team, watched
 from console.cli.table import width
 from store.safe import safe_line
@@ -51,8 +52,7 @@ def run(call: Call) -> int:
     if not truth.is_well:
         call.out.say(f"condition  {truth.state}")
     number = len(view.findings)
-    word = "finding" if number == 1 else "findings"
-    call.out.say(f"{number} {word}, {errors} of them errors" if number else "nothing to report")
+    call.out.say(findings_of(number, errors) if number else "nothing to report")
     return int(errors > 0)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.call import Call
 from console.cli.output import is_terminal
+from store.words import counted
 
 if TYPE_CHECKING:
     from store.desk.clearing import Cleared
@@ -56,11 +57,12 @@ def _show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
         return 0
     statuses = ", ".join(f"{number} {status}" for status, number in cleared.statuses.items())
     verb = "would leave" if dry_run else "left"
-    call.out.say(f"{cleared.deleted} messages {verb} the queue" + (f": {statuses}" if statuses else ""))
+    call.out.say(f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else ""))
     if cleared.kept:
-        call.out.say(f"{cleared.kept} old messages stay: an open request or the roster rests on them")
+        stay = "stays" if cleared.kept == 1 else "stay"
+        call.out.say(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
     if cleared.archives:
-        call.out.say(f"{cleared.archives} archived messages were deleted")
+        call.out.say(f"deleted for good: {counted(cleared.archives, 'archived message')}")
     return 0
 
 

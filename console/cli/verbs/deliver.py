@@ -27,7 +27,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--loop", action="store_true", help="go on until interrupted")
     to = parser.add_argument("--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")
     complete_with(to, "agents")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="upper limit for every command")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="time every command gets, instead of its own limit"
+    )
 
 
 def run(call: Call) -> int:
@@ -41,7 +43,9 @@ def run(call: Call) -> int:
     only = split_names(options.to) or None
     if not options.loop:
         _end_like_interrupted()
-        _show(call, deliver(call.seat, only=only, limit=options.timeout))
+        done = deliver(call.seat, only=only, limit=options.timeout)
+        _show(call, done)
+        _say_skipped(call, done)
         return 0
     if only is not None:
         raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
@@ -94,6 +98,12 @@ def _show(call: Call, done: Delivered) -> None:
         call.out.say("nothing was due")
 
 
+def _say_skipped(call: Call, done: Delivered) -> None:
+    """What this pass left, each with its reason; in JSON it stands in the result."""
+    for one in done.skipped if not call.out.as_json else ():
+        call.out.say(safe_line(f"skipped: {one.message.message_id} -> {one.recipient}: {one.reason}"))
+
+
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
     from store.clock import to_text
 
@@ -116,6 +126,11 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
                 "next_attempt_at": one.message.envelope("next_attempt_at"),
             }
             for one in done.failed
+        ],
+        "messages_skipped": len(done.skipped),
+        "skipped": [
+            {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason}
+            for one in done.skipped
         ],
         "next_due": to_text(done.next_due) if done.next_due else None,
         "timestamp": to_text(call.team.clock(), milliseconds=False),

@@ -19,6 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     agent = parser.add_argument("agent", metavar="AGENT", help="whose inbox")
     complete_with(agent, "agents")
     parser.add_argument("--unread", action="store_true", help="only what it has not read")
+    parser.add_argument("--unanswered", action="store_true", help="only what it has read and not answered")
 
 
 def run(call: Call) -> int:
@@ -27,6 +28,8 @@ def run(call: Call) -> int:
     view = call.view()
     _refuse_stranger(call, view, agent)
     messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
+    if call.options.unanswered:
+        messages = list(view.unanswered.get(agent, ()))
     _show(call, agent, messages, view)
     call.tell_doubt(view.snapshot)
     return 0
@@ -37,10 +40,16 @@ def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
         records = [dict(one.record) for one in messages]
         call.out.json({"agent": agent, "messages": records, "count": len(records)})
     elif not messages:
-        call.out.say(f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue")
+        call.out.say(_nothing(call, agent))
     else:
         heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
         print_table(call.out, heads, [_cells(one, agent, view) for one in messages])
+
+
+def _nothing(call: Call, agent: str) -> str:
+    if call.options.unanswered:
+        return f"{agent} has answered everything it has read"
+    return f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
 
 
 def is_unread(message: Message, agent: str) -> bool:
@@ -60,5 +69,5 @@ def _refuse_stranger(call: Call, view: View, agent: str) -> None:
     if agent in (*known, USER) or agent in view.inboxes or not call.team.config().declared:
         return
     meant = nearest(agent, [name for name in known if name != ALL])
-    hint = f"Did you mean {meant!r}?" if meant else f"Agents: {', '.join(known)}."
-    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent!r} in team {call.team.config().name}", hint)
+    hint = f"Did you mean {meant}?" if meant else f"Agents: {', '.join(known)}."
+    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent} in team {call.team.config().name}", hint)

@@ -36,9 +36,14 @@ def print_roster(call: Call, view: View) -> None:
 
 def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
     notes = [row.reason, "plans first" if row.plan_mode_required else ""]
+    if row.reported:
+        notes.append(f"reported: {row.reported}")
+    if row.unanswered:
+        notes.append(f"{row.unanswered} read and not answered")
     if row.stranger:
         notes.append("on no roster")
     seen = age_since(row.last_seen, view.now)
     oldest = age_since(row.oldest_unread, view.now)
     unread = str(row.unread) if row.unread else "-"
-    return row.name, row.role, str(row.state), unread, oldest, seen, "; ".join(filter(None, notes))
+    state = "you" if row.name == view.me else str(row.state)
+    return row.name, row.role, state, unread, oldest, seen, "; ".join(filter(None, notes))

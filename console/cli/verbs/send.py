@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -26,7 +25,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--priority", choices=_PRIORITIES, help="default: the kind's own")
     parser.add_argument("--payload", metavar="JSON", help="further fields of this kind, as one JSON object")
     parser.add_argument("--id", dest="message_id", metavar="ID", help="own id; repeating it writes nothing twice")
-    parser.add_argument("--in-reply-to", metavar="ID", help="the message this answers")
+    parser.add_argument(
+        "--in-reply-to", metavar="ID", help="the message this answers; its sender is the default of --to"
+    )
+    parser.add_argument(
+        "--template", choices=("acknowledge", "delayed"), help="fill in summary and content: begun, or begun later"
+    )
+    parser.add_argument("--reason", metavar="R", help="with --template delayed: why it cannot begin at once")
+    parser.add_argument("--expected", metavar="WHEN", help="with --template delayed: when it will")
 
 
 def run(call: Call) -> int:
@@ -35,15 +41,16 @@ def run(call: Call) -> int:
     from store.protocol.fields import default_recipients
 
     options = call.options
-    recipients = split_names(options.to)
+    recipients = split_names(options.to) or _asker(call, options.in_reply_to)
+    summary, text = _filled(call)
     if not default_recipients(options.type, recipients):
         raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
     receipt = send(
         call.seat,
         to=recipients,
         type=options.type,
-        content=content(options.content),
-        summary=options.summary,
+        content=content(options.content) if text is None else text,
+        summary=options.summary or summary,
         priority=options.priority,
         payload=payload_of(options.payload),
         message_id=options.message_id,
@@ -51,6 +58,36 @@ def run(call: Call) -> int:
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
     return call.finish(receipt, [f"{word} {delivery(one)}" for one in receipt.messages])
+
+
+def _asker(call: Call, message_id: str | None) -> list[str]:
+    """Whoever wrote the message that is answered, as far as it is still in the queue."""
+    answered = (
+        next((one for one in call.snapshot().messages if one.message_id == message_id), None) if message_id else None
+    )
+    return [answered.sender] if answered is not None else []
+
+
+def _filled(call: Call) -> tuple[str | None, str | None]:
+    """Summary and content of the template that was asked for.
+
+    Raises:
+        TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
+    """
+    from store.protocol.templates import filled
+
+    options = call.options
+    if options.template is None:
+        if options.reason is not None or options.expected is not None:
+            raise TeamError(
+                Code.USAGE, "--reason and --expected belong to --template delayed", "Add --template delayed."
+            )
+        return None, None
+    if options.content is not None:
+        raise TeamError(Code.USAGE, "--template fills in the content itself", "Leave out --content, or the template.")
+    return filled(
+        options.template, language=call.team.config().language, reason=options.reason, expected=options.expected
+    )
 
 
 def delivery(message: Any) -> str:
@@ -66,13 +103,10 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     """
     if text is None:
         return None
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise TeamError(Code.INVALID_FIELD, f"--payload, {place}: {error.msg}", "Give one JSON object.") from None
-    except RecursionError:
-        raise TeamError(Code.INVALID_FIELD, "--payload is nested too deeply", "Flatten it.") from None
+    from store.json_text import parse_json
+    from store.protocol.values import named
+
+    value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
     if not isinstance(value, dict):
-        raise TeamError(Code.INVALID_FIELD, f"--payload is a JSON {type(value).__name__}, not an object", "Use {...}.")
+        raise TeamError(Code.INVALID_FIELD, f"--payload is {named(value)}, not an object", "Use {...}.")
     return value

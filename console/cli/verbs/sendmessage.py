@@ -1,46 +1,52 @@
-"""`sendmessage`: one SendMessage JSON document (seed 001) on standard input, its reply on standard output."""
+"""`sendmessage`: SendMessage JSON (seed 001) on standard input, its reply on standard output."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from console.cli.call import Call
-from console.cli.stdin import read
-from store.errors import Code, TeamError
+from console.cli.stdin import json_documents, read
+from store.errors import TeamError
+
+_WANTED = (
+    'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or one such object a line.'
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Explain what stands on standard input."""
     parser.description = (
         "Reads one JSON object with the fields of SendMessage (type, recipient, content, summary, request_id,\n"
-        "approve) and acts as --as NAME. The reply is always JSON: success, message, routing, and the ids it made."
+        "approve, and in_reply_to for a message), or JSON lines, one object each, and acts as --as NAME. The reply to\n"
+        "each is always JSON, one line each: success, message, routing, and the ids it made. A refused line does not\n"
+        "stop the others; the exit status is that of the first refusal."
     )
 
 
 def run(call: Call) -> int:
-    """Submit the document; refusals are the error object, on standard output as well."""
-    from store.desk.sendmessage import submit
-
+    """Submit every document; refusals are the error object, on standard output as well."""
     call.out.as_json = True
-    call.out.json(submit(call.seat, document()))
+    documents = json_documents(read("the document"), hint=_WANTED)
+    if len(documents) == 1:
+        call.out.json(_submit(call, documents[0]))
+        return 0
+    statuses = [_submit_line(call, document) for document in documents]
+    return next((status for status in statuses if status), 0)
+
+
+def _submit_line(call: Call, document: Any) -> int:
+    try:
+        call.out.json(_submit(call, document), one_line=True)
+    except TeamError as error:
+        call.out.json(error.as_json(), one_line=True)
+        return error.exit_code
     return 0
 
 
-def document() -> dict[str, Any]:
-    """The JSON object on standard input.
+def _submit(call: Call, document: Any) -> dict[str, Any]:
+    from store.desk.sendmessage import submit
 
-    Raises:
-        TeamError: `INVALID_FIELD` with line and column when it is not one.
-    """
-    try:
-        value = json.loads(read("the document"))
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise TeamError(Code.INVALID_FIELD, f"standard input, {place}: {error.msg}", "Give one JSON object.") from None
-    except RecursionError:
-        raise TeamError(Code.INVALID_FIELD, "standard input: nested too deeply", "Flatten it.") from None
-    if not isinstance(value, dict):
-        raise TeamError(Code.INVALID_FIELD, "standard input is not a JSON object", "Give { ... }.")
-    return value
+    if isinstance(document, TeamError):
+        raise document
+    return submit(call.seat, document)

@@ -73,7 +73,8 @@ def everyone(call: Call) -> list[str]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from store.protocol.members import members, silent
+    from store.protocol.members import members
+    from store.protocol.stops import silent
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
@@ -90,6 +91,8 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
 
     receipt = request_shutdown(call.seat, agent=agent, reason=call.options.reason)
     _say(call, f"{agent}: asked, request {receipt.request_id}")
+    for note in receipt.notes:
+        _say(call, f"{agent}: {note}")
     if not call.out.as_json:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from console.cli.call import Call
+from console.cli.findings import findings_of
 from console.cli.looking import view_of_team, watched
 from console.cli.table import age_since, print_table
 from console.cli.verbs.roster import print_roster
@@ -13,6 +14,7 @@ from store.team import Snapshot
 from store.views.rows import AttentionItem, View
 from store.views.status import status_json
 from store.views.truth import State, Truth, holder_words, judge
+from store.words import counted
 
 _UNREADABLE = 4
 _ROWS = 10
@@ -59,7 +61,7 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     errors = [one for one in view.findings if one.severity == "error"]
     if view.findings:
         out.say()
-        out.say(f"{len(view.findings)} findings, {len(errors)} of them errors; team-console check lists them")
+        out.say(f"{findings_of(len(view.findings), len(errors))}; team-console check lists them")
 
 
 def _condition(call: Call, truth: Truth) -> str:
@@ -82,7 +84,10 @@ def _show_needs(call: Call, view: View, truth: Truth) -> None:
         seen = "" if truth.is_complete else " in the queue as it stands"
         call.out.say(f"nothing needs {safe_line(view.me)}{seen}")
         return
-    call.out.say(call.out.paint(f"{len(view.attention)} need {safe_line(view.me)}", "bold"))
+    number = len(view.attention)
+    call.out.say(
+        call.out.paint(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {safe_line(view.me)}", "bold")
+    )
     print_table(call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_cells(one, view) for one in view.attention[:_ROWS]])
     if len(view.attention) > _ROWS:
         call.out.say(f"and {len(view.attention) - _ROWS} more")

@@ -12,6 +12,7 @@ from console.cli.looking import watched
 from store.safe import safe_line
 from store.team import Snapshot
 from store.views.truth import judge
+from store.words import counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def run(call: Call) -> int:
     team = call.team
     last = watched(team)
     state = judge(last, last.taken_at).state
-    call.out.note(safe_line(f"watching {team.location}: {state}, {len(last.messages)} messages"))
+    call.out.note(safe_line(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}"))
 
     def look() -> None:
         nonlocal last

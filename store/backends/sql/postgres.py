@@ -160,7 +160,7 @@ class Postgres(Dialect):
         state = _state(error)
         words = cover(" ".join(str(error.orig).split()), self._passwords) or type(error.orig).__name__
         if is_lost(state):
-            hint = "Nothing is lost on the server. Check that it runs and the network; it is tried again."
+            hint = "Nothing is lost on the server. Check the network, and that it runs; then try again."
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
         return TeamError(code, f"{self.location}: {words}", hint)

@@ -17,6 +17,7 @@ from store.message import Message, Status, from_record
 from store.protocol.recording import is_answer
 from store.recorded import STATE_KEYS, is_same
 from store.team import Problem
+from store.words import counted
 
 _RANKS: Mapping[str, int] = {
     Status.PENDING: 0,
@@ -80,7 +81,9 @@ def reconcile(
     for one in added:
         _admit(one, healing, settled, taken_out)
     if healing.noted:
-        message = f"a program that does not lock wrote the queue: {len(healing.noted)} messages added or changed"
+        message = (
+            f"a program that does not lock wrote the queue: {counted(len(healing.noted), 'message')} added or changed"
+        )
         healing.problems.append(Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", message, _HINT))
     return healing
 

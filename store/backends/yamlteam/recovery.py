@@ -21,6 +21,7 @@ from store.backends.yamlteam.ledger import Line
 from store.backends.yamlteam.work import Work, apply, both, from_line
 from store.errors import Code, TeamError
 from store.team import AUDIT_LOST, Problem
+from store.words import counted
 
 UNDOABLE = frozenset({"receive", "claim"})
 """Actions whose caller must live to use the result: unfinished, they are undone so that somebody else gets it."""
@@ -195,7 +196,7 @@ class _Settlement:
         settled = (lambda _: False) if vanished else account.is_settled
         healing = reconcile(account.expected(), store.generation.text, settled=settled, taken_out=account.was_taken_out)
         if vanished:
-            text = f"the queue was gone; {len(healing.adds)} messages were put back from the ledger"
+            text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"
             healing.problems = [Problem("REBUILT", "warning", store.layout.queue.name, text)]
         store.notices += healing.problems
         return _healing_work(healing)

@@ -59,9 +59,7 @@ class Evidence(Struct, frozen=True):
     def may_answer(self, answer: Entry, question: Entry) -> bool:
         """Whether its writer may decide the question."""
         kind, addressee = question.read.opens, question.message.recipients[0]
-        return kind is not None and may_answer(
-            self.config, actor=answer.message.sender, kind=kind, addressee=addressee
-        )
+        return kind is not None and may_answer(self.config, actor=answer.message.sender, kind=kind, addressee=addressee)
 
     def claim(self, entry: Entry) -> Claim:
         """A message held against the trail."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from store.protocol.entries import Order
+from store.protocol.kinds import RequestKind
 from store.protocol.registry import SUPERSEDING
 from store.views.requests.judging import Case
 from store.views.rows import Flag, RequestRow, RequestState
@@ -39,6 +40,8 @@ class Heard(Struct, frozen=True):
 
 def chain_of(case: Case) -> Chain | None:
     """The chain a request belongs to, None when it stands alone."""
+    if case.row.kind is RequestKind.SHUTDOWN:
+        return _STOP, case.row.addressee
     if case.row.kind in SUPERSEDING:
         return str(case.row.kind), case.row.asker
     return (_STOP, case.stops) if case.stops is not None and case.verdict is not None else None
@@ -51,29 +54,46 @@ def stop_chain(agent: str) -> Chain:
 
 def links(chain: Chain, cases: Sequence[Case], heard: Heard) -> list[Link]:
     """The link of each of the `cases` of one chain, which are in the order of events."""
-    return list(_endings(cases, heard)) if chain[0] == _STOP else _succession(cases)
+    return _stops(cases, heard) if chain[0] == _STOP else _succession(cases)
 
 
 def linked(case: Case, link: Link) -> RequestRow:
     """The row with its link; an open request that was superseded is open no more."""
-    row = case.row
+    row = replace(case.row, supersedes=link.supersedes, superseded_by=link.superseded_by)
     if case.stops is not None:
         flags = (*row.flags, Flag.STILL_ALIVE) if link.alive else row.flags
         return replace(row, ended=link.ended, flags=flags)
-    row = replace(row, supersedes=link.supersedes, superseded_by=link.superseded_by)
     if link.superseded_by is not None and row.state is RequestState.OPEN:
         return replace(row, state=RequestState.SUPERSEDED, flags=(*row.flags, Flag.SUPERSEDED))
     return row
 
 
-def _succession(cases: Sequence[Case]) -> list[Link]:
-    """Each replaces the one before unless that was approved or taken back; what was taken back replaces nothing."""
+def _stops(cases: Sequence[Case], heard: Heard) -> list[Link]:
+    """Stops of one agent: whoever asks again replaces an open question; each yes is held against what came after."""
+    made = {case.row.key: Link() for case in cases}
+    asked = [case for case in cases if case.row.kind is RequestKind.SHUTDOWN]
+    for asker in {case.row.asker for case in asked}:
+        same = [case for case in asked if case.row.asker == asker]
+        # A stop that was refused is history, and the next one a new matter; a rejected plan is revised.
+        made.update(zip((case.row.key for case in same), _succession(same, RequestState.REJECTED), strict=True))
+    agreed = [case for case in cases if case.stops is not None and case.verdict is not None]
+    for case, ending in zip(agreed, _endings(agreed, heard), strict=True):
+        made[case.row.key] = replace(made[case.row.key], ended=ending.ended, alive=ending.alive)
+    return list(made.values())
+
+
+def _succession(cases: Sequence[Case], *settled: RequestState) -> list[Link]:
+    """Each replaces the one before unless that was approved or taken back; what was taken back replaces nothing.
+
+    Args:
+        settled: Further states in which a request is neither replaced nor points to a later one.
+    """
     found: list[Link] = []
     newer: str | None = None
     for place in range(len(cases) - 1, -1, -1):
         row, older = cases[place].row, cases[place - 1].row if place else None
-        replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN)
-        unsettled = row.state in (RequestState.OPEN, RequestState.REJECTED)
+        replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN, *settled)
+        unsettled = row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(settled)
         found.append(Link(older.request_id if older and replaced else None, newer if unsettled else None))
         if row.state is not RequestState.WITHDRAWN:
             newer = row.request_id
@@ -83,7 +103,7 @@ def _succession(cases: Sequence[Case]) -> list[Link]:
 def _endings(cases: Iterable[Case], heard: Heard) -> Iterable[Link]:
     """After a yes to a stop: silent, or alive all the same; a later creation is another agent."""
     ends = [case.verdict.order for case in cases if case.verdict is not None]
-    latest, spoke, arrived = max(ends), heard.spoke, heard.arrived
+    latest, spoke, arrived = max(ends, default=None), heard.spoke, heard.arrived
     for end in ends:
         alive = spoke is not None and spoke > end and not (arrived is not None and arrived > end)
-        yield Link(ended=not alive, alive=alive and end >= latest)
+        yield Link(ended=not alive, alive=alive and end == latest)

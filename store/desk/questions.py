@@ -1,0 +1,150 @@
+"""Questions: an open request found under its id, who may answer it now, and how it is closed (decisions D10, D14, D17).
+
+What answers them stands above: `requests` dispatches, `agents` and `endings` answer for the Master.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from store.desk.inbox import mark_as_read
+from store.errors import Code, TeamError
+from store.message import Message
+from store.permissions import may_answer
+from store.protocol.answering import answers
+from store.protocol.kinds import RequestKind
+from store.protocol.reading import reading
+from store.protocol.registry import SUPERSEDING
+from store.protocol.succession import superseders
+from store.team import Transaction
+
+
+class Verdict(Struct, frozen=True):
+    """An answer to a request.
+
+    Attributes:
+        text: Note of an approval, reason of a refusal.
+        suggestion: What would be accepted instead (requirement 94).
+    """
+
+    approve: bool
+    text: str | None = None
+    suggestion: str | None = None
+
+    @property
+    def action(self) -> str:
+        """The verb of the audit trail."""
+        return "approve" if self.approve else "reject"
+
+    @property
+    def content(self) -> str:
+        """The words the asker reads."""
+        parts = [self.text or "", f"Suggestion: {self.suggestion}" if self.suggestion else ""]
+        return "\n\n".join(part for part in parts if part)
+
+
+def fingerprint(message: Message) -> str:
+    """Names what a human saw of a request, so that an answer to something else can be refused."""
+    seen = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
+    return hashlib.sha256(json.dumps(seen, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def open_question(
+    tx: Transaction, request_id: str, *, actor: str, seen: str | None = None
+) -> tuple[Message, RequestKind]:
+    """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `NOT_PERMITTED`, `ALREADY_ANSWERED`.
+    """
+    thread = _thread(tx, request_id)
+    question = next((one for one in thread if opened_kind(one) and reading(one).request_id == request_id), None)
+    kind = opened_kind(question) if question is not None else None
+    if question is None or kind is None:
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"no request {request_id}",
+            "List the open ones with: team-console requests --open",
+            request_id=request_id,
+        )
+    if seen is not None and seen != fingerprint(question):
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"request {request_id} is not what was shown any more",
+            "Read it again before you answer.",
+            request_id=request_id,
+        )
+    if not may_answer(tx.config, actor=actor, kind=kind, addressee=question.recipients[0]):
+        raise TeamError(
+            Code.NOT_PERMITTED,
+            f"{actor} may not answer {request_id}; it is for {', '.join(question.recipients)}",
+            "Only the addressee of a request answers it (for plans and sprint requests: the lead).",
+            request_id=request_id,
+        )
+    _refuse_answered(tx, request_id, question, kind, thread)
+    _refuse_superseded(tx, request_id, question, kind)
+    return question, kind
+
+
+def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
+    """Answering implies having read: the question is read and archived for whoever answered it."""
+    live = tx.get(question.message_id)
+    if live is not None and live.is_pending_for(actor):
+        mark_as_read(tx, live, actor)
+
+
+def _thread(tx: Transaction, request_id: str) -> list[Message]:
+    if not request_id:
+        raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
+    return tx.thread(request_id)
+
+
+def _refuse_answered(
+    tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
+) -> None:
+    for one in thread:
+        if answers(one, kind, request_id) and may_answer(
+            tx.config, actor=one.sender, kind=kind, addressee=question.recipients[0]
+        ):
+            word = {True: "approved", False: "rejected", None: "answered"}[reading(one).approve]
+            raise TeamError(
+                Code.ALREADY_ANSWERED,
+                f"{request_id} was already {word} by {one.sender} at {one.created}",
+                "The first answer stands; send a message if you want to say more.",
+                request_id=request_id,
+                answered_by=one.sender,
+                answered_at=one.created,
+            )
+
+
+def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:
+    """Refuse a plan whose author handed in a newer one, and a stop that was asked for again (requirement 81)."""
+    if kind not in SUPERSEDING:
+        return
+    if tx.get(question.message_id) is None:
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"{request_id} is not open any more: it left the queue unanswered, because a later one took its place",
+            f"If it still matters, let {question.sender} hand it in again.",
+            request_id=request_id,
+        )
+    later = superseders(tx.everything()).get(question.message_id)
+    if later is not None:
+        what = "plan" if kind is RequestKind.PLAN else "request"
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"{request_id} was superseded by {later.request_id}",
+            f"Read and answer the newer {what}: {later.request_id}",
+            request_id=request_id,
+            superseded_by=later.request_id,
+        )
+
+
+def opened_kind(message: Message) -> RequestKind | None:
+    """The kind of request that this message opens."""
+    kind = reading(message).kind
+    return kind.opens if kind is not None else None

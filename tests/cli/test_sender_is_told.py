@@ -1,0 +1,172 @@
+"""The command line tells the sender: JSON lines, previews, templates, and what is wanted on standard input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import CommandLine
+
+CREATE = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-1"}
+SUMMARY = "A summary of five words"
+
+
+@pytest.fixture
+def sprint(make_team: Callable[..., CommandLine]) -> CommandLine:
+    return make_team("scrum-master:resident", "debugger:resident", "slave-1:slave")
+
+
+def ask(team: CommandLine, kind: str, **body: object) -> str:
+    """The slave asks the lead; the id of its message."""
+    words = ("--to", "ceo", "--type", kind, "--summary", SUMMARY, "--payload", json.dumps(body))
+    return str(team.ok("send", "--as", "slave-1", *words, "--json").json["message_id"])
+
+
+def test_a_new_agent_is_previewed_and_named(sprint: CommandLine) -> None:
+    request_id = ask(sprint, "AGENT_CREATE_REQUEST", **CREATE)
+    foreseen = sprint.ok("approve", request_id, "--agent-name", "dev-7", "--dry-run")
+    assert foreseen.out == "dev-7 is created; AGENT_CREATED goes to slave-1, the roster to scrum-master, debugger\n"
+    result = sprint.ok("approve", request_id, "--agent-name", "dev-7")
+    assert "dev-7 is created; told: slave-1, scrum-master, debugger" in result.out
+    assert "dev-7" in {row["name"] for row in sprint.ok("roster", "--json").json["agents"]}
+
+
+def test_a_name_that_is_taken_is_refused_and_the_request_stays_open(sprint: CommandLine) -> None:
+    request_id = ask(sprint, "AGENT_CREATE_REQUEST", **CREATE)
+    for extra in ((), ("--dry-run",)):
+        result = sprint("approve", request_id, "--agent-name", "debugger", *extra, "--json")
+        assert (result.status, result.json["error"]) == (1, "INVALID_NAME")
+    assert len(sprint.ok("requests", "--open", "--json").json["requests"]) == 1
+
+
+def test_the_end_of_a_resident_is_previewed_as_that(sprint: CommandLine) -> None:
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", agent_name="debugger")
+    first, second = sprint.ok("approve", request_id, "--dry-run").out.splitlines()
+    assert first == "debugger is a resident"
+    assert second.endswith("the roster to scrum-master, when it has answered, or after 15 s")
+    result = sprint.ok("approve", request_id)
+    assert "warning: debugger is a resident" in result.err
+    [order] = sprint.ok("receive", "--agent", "debugger", "--json").json["messages"]
+    assert order["type"] == "shutdown_request"
+    assert sprint.ok("receive", "--agent", "slave-1", "--json").json["count"] == 0
+
+
+def test_asking_again_to_stop_supersedes_and_the_lead_cannot_be_asked(sprint: CommandLine) -> None:
+    first = sprint.ok("shutdown", "debugger", "--json").json["request_id"]
+    second = sprint.ok("shutdown", "debugger")
+    assert f"it supersedes {first}" in second.out
+    refused = sprint("approve", first, "--as", "debugger", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
+    for name in ("ceo", "user"):
+        result = sprint("shutdown", name, "--json")
+        assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def test_sendmessage_takes_json_lines_and_answers_each(sprint: CommandLine) -> None:
+    note = {"type": "message", "recipient": "debugger", "content": "c", "summary": SUMMARY}
+    lines = [note, {**note, "recipient": "nobody"}, {"type": "broadcast", "content": "c", "summary": SUMMARY}]
+    result = sprint("sendmessage", stdin="".join(json.dumps(line) + "\n" for line in lines) + '{"broken}\n')
+    assert result.status == 1
+    replies = [json.loads(line) for line in result.out.splitlines()]
+    assert [reply["success"] for reply in replies] == [True, False, True, False]
+    assert replies[1]["error"] == "AGENT_NOT_FOUND"
+    assert "line 4" in replies[3]["message"]
+    assert len(replies[2]["recipients"]) == 3
+
+
+def test_sendmessage_takes_in_reply_to(sprint: CommandLine) -> None:
+    note = {"type": "message", "recipient": "debugger", "content": "c", "summary": SUMMARY}
+    first = sprint.ok("sendmessage", stdin=json.dumps(note)).json["message_id"]
+    answer = {**note, "recipient": "ceo", "in_reply_to": first}
+    reply = sprint.ok("sendmessage", "--as", "debugger", stdin=json.dumps(answer, indent=2)).json
+    assert reply["warnings"] == []
+    [stored] = sprint.ok("receive", "--agent", "ceo", "--json").json["messages"]
+    assert stored["payload"]["in_reply_to"] == first
+    refused = sprint(
+        "sendmessage", stdin=json.dumps({"type": "shutdown_request", "recipient": "debugger", "in_reply_to": "x"})
+    )
+    assert refused.json["error"] == "FORBIDDEN_FIELD"
+
+
+@pytest.mark.parametrize("verb", ["sendmessage", "route"])
+def test_an_empty_standard_input_says_what_is_wanted(sprint: CommandLine, verb: str) -> None:
+    error = sprint(verb).json
+    assert "is empty" in error["message"]
+    assert "Give" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        (("sendmessage",), "{", "line 1 column 2: a name in double quotes is missing"),
+        (("sendmessage",), "[1]", "is one JSON object, not a list"),
+        (("sendmessage",), '{"type": null}', "type: is missing"),
+        (("sendmessage",), "{}", "type: is missing"),
+        (("route",), "{}", "ACTION: is missing"),
+        (("route",), '{"ACTION": ]', "a value is missing"),
+        (("send", "--to", "debugger", "--payload", "{,}", "--json"), "", "a name in double quotes is missing"),
+        (("send", "--to", "debugger", "--payload", "[]", "--json"), "", "--payload is a list, not an object"),
+        (
+            ("send", "--to", "ceo", "--type", "AGENT_CREATE_REQUEST", "--payload", "{}", "--as", "slave-1", "--json"),
+            *("", "agent_type: is missing"),
+        ),
+        (
+            (
+                *("send", "--to", "ceo", "--type", "BATCH_PLAN_READY", "--as", "scrum-master", "--json", "--payload"),
+                '{"session_id": "s", "total_stories": "9", "batches": {}, "dependency_graph": {}}',
+            ),
+            *("", "must be a whole number"),
+        ),
+        (
+            (
+                *("send", "--to", "debugger", "--type", "AGENT_ROSTER_BROADCAST", "--json", "--payload"),
+                '{"session_id": "s", "roster": []}',
+            ),
+            *("", "roster: must be an object"),
+        ),
+    ],
+)
+def test_a_mistake_is_named_in_words_of_json(
+    sprint: CommandLine, arguments: tuple[str, ...], stdin: str, words: str
+) -> None:
+    error = sprint(*arguments, stdin=stdin).json
+    assert words in error["message"]
+    assert "None" not in error["message"]
+
+
+def test_an_answer_by_template_goes_to_whoever_asked(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team("a1", "a2")
+    asked = team.ok("send", "--to", "a1", "--content", "c", "--summary", SUMMARY, "--json").json["message_id"]
+    reply = ("send", "--as", "a1", "--in-reply-to", asked, "--template")
+    assert team.ok(*reply, "acknowledge", "--json").json["recipient"] == "ceo"
+    late = team.ok(*reply, "delayed", "--reason", "two tasks are running", "--expected", "in 10 minutes", "--json").json
+    assert late["warnings"] == []
+    [first, second] = team.ok("receive", "--agent", "ceo", "--json").json["messages"]
+    assert first["payload"]["summary"] == "Received, the work on it has begun"
+    assert "two tasks are running" in second["payload"]["content"]
+    assert "in 10 minutes" in second["payload"]["content"]
+    assert team(*reply, "delayed", "--json").json["error"] == "MISSING_REASON"
+
+
+def test_what_was_read_and_not_answered_is_listed(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team("a1", "a2")
+    asked = team.ok("send", "--to", "a1", "--content", "c", "--summary", SUMMARY, "--json").json["message_id"]
+    assert team.ok("inbox", "a1", "--unanswered", "--json").json["count"] == 0
+    team.ok("receive", "--agent", "a1")
+    [owed] = team.ok("inbox", "a1", "--unanswered", "--json").json["messages"]
+    assert owed["message_id"] == asked
+    assert "1 read and not answered" in team.ok("roster").out
+    team.ok("send", "--as", "a1", "--in-reply-to", asked, "--template", "acknowledge")
+    assert team.ok("inbox", "a1", "--unanswered").out == "a1 has answered everything it has read\n"
+
+
+def test_a_pass_of_the_router_names_what_it_left(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team("a1")
+    sent = team.ok("send", "--as", "a1", "--to", "ceo", "--content", "c", "--summary", SUMMARY, "--json").json
+    result = team.ok("deliver")
+    assert f"skipped: {sent['message_id']} -> ceo: the lead reads it in the console" in result.out
+    reply = team.ok("route", stdin='{"ACTION": "deliver_all"}').json
+    assert (reply["messages_delivered"], reply["messages_skipped"]) == (0, 1)
+    assert reply["skipped"][0]["reason"] == "the lead reads it in the console"

@@ -1,0 +1,64 @@
+"""Approving a creation names the agent and says who will be told; approving an end says whose it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent
+from store.desk import mail
+from store.desk.seat import Seat
+from store.protocol.reading import reading
+from tests.console.conftest import LEAD, opened
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def sprint(team: MemoryTeam) -> MemoryTeam:
+    """The team with a slave and two residents."""
+    roles = {"slave-1": "slave", "debugger": "resident", "scrum-master": "resident"}
+    config = team.config()
+    team._config = replace(
+        config, agents={**config.agents, **{name: Agent(name, role) for name, role in roles.items()}}
+    )
+    return team
+
+
+def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
+    mail.send(Seat(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"})
+
+
+def told(team: MemoryTeam, name: str) -> list[Any]:
+    """The bodies of the sprint messages of this kind."""
+    return [reading(one).body for one in team.snapshot().messages if reading(one).name == name]
+
+
+async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_will_be_told(sprint: MemoryTeam) -> None:
+    ask(sprint, "AGENT_CREATE_REQUEST", agent_type="dev-runner", role_hint="Developer", requested_by="slave-1")
+    async with opened(sprint) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        await desk.until(lambda: "Let slave-1 have a dev-runner" in desk.text, "what is decided")
+        assert "dev-runner-1 is created; AGENT_CREATED goes to slave-1" in desk.text
+        form.query_one("#second").focus()
+        await desk.type("debugger")
+        await desk.until(lambda: "debugger is already in the team" in desk.text, "a name that is taken is said so")
+        await desk.press(*["backspace"] * 8)
+        await desk.type("dev-7")
+        await desk.until(lambda: "dev-7 is created" in desk.text, "the name in the preview")
+        await desk.press("enter")
+        await desk.until(lambda: bool(told(sprint, "AGENT_CREATED")), "the creation")
+    assert [body["agent_name"] for body in told(sprint, "AGENT_CREATED")] == ["dev-7"]
+
+
+async def test_the_end_of_a_resident_is_previewed_as_that(sprint: MemoryTeam) -> None:
+    ask(sprint, "AGENT_DESTROY_REQUEST", agent_name="debugger")
+    async with opened(sprint) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.until(lambda: "debugger is a resident" in desk.text, "the warning before the deed")
+        assert "End debugger, as slave-1 asks" in desk.text

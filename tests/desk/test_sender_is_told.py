@@ -1,0 +1,194 @@
+"""Whatever `check` would report of a message is told to its sender first, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk import mail
+from store.desk.seat import Receipt, Seat
+from store.errors import Code, TeamError
+from store.views.board import view_of
+from tests.protocol.conftest import SPRINT_BODIES
+from tests.store.contract import FakeClock
+
+BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
+ROLES = {
+    "ceo": "master",
+    "scrum-master": "resident",
+    "debugger": "resident",
+    "e2e-live": "resident",
+    "slave-1": "slave",
+    "slave-2": "slave",
+    "dev-1": "temp",
+    "orchestrator": "member",
+    "architect": "member",
+    "code_developer": "member",
+}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def team(clock: FakeClock) -> MemoryTeam:
+    agents = {name: Agent(name, role=role) for name, role in ROLES.items()}
+    return MemoryTeam(
+        config=TeamConfig(name="sprint-42", lead="ceo", declared=True, agents=MappingProxyType(agents)), clock=clock
+    )
+
+
+def send(team: MemoryTeam, sender: str, to: str, kind: str, **changes: Any) -> Receipt:
+    """Send a kind with the body of the source, changed."""
+    body = {**{key: value for key, value in BODIES.get(kind, {}).items() if key != "msg_type"}, **changes}
+    payload = {**body, "summary": "A summary of five words here"}
+    return mail.send(Seat(team, sender), to=to, type=kind, payload=payload)
+
+
+def findings(team: MemoryTeam) -> list[str]:
+    """What `check` says."""
+    snapshot = team.snapshot()
+    return [problem.message for problem in view_of(snapshot, me="ceo", now=snapshot.taken_at).findings]
+
+
+CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1"}
+
+
+@pytest.mark.parametrize(
+    ("sender", "to", "kind", "changes", "words"),
+    [
+        ("code_developer", "architect", "spec_ready", {}, "code_developer is not the architect"),
+        ("architect", "orchestrator", "spec_ready", {}, "orchestrator is not the code_developer"),
+        ("architect", "ceo", "spec_ready", {}, "ceo is not the code_developer"),
+        ("orchestrator", "code_developer", "task_assignment", {"task_id": "T"}, "spec_id is missing"),
+        ("slave-1", "ceo", "AGENT_CREATE_REQUEST", {"requested_by": "slave-2"}, "requested_by says slave-2"),
+        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "report_to": "ceo"}, "report_to says ceo"),
+        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "resident_contacts": {"kr": "kr"}}, "kr is no resident"),
+        (
+            "slave-1",
+            "dev-1",
+            "TASK_ASSIGNMENT",
+            {**CONTACTS, "resident_contacts": {"x": "dev-1"}},
+            "dev-1 is no resident",
+        ),
+        ("dev-1", "debugger", "DEBUG_REQUEST", {"severity_hint": "APOCALYPTIC"}, '"APOCALYPTIC" is none of HIGH'),
+        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "teleport"}, '"teleport" is none of'),
+        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "click"}, "the operation click needs it"),
+        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "debugger"}, "debugger is a resident"),
+        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "dev-99"}, "dev-99 is on no roster"),
+        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "ceo"}, "ceo leads the team"),
+        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"total_stories": 9}, "the batches list 6"),
+        ("debugger", "dev-1", "DEBUG_RESULT", {}, "answers DBG-001, which"),
+        ("code_developer", "code_developer", "notify", {"message": "m"}, "writes to itself"),
+    ],
+)
+def test_a_departure_is_told_to_its_sender_and_reported_by_check(
+    team: MemoryTeam, sender: str, to: str, kind: str, changes: dict[str, Any], words: str
+) -> None:
+    told = [text for text in send(team, sender, to, kind, **changes).warnings if words in text]
+    assert len(told) == 1
+    assert [text for text in findings(team) if words in text]
+    if "answers DBG-001" not in words:
+        assert told[0] in findings(team)
+
+
+def test_a_message_in_order_is_sent_without_a_word(team: MemoryTeam) -> None:
+    assert send(team, "slave-1", "dev-1", "TASK_ASSIGNMENT", **CONTACTS).warnings == ()
+    assert send(team, "dev-1", "debugger", "DEBUG_REQUEST").warnings == ()
+    assert send(team, "debugger", "dev-1", "DEBUG_RESULT").warnings == ()
+    assert send(team, "dev-1", "slave-1", "AGENT_COMPLETE", status="success", results={}).warnings == ()
+    assert (
+        send(team, "orchestrator", "code_developer", "dependency_unblocked", task_id="T", unblocked_by="U").warnings
+        == ()
+    )
+    assert [text for text in findings(team) if "step" not in text] == []
+
+
+def test_a_report_that_does_not_go_where_the_assignment_says_is_told(team: MemoryTeam) -> None:
+    send(team, "slave-1", "dev-1", "TASK_ASSIGNMENT", **CONTACTS)
+    told = send(team, "dev-1", "slave-2", "AGENT_COMPLETE", status="success", results={}).warnings
+    assert told == ("AGENT_COMPLETE of dev-1 goes to slave-1, whom report_to names, not to slave-2",)
+    assert told[0] in findings(team)
+
+
+def test_a_roster_that_misses_a_resident_is_told(team: MemoryTeam) -> None:
+    roster = {"residents": ["scrum-master", "e2e-live"], "slaves": ["slave-1", "slave-2"], "temps": ["dev-1"]}
+    told = send(team, "ceo", "scrum-master", "AGENT_ROSTER_BROADCAST", session_id="s", roster=roster).warnings
+    assert told == ("AGENT_ROSTER_BROADCAST: debugger is left out; a roster is complete",)
+    assert [text for text in findings(team) if text.startswith("debugger is left out")]
+
+
+def test_a_session_id_left_empty_is_told(team: MemoryTeam) -> None:
+    roster = {"residents": ["scrum-master", "debugger", "e2e-live"], "slaves": [], "temps": []}
+    told = send(team, "ceo", "scrum-master", "AGENT_ROSTER_BROADCAST", session_id="", roster=roster).warnings
+    assert len(told) == 1
+    assert "session_id: is empty" in told[0]
+    assert told[0] in findings(team)
+
+
+def test_a_second_result_that_says_something_else_is_refused(team: MemoryTeam) -> None:
+    send(team, "dev-1", "debugger", "DEBUG_REQUEST")
+    send(team, "debugger", "dev-1", "DEBUG_RESULT")
+    assert "with the same result" in send(team, "debugger", "dev-1", "DEBUG_RESULT").warnings[0]
+    before = team.snapshot().messages
+    with pytest.raises(TeamError) as caught:
+        send(team, "debugger", "dev-1", "DEBUG_RESULT", root_cause="Something else")
+    assert (caught.value.code, caught.value.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "debugger")
+    assert team.snapshot().messages == before
+    send(team, "dev-1", "debugger", "DEBUG_REQUEST")
+    assert send(team, "debugger", "dev-1", "DEBUG_RESULT", root_cause="Something else").warnings == ()
+
+
+def test_a_result_by_somebody_who_was_not_asked_is_refused(team: MemoryTeam) -> None:
+    send(team, "dev-1", "e2e-live", "BROWSER_REQUEST")
+    plain = TeamConfig(name="t", lead="ceo", agents=team.config().agents)
+    other = MemoryTeam(config=plain)
+    send(other, "dev-1", "runner", "BROWSER_REQUEST")
+    with pytest.raises(TeamError) as caught:
+        send(other, "somebody", "dev-1", "BROWSER_RESULT")
+    assert caught.value.code is Code.NOT_PERMITTED
+
+
+@pytest.mark.parametrize("field", ["in_reply_to", "request_id"])
+def test_quoting_what_nobody_has_is_told(team: MemoryTeam, field: str) -> None:
+    def quote(quoted: str) -> Receipt:
+        text = {"content": "About that", "summary": "An answer to what you wrote"}
+        return mail.send(Seat(team, "dev-1"), to="slave-1", payload={**text, field: quoted})
+
+    first = quote("MSG-20260224-nothing0")
+    assert first.warnings == (
+        f"{field}: no message or request MSG-20260224-nothing0 is known, so this answers nothing",
+    )
+    assert quote(first.messages[0].message_id).warnings == ()
+
+
+def test_sending_to_all_says_how_many_deliveries_that_is(team: MemoryTeam) -> None:
+    receipt = mail.send(Seat(team, "ceo"), to="all", content="c", summary="A summary of five words")
+    assert receipt.warnings == ("sent to all: 9 deliveries, one for each member",)
+
+
+def test_a_broadcast_to_one_is_told(team: MemoryTeam) -> None:
+    receipt = mail.send(Seat(team, "ceo"), to="dev-1", type="broadcast", content="c", summary="A summary of five words")
+    assert receipt.warnings == (
+        "a broadcast goes to every member, this one reaches 1 agent; use type message for some",
+    )
+
+
+def test_the_same_broadcast_again_and_too_many_broadcasts_are_told(team: MemoryTeam, clock: FakeClock) -> None:
+    def broadcast(number: int = 0) -> tuple[str, ...]:
+        clock.advance(1)
+        return mail.broadcast(Seat(team, "ceo"), summary="A summary of five words", content=f"c{number}").warnings
+
+    assert broadcast() == ()
+    assert broadcast() == ("the same broadcast went out once in the last minute; each is a delivery to every member",)
+    assert [broadcast() for _ in range(7)][-1][0].startswith("the same broadcast went out 8 times in the last minute")
+    clock.advance(120)
+    assert [broadcast(number) for number in (1, 2, 3)] == [(), (), ()]
+    assert broadcast(4) == ("this is broadcast number 4 of ceo within a minute; keep them for what all must see",)

@@ -1,0 +1,140 @@
+"""A finding tells whoever reads it what to do: nobody is told to remind itself, or somebody who cannot act."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.team import Problem
+from store.views.rows import RequestState
+from tests.views.chronicle import LEAD, Chronicle, agent, creation, row
+
+
+def finding(story: Chronicle, code: str, *, me: str = LEAD, after: float = 0.0) -> Problem:
+    """The only finding with this code."""
+    [problem] = [problem for problem in story.view(me=me, after=after).findings if problem.code == code]
+    return problem
+
+
+def test_an_overdue_request_reminds_the_others_and_asks_the_addressee_itself_for_its_answer() -> None:
+    story = Chronicle()
+    story.plan()
+    mine = finding(story, "OVERDUE_REQUEST", after=3600)
+    assert mine.message == "the plan request of task-manager waits for your answer, longer than it should"
+    assert "Remind" not in mine.hint
+    assert "team-console approve plan-1" in mine.hint
+    asker = finding(story, "OVERDUE_REQUEST", me="task-manager", after=3600)
+    assert (asker.message, asker.hint) == ("ceo has not answered your plan request in time", "Remind ceo.")
+    watcher = finding(story, "OVERDUE_REQUEST", me="debugger", after=3600)
+    assert (watcher.message, watcher.hint) == (
+        "ceo has not answered the plan request of task-manager in time",
+        "Remind ceo.",
+    )
+
+
+def test_a_step_before_its_predecessor_is_said_to_be_before_it() -> None:
+    story = Chronicle()
+    creation(story, upto=3)
+    story.sprint("slave-batch-1", "dev-runner-3-1", "TASK_ASSIGNMENT", story_key="3-1", session_id="s1")
+    story.roster("dev-runner-3-1")
+    assert finding(story, "STEP_OUT_OF_ORDER").message == (
+        "dev-runner-3-1: step 5 (got its task) came before step 4 (on the roster)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "me", "hint"),
+    [
+        (4, LEAD, "Send the complete roster to the residents."),
+        (4, "debugger", "Ask ceo to send the complete roster to the residents."),
+        (5, LEAD, "Ask slave-batch-1 to give dev-runner-3-1 its task with TASK_ASSIGNMENT."),
+        (7, LEAD, "Ask dev-runner-3-1 to report to slave-batch-1 with AGENT_COMPLETE."),
+        (8, "slave-batch-1", "Ask for the end of dev-runner-3-1 with AGENT_DESTROY_REQUEST."),
+        (9, LEAD, "Ask dev-runner-3-1 to stop (team-console shutdown dev-runner-3-1)."),
+        (9, "slave-batch-1", "Ask ceo to ask dev-runner-3-1 to stop (team-console shutdown dev-runner-3-1)."),
+    ],
+)
+def test_a_missing_step_is_for_whoever_has_to_make_it(step: int, me: str, hint: str) -> None:
+    story = Chronicle()
+    creation(story, skip=(step,))
+    assert finding(story, "STEP_MISSING", me=me).hint == hint
+
+
+def test_a_request_to_stop_by_anybody_but_the_lead_is_a_finding_and_stops_nobody() -> None:
+    story = Chronicle()
+    story.say("task-manager", "file-manager", "shutdown_request", request_id="stop-9")
+    assert finding(story, "NOT_PERMITTED").message == (
+        "task-manager may not send shutdown_request: only the lead ceo may; it stops nobody"
+    )
+    assert agent(story.view(), "file-manager").state == "unknown"
+
+
+def test_the_lead_cannot_be_asked_to_stop() -> None:
+    story = Chronicle()
+    story.say(LEAD, LEAD, "shutdown_request", request_id="stop-9")
+    assert "cannot be asked to stop" in finding(story, "NOT_PERMITTED").message
+    assert "stop" not in agent(story.view(), LEAD).reason
+
+
+def test_an_agent_that_agreed_never_stands_there_as_one_that_has_not_answered() -> None:
+    story = Chronicle()
+    story.say("file-manager", LEAD)
+    story.stop()
+    story.stop(request_id="stop-2")
+    story.stopped(request_id="stop-1")
+    assert agent(story.view(), "file-manager").reason == "agreed to stop"
+    story.stop(request_id="stop-3")
+    assert (agent(story.view(), "file-manager").state, agent(story.view(), "file-manager").reason) == (
+        *("stopped", "agreed to stop"),
+    )
+
+
+def test_an_answer_whose_clock_is_behind_counts() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(created="2026-02-24T09:00:00.000Z")
+    assert agent(story.view(), "file-manager").reason == "agreed to stop"
+
+
+def test_an_agent_that_came_back_may_be_asked_again() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped()
+    story.say("file-manager", LEAD)
+    story.stop(request_id="stop-2")
+    assert agent(story.view(), "file-manager").reason == "asked to stop, has not answered"
+
+
+def test_a_second_request_to_stop_supersedes_the_open_one() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stop(request_id="stop-2")
+    first, second = row(story.view(), "stop-1"), row(story.view(), "stop-2")
+    assert (first.state, first.superseded_by) == (RequestState.SUPERSEDED, "stop-2")
+    assert (second.state, second.supersedes) == (RequestState.OPEN, "stop-1")
+    story.stopped(request_id="stop-2")
+    assert row(story.view(), "stop-1").state is RequestState.SUPERSEDED
+    assert agent(story.view(), "file-manager").reason == "agreed to stop"
+
+
+def test_stops_of_different_agents_supersede_nothing() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stop("debugger", request_id="stop-2")
+    assert row(story.view(), "stop-1").state is RequestState.OPEN
+
+
+def test_a_stop_that_was_answered_is_not_superseded_by_the_next() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(approve=False, content="Not yet")
+    story.stop(request_id="stop-2")
+    assert row(story.view(), "stop-1").state is RequestState.REJECTED
+
+
+@pytest.mark.parametrize("kind", ["UNKNOWN_KIND"])
+def test_one_is_not_many(kind: str) -> None:
+    story = Chronicle()
+    story.say("task-manager", LEAD, "story_moved")
+    assert finding(story, kind).message.startswith("1 message is of a kind")
+    story.say("task-manager", LEAD, "story_moved")
+    assert finding(story, kind).message.startswith("2 messages are of a kind")
