@@ -39,6 +39,8 @@ class Priority(StrEnum):
 
 _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
 
+_TO_BE_READ = frozenset({Status.PENDING, Status.CLAIMED, Status.RETRY, Status.DELIVERED})
+
 _ALIASES = {
     "message_id": ("message_id", "id"),
     "type": ("type", "message_type"),
@@ -46,6 +48,8 @@ _ALIASES = {
     "created": ("created", "created_at", "timestamp"),
 }
 _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
+ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
+"""Keys of a record that say whom it is for."""
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
@@ -155,6 +159,17 @@ class Message(Struct, frozen=True, eq=False):
         """Whether `receive` would hand this message to `agent` now."""
         waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
         return waiting and agent not in self.read_by and agent not in self.delivered_to
+
+    def is_delivered_to(self, agent: str) -> bool:
+        """Whether the router handed this message over and `agent` did not acknowledge it yet."""
+        if self.status == Status.READ or not self.is_addressed_to(agent) or agent in self.read_by:
+            return False
+        return self.status == Status.DELIVERED or agent in self.delivered_to
+
+    def is_unread_by(self, agent: str) -> bool:
+        """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
+        waits = self.status in _TO_BE_READ and self.is_addressed_to(agent) and agent not in self.read_by
+        return waits or self.is_delivered_to(agent)
 
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""

@@ -191,6 +191,20 @@ class AuditLine(Struct, frozen=True):
     intact: bool = True
 
 
+class Addressed(Struct, frozen=True):
+    """Live messages for one agent, found without a lock.
+
+    Attributes:
+        messages: In stored order, whatever their status is.
+        is_empty: Whether the queue holds no message at all, for nobody.
+        damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
+    """
+
+    messages: tuple[Message, ...] = ()
+    is_empty: bool = False
+    damaged: int = 0
+
+
 class Transaction(Protocol):
     """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
 
@@ -204,6 +218,10 @@ class Transaction(Protocol):
     """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
     alone: bool
     """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
+
+    @property
+    def damaged(self) -> int:
+        """Stored entries that cannot be read, as far as this transaction found out."""
 
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""
@@ -296,6 +314,14 @@ class Team(ABC):
 
         None when the rest is as quick to read, which is what a backend says that has no quicker way.
         Never raises, like `snapshot`.
+        """
+        return None
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """The live messages for `agent`, found without a lock and without a look at what is for others.
+
+        None when it takes a transaction to tell: something is to be taken in, finished or repaired first, or this
+        kind of team has no quicker way.
         """
         return None
 

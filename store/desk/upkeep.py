@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,17 @@ def heal(seat: Seat) -> tuple[Problem, ...]:
         return tuple(tx.notices)
 
 
-def settle(tx: Transaction) -> int:
+def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """Take out read messages beyond the configured number or age; returns how many left.
+
+    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
 
     A message stays while something live depends on it: its request is unanswered, another message of its
     thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
     """
     config = tx.config
-    read = [one for one in tx.everything() if one.status == Status.READ]
+    just_read = frozenset(keep)
+    read = [one for one in tx.everything() if one.status == Status.READ and one.message_id not in just_read]
     if not read:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)

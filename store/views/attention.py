@@ -102,7 +102,7 @@ class Attention:
         message = entry.message
         if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
             return False
-        return any(message.is_pending_for(name) for name in self._names) and message.sender not in self._names
+        return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
 
     def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
         asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}

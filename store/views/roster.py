@@ -107,16 +107,15 @@ def _by_asker(rows: Iterable[RequestRow]) -> dict[str, list[RequestRow]]:
 def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
     inbox = scene.inboxes.get(name, _NO_INBOX)
     state, reason = _state(scene, name, waiting)
-    oldest = inbox.pending.row_at(0).moment if inbox.pending else None
     return RosterRow(
         name=name,
         role=scene.team.role(name) or (HUMAN if name == USER else "member"),
         state=state,
         plan_mode_required=scene.config.agent(name).plan_mode_required,
         stranger=is_stranger(scene.config, scene.team, name),
-        unread=len(inbox.pending),
+        unread=len(inbox.unread),
         total=len(inbox.messages),
-        oldest_unread=oldest,
+        oldest_unread=inbox.oldest_unread,
         last_seen=scene.voices.last_seen(name),
         reason=reason,
     )

@@ -60,7 +60,7 @@ class RosterRow(Struct, frozen=True):
 
     Attributes:
         stranger: Seen in traffic, on no roster.
-        unread: Messages pending for it.
+        unread: Messages it has not read; what was pushed and not acknowledged is among them (D19).
         oldest_unread: Creation time of the oldest of them.
         last_seen: When it last wrote anything.
         reason: Why it is in this state, in a few words.

@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
+from console.cli.message_text import payload_summary
 from console.cli.table import age_since, print_table
-from console.cli.verbs.receive import payload_summary
 from store.errors import Code, TeamError
 from store.message import Message
 from store.names import ALL, USER, check_name, nearest
@@ -26,7 +26,7 @@ def run(call: Call) -> int:
     agent = check_name(call.options.agent, field="AGENT")
     view = call.view()
     _refuse_stranger(call, view, agent)
-    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
+    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or one.is_unread_by(agent)]
     _show(call, agent, messages, view)
     call.tell_doubt(view.snapshot)
     return 0
@@ -41,11 +41,6 @@ def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
     else:
         heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
         print_table(call.out, heads, [_cells(one, agent, view) for one in messages])
-
-
-def is_unread(message: Message, agent: str) -> bool:
-    """Whether `agent` has not read this message of its inbox."""
-    return message.status != "read" and agent not in message.read_by
 
 
 def _cells(message: Message, agent: str, view: View) -> tuple[str, ...]:

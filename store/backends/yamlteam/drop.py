@@ -29,7 +29,7 @@ def take_in(store: Store) -> None:
     Raises:
         Slipped: The queue was written meanwhile; settle and call it again.
     """
-    names = [name for name in store.disk.names(store.layout.drop) if _is_offered(name)]
+    names = [name for name in store.disk.names(store.layout.drop) if is_offered(name)]
     if not names:
         return
     accepted: dict[Path, list[Message]] = {}
@@ -58,7 +58,8 @@ def _stays(store: Store, path: Path, why: str) -> None:
     store.notices.append(Problem("DROP_UNREADABLE", "warning", f"drop/{path.name}", f"drop/{path.name} {why}", hint))
 
 
-def _is_offered(name: str) -> bool:
+def is_offered(name: str) -> bool:
+    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 

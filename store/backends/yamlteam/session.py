@@ -12,7 +12,7 @@ from store.backends.yamlteam import drop
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import Slipped, Store
-from store.backends.yamlteam.disk import Disk
+from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import NOT_PLAIN, shared_mode
 from store.backends.yamlteam.generation import Generation
 from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
@@ -45,13 +45,24 @@ def turn(
             lock.write(holder_text(since=to_text(clock()), action=action))
         nothing = known or Generation(QueueText.empty(), None)
         store = Store(disk, layout, lock, clock, Ledger(disk, layout.audit), Archives(disk, layout), nothing)
+        begun: Mark | None = None
         try:
             _enter(store, released)
+            begun = store.generation.mark
             yield store
         finally:
             if store.settled and not store.intruded:
                 with contextlib.suppress(OSError):
-                    lock.write(released_text(Released(store.tip.seq, store.generation.mark)))
+                    damaged = _count_damaged(store, released, begun)
+                    lock.write(released_text(Released(store.tip.seq, store.generation.mark, damaged)))
+
+
+def _count_damaged(store: Store, released: Released | None, begun: Mark | None) -> int | None:
+    """Entries that cannot be read, as far as this turn or the one before, whose queue it began with, found out."""
+    known = store.generation.text.damaged_count
+    if known is None and released is not None and released.queue == begun:
+        return released.damaged
+    return known
 
 
 @contextmanager
