@@ -138,8 +138,8 @@ def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
     """What waits for the agent, kept from everybody else until the end of the transaction."""
     if tx.alone:
         return wanted.among(tx.everything(), tx.now)[:limit]
-    agent, type = wanted.agent, wanted.type
-    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if type is None else None)
+    agent = wanted.agent
+    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if wanted.type is None else None)
     waiting = wanted.among(pending, tx.now)
     if limit is None or len(waiting) < limit:
         statuses = (Status.CLAIMED, Status.DELIVERED) if wanted.delivered else (Status.CLAIMED,)

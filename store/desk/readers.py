@@ -11,7 +11,9 @@ from store.names import USER, nearest
 
 
 def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
-    """Refuse a name that nobody in a team with declared members has; `messages` is only asked where settings do not tell.
+    """Refuse a name that nobody has in a team that declares its members.
+
+    `messages` gives the live ones; it is only asked where the settings do not tell.
 
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name.

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from console.cli.arguments import complete_with
 from console.cli.call import Call
 from console.cli.message_text import payload_lines, summary_line, whole_content
@@ -15,10 +17,13 @@ from store.safe import safe_line
 
 if TYPE_CHECKING:
     from store.desk.inbox import Received
+    from store.desk.seat import Seat
     from store.message import Message
 
 NOTHING_CAME = 6
 """Exit status of a wait that ended without a message."""
+_PATIENCE = 0.5
+"""Seconds for which one try of a wait waits for the lock."""
 _NAMED = 5
 """How many delivered messages are named one by one."""
 
@@ -40,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--delivered", action="store_true", help="take, too, what the router delivered and nobody acknowledged"
     )
     parser.add_argument(
-        "--wait", type=float, metavar="SECONDS", help="wait for a message at most this long; 6 when none came"
+        "--wait", type=float, metavar="SECONDS", help="wait at most this long; leaves with 6 when none came"
     )
     parser.add_argument("--lease", type=float, metavar="SECONDS", help="hold the messages until 'ack', this long")
     parser.add_argument("--limit", type=int, metavar="N", help="at most so many, for several workers on one inbox")
@@ -74,18 +79,27 @@ def _receive(call: Call) -> Received:
         return receive(call.seat, **taking)
     if not 0 <= options.wait <= 31_536_000:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
+    return _wait(call, partial(receive, **taking))
+
+
+def _wait(call: Call, take: Callable[[Seat], Received]) -> Received:
+    """Try at once and after every change. A lock that is held is waited for as long as the wait lasts."""
     from console.cli.waiting import until
 
-    last = receive(call.seat, **taking)
-    if last.messages:
-        return last
+    seat = replace(call.seat, wait=_PATIENCE)
+    last: Received | None = None
 
     def arrived() -> Received | None:
         nonlocal last
-        last = receive(call.seat, **taking)
-        return last if last.messages else None
+        try:
+            last = take(seat)
+        except TeamError as error:
+            if error.code is not Code.STORE_LOCKED:
+                raise
+            last = None
+        return last if last is not None and last.messages else None
 
-    return until(call.team, arrived, timeout=options.wait) or last
+    return until(call.team, arrived, timeout=call.options.wait) or last or take(seat)
 
 
 def _name_delivered(call: Call, received: Received) -> None:

@@ -72,7 +72,8 @@ def _condition(call: Call, snapshot: Snapshot) -> str:
     if condition_of(snapshot, call.team.clock()) != "locked":
         return f"{text}, {who} is writing"
     alive = {True: "it is alive", False: "it is not alive", None: "not known whether it is alive"}[held.alive]
-    what = safe_line(f"({held.action or 'not said what for'}) since {held.since or 'a time it does not say'}; {alive}")
+    doing = f"({held.action})" if held.action else "(another program, its name is not known)"
+    what = safe_line(f"{doing} since {held.since or 'a time it does not say'}; {alive}")
     return f"{text}, {call.out.paint('locked', 'yellow')} by {who} {what}"
 
 

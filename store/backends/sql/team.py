@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, or_, select
 from sqlalchemy.exc import DBAPIError
 
 from store.backends.sql.commit import Writer
@@ -15,12 +15,13 @@ from store.backends.sql.past import Chain, attachment, page
 from store.backends.sql.reader import Reader
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
-from store.backends.sql.transaction import SqlTransaction
+from store.backends.sql.transaction import SqlTransaction, may_address
 from store.backends.sql.view import View
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
-from store.team import AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
+from store.message import Status
+from store.team import Addressed, AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
 
 _ABILITIES = ("write", "leases", "router", "attachments")
 
@@ -55,6 +56,18 @@ class SqlTeam(Team):
         """See `Team.config`."""
         with self._reading() as (connection, shape):
             return self._settings.read(connection, shape)
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`; what has been read is left out."""
+        with self._reading() as (connection, shape):
+            status = shape.messages.c.status
+            unread = or_(status.is_(None), status != Status.READ)
+            rows = shape.select_rows().where(may_address(shape, agent), unread)
+            entries = self._reader.alone(connection.execute(rows))
+            anything = connection.execute(select(shape.messages.c.message_id).limit(1)).first() is not None
+        messages = [entry.message for entry in entries if entry.message is not None]
+        mine = tuple(message for message in messages if message.is_addressed_to(agent))
+        return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
 
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:

@@ -45,6 +45,11 @@ def holder_text(*, since: str, action: str) -> bytes:
     return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
 
 
+def left_text(before: bytes) -> bytes:
+    """The lock file's text after a turn that was given up: what it said `before`, as true as it was."""
+    return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
+
+
 def released_text(released: Released) -> bytes:
     """The lock file's text after a release with everything settled."""
     damaged = {} if released.damaged is None else {"damaged": released.damaged}

@@ -15,7 +15,7 @@ from store.backends.yamlteam.commit import Slipped, Store
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import NOT_PLAIN, shared_mode
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
+from store.backends.yamlteam.holder import Released, holder_text, left_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
 from store.backends.yamlteam.lock import held, not_writable
@@ -40,7 +40,8 @@ def turn(
     """
     mode = shared_mode(disk.stat(layout.queue))
     with held(disk, layout.lock, wait=wait, mode=mode) as lock:
-        released = parse_released(read_text(disk, layout.lock))
+        before = read_text(disk, layout.lock)
+        released = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         nothing = known or Generation(QueueText.empty(), None)
@@ -51,18 +52,22 @@ def turn(
             begun = store.generation.mark
             yield store
         finally:
+            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            text = left_text(before)
             if store.settled and not store.intruded:
-                with contextlib.suppress(OSError):
-                    damaged = _count_damaged(store, released, begun)
-                    lock.write(released_text(Released(store.tip.seq, store.generation.mark, damaged)))
+                damaged = _count_damaged(store, released, begun)
+                text = released_text(Released(store.tip.seq, store.generation.mark, damaged))
+            with contextlib.suppress(OSError):
+                lock.write(text)
 
 
 def _count_damaged(store: Store, released: Released | None, begun: Mark | None) -> int | None:
-    """Entries that cannot be read, as far as this turn or the one before, whose queue it began with, found out."""
-    known = store.generation.text.damaged_count
-    if known is None and released is not None and released.queue == begun:
+    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
+    any; else as many as this turn found out.
+    """
+    if released is not None and released.damaged is not None and released.queue == begun is not None:
         return released.damaged
-    return known
+    return store.generation.text.damaged_count
 
 
 @contextmanager
