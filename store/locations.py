@@ -99,13 +99,13 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 def _project_of(folder: Path) -> Path | None:
     """The project root whose queue lies in `folder`, so that both ways to a team lead to the same settings.
 
-    None when `folder` is not where a project keeps its queue, or has settings of its own.
+    None when `folder` is not where a project keeps its queue, or is the only one of the two with settings.
     """
     resolved = folder.resolve()
     root = resolved.parents[1] if len(resolved.parents) > 1 else resolved
-    if resolved != root / PROJECT_QUEUE.parent or (folder / CONFIG_NAME).is_file():
+    if resolved != root / PROJECT_QUEUE.parent:
         return None
-    return root if (root / PROJECT_CONFIG).is_file() else None
+    return root if (root / PROJECT_CONFIG).is_file() or not (folder / CONFIG_NAME).is_file() else None
 
 
 def _open_database(location: str, *, read_only: bool, clock: Clock) -> Team:

@@ -31,12 +31,19 @@ def test_a_link_to_the_queue_folder_leads_to_the_root_too(project: Path, tmp_pat
     assert open_team(str(tmp_path / "link")).config().lead == "master"
 
 
-def test_a_queue_folder_with_settings_of_its_own_keeps_them(project: Path) -> None:
+def test_the_settings_of_the_root_count_however_the_team_is_opened(project: Path) -> None:
     folder = project / PROJECT_QUEUE.parent
-    (folder / "messenger-config.yaml").write_text("team: its own\n", encoding="utf-8")
-    assert open_team(str(folder)).config().name == "its own"
+    (folder / "messenger-config.yaml").write_text("team: left-over\n", encoding="utf-8")
+    assert open_team(str(folder)).config().name == "sprint-42"
 
 
-def test_a_queue_folder_of_a_project_without_settings_is_a_team_by_itself(project: Path) -> None:
+def test_a_queue_folder_with_the_only_settings_keeps_them(project: Path) -> None:
     (project / PROJECT_CONFIG).unlink()
-    assert open_team(str(project / PROJECT_QUEUE.parent)).location == str(project / PROJECT_QUEUE.parent)
+    folder = project / PROJECT_QUEUE.parent
+    (folder / "messenger-config.yaml").write_text("team: its-own\n", encoding="utf-8")
+    assert open_team(str(folder)).config().name == "its-own"
+
+
+def test_a_project_without_settings_is_one_team_all_the_same(project: Path) -> None:
+    (project / PROJECT_CONFIG).unlink()
+    assert open_team(str(project / PROJECT_QUEUE.parent)).location == str(project)
