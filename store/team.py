@@ -114,6 +114,7 @@ class Snapshot(Struct, frozen=True):
         left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
+        dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
     """
 
     revision: str
@@ -127,6 +128,7 @@ class Snapshot(Struct, frozen=True):
     left_out: int = 0
     missing: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
+    dropped: tuple[Message, ...] = ()
 
     @property
     def is_known(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from store.message import Message, Status
 from store.protocol.reading import reading
-from store.team import Problem, Transaction
+from store.team import Problem, Snapshot, Transaction
 
 if TYPE_CHECKING:
     from store.desk.seat import Seat
@@ -27,6 +27,14 @@ def heal(seat: Seat) -> tuple[Problem, ...]:
     """
     with seat.team.transaction(actor=seat.actor, action="heal", wait=seat.wait) as tx:
         return tuple(tx.notices)
+
+
+def take_in_drops(seat: Seat, snapshot: Snapshot) -> Snapshot:
+    """The snapshot once what waits beside the queue was taken in; itself when nothing does."""
+    if not snapshot.dropped:
+        return snapshot
+    heal(seat)
+    return seat.team.snapshot()
 
 
 def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from store.message import Message
 from store.names import ALL, USER
@@ -130,6 +131,7 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     if waiting.is_lead:
         yield from _alive(waiting)
         yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
+    yield from _dropped(waiting.scene)
     for delivery in waiting.failed:
         if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
             yield _failed(delivery)
@@ -167,6 +169,16 @@ def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime
         request=row,
         message=row.question,
     )
+
+
+def _dropped(scene: Scene) -> Iterator[AttentionItem]:
+    """Messages for the reader that nobody took into the queue yet."""
+    for message in scene.dropped:
+        mine = any(message.is_addressed_to(name) for name in scene.mine)
+        if mine and message.sender not in scene.mine:
+            title = message.summary or reading(message).name
+            item = _item(Need.MESSAGE, message, title, since=message.created_at)
+            yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
 def _alive(waiting: Waiting) -> Iterator[AttentionItem]:

@@ -155,7 +155,7 @@ class Board:
         facts.refresh(now, self._voices, complete=self._complete)
         self._departures.refresh({**facts.team.gone, **facts.team.roles}, bodies=bodies)
         self._inboxes.meet(self._everybody())
-        scene = self._scene(now)
+        scene = self._scene(now, snapshot.dropped)
         rows = roster(scene)
         harmed = Harmed(snapshot.damaged & self._left)
         return View(
@@ -182,7 +182,7 @@ class Board:
             return members
         return members.union(self._voices.names, self._inboxes.named) - {ALL}
 
-    def _scene(self, now: datetime) -> Scene:
+    def _scene(self, now: datetime, dropped: tuple[Message, ...]) -> Scene:
         facts = self._facts
         return Scene(
             config=self._config,
@@ -195,6 +195,7 @@ class Board:
             open=facts.ledger.open,
             plans=facts.ledger.plan_states(),
             work=facts.sprint.work,
+            dropped=dropped,
         )
 
     def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:

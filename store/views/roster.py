@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 
 from store.config import TeamConfig
+from store.message import Message
 from store.names import ALL, USER
 from store.protocol.kinds import RequestKind
 from store.protocol.members import Membership
@@ -31,6 +32,7 @@ class Scene(Struct, frozen=True):
         open: Requests that wait for an answer.
         plans: Author -> state of its latest plan.
         work: Agent -> the story it works on.
+        dropped: Messages that wait to be taken into the queue.
     """
 
     config: TeamConfig
@@ -43,6 +45,7 @@ class Scene(Struct, frozen=True):
     open: tuple[RequestRow, ...] = ()
     plans: Mapping[str, RequestState] = field(default_factory=dict)
     work: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[Message, ...] = ()
 
     @property
     def mine(self) -> frozenset[str]:
@@ -116,6 +119,7 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
         unread=len(inbox.unread),
         total=len(inbox.messages),
         oldest_unread=inbox.oldest_unread,
+        dropped=sum(message.is_addressed_to(name) for message in scene.dropped),
         last_seen=scene.voices.last_seen(name),
         reason=reason,
     )

@@ -62,7 +62,8 @@ class RosterRow(Struct, frozen=True):
         stranger: Seen in traffic, on no roster.
         unread: Messages it has not read; what was pushed and not acknowledged is among them (D19).
         oldest_unread: Creation time of the oldest of them.
-        last_seen: When it last wrote anything.
+        dropped: Messages for it that wait in `drop/` to be taken in; not among `unread`.
+        last_seen: When it last wrote or read anything.
         reason: Why it is in this state, in a few words.
     """
 
@@ -74,6 +75,7 @@ class RosterRow(Struct, frozen=True):
     unread: int = 0
     total: int = 0
     oldest_unread: datetime | None = None
+    dropped: int = 0
     last_seen: datetime | None = None
     reason: str = ""
 

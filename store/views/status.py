@@ -7,7 +7,7 @@ from typing import Any
 
 from store.clock import seconds_since, to_text
 from store.team import LockHolder, Problem, Snapshot, Team
-from store.views.rows import RequestRow, RosterRow, View
+from store.views.rows import AttentionItem, RequestRow, RosterRow, View
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
@@ -29,6 +29,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "reason": row.reason,
         "flags": [str(flag) for flag in row.flags],
         "title": row.title,
+        "content": row.question.content,
         "seen_at": _moment(row.seen_at),
         "due_at": _moment(row.due_at),
         "answers": [one.message_id for one in row.answers],
@@ -57,6 +58,7 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "state": str(row.state),
         "plan_mode_required": row.plan_mode_required,
         "unread": row.unread,
+        "dropped": row.dropped,
         "oldest_unread_seconds": None if oldest is None else round(oldest, 3),
         "last_seen": _moment(row.last_seen),
         "reason": row.reason,
@@ -65,10 +67,11 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
 
 
 def status_json(view: View, team: Team) -> dict[str, Any]:
-    """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`.
+    """`status`; `needs_you` is the length of `needs`, `problems` that of the findings of `check`.
 
-    While the store cannot be read `messages` and `needs_you` are null; `doubt` says why some may be missing,
-    `missing` how many are known to be, `lock` who holds the lock at this moment.
+    While the store cannot be read `messages`, `needs` and `needs_you` are null; `doubt` says why some may be missing,
+    `missing` how many are known to be, `dropped` how many wait beside the queue to be taken in, `lock` who holds the
+    lock at this moment.
     """
     snapshot = view.snapshot
     return {
@@ -84,7 +87,27 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "last_change": _moment(snapshot.changed_at),
         "doubt": f"{snapshot.doubt.message}. {snapshot.doubt.hint}" if snapshot.doubt else None,
         "missing": len(snapshot.missing),
+        "dropped": len(snapshot.dropped),
+        "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
         "lock": _holder(snapshot.holder),
+    }
+
+
+def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
+    """One thing that waits for the reader, most urgent first in `needs`."""
+    waited = max(0.0, (now - item.since).total_seconds()) if item.since else None
+    return {
+        "need": str(item.need),
+        "who": item.who,
+        "title": item.title,
+        "why": item.why,
+        "score": item.score,
+        "since": _moment(item.since),
+        "waiting_seconds": None if waited is None else round(waited, 3),
+        "blocks": list(item.blocks),
+        "request_id": item.request.request_id if item.request else None,
+        "message_id": item.message.message_id if item.message else None,
+        "answerable": item.answerable,
     }
 
 

@@ -46,6 +46,9 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     changed = age_since(snapshot.changed_at, view.now)
     if snapshot.is_known:
         out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    if snapshot.dropped:
+        waiting = "1 message waits" if len(snapshot.dropped) == 1 else f"{len(snapshot.dropped)} messages wait"
+        out.say(f"{'drop/':<11}{waiting} to be taken in, with the next write")
     if snapshot.doubt is not None:
         out.say(f"{'but':<11}{safe_line(f'{snapshot.doubt.message}. {snapshot.doubt.hint}')}")
     _show_needs(call, view)

@@ -18,6 +18,7 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.offered import OfferedMessages, Offers
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.config_file import load as load_config
@@ -60,6 +61,7 @@ class Reader:
         self._settings: _Settings | None = None
         self._broken: _Broken | None = None
         self._beside = Beside(disk, layout)
+        self._offered = OfferedMessages(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
@@ -93,8 +95,10 @@ class Reader:
             problems += self._lock_problems(lock_text, holder)
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem,) if loss is not None else ()
+            offers = self._offered.look()
+            live = {message.message_id for message in messages} if offers.messages else frozenset()
             return Snapshot(
-                revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}",
+                revision=f"{_words(mark)}/{_words(settings.mark)}/{condition}{_digest(offers)}",
                 taken_at=self._clock(),
                 changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
                 config=settings.config,
@@ -104,6 +108,7 @@ class Reader:
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),
                 damaged=damaged,
+                dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
     def newest(self, limit: int) -> Snapshot | None:
@@ -261,6 +266,11 @@ class Reader:
 
 def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
     return tuple(Problem("CONFIG_WARNING", "warning", "messenger-config.yaml", text) for text in config.warnings)
+
+
+def _digest(offers: Offers) -> str:
+    """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
+    return f"/{hash(offers.marks):x}" if offers.marks else ""
 
 
 def _words(mark: Mark | None) -> str:
