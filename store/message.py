@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -55,7 +55,7 @@ ENVELOPE_KEYS = frozenset(
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
-    | {"recalled_at", "ended_at", "signature", "claimed_by", "lease_until", "token"}
+    | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
     | {"delivered_to", "redirected_from"}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
@@ -170,6 +170,16 @@ class Message(Struct, frozen=True, eq=False):
         """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
         waits = self.status in _TO_BE_READ and self.is_addressed_to(agent) and agent not in self.read_by
         return waits or self.is_delivered_to(agent)
+
+    def reading_times(self) -> Iterator[tuple[str, str]]:
+        """Agent and time text of every reading that the record tells: read, or taken with a lease."""
+        yield from self.read_by.items()
+        if not self.is_group:
+            reader = self.recipients[0]
+            for key in ("read_at",) if self.record.get("claimed_by") != reader else ("read_at", "claimed_at"):
+                moment = self.record.get(key)
+                if isinstance(moment, str):
+                    yield reader, moment
 
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""

@@ -340,6 +340,20 @@ class Team(ABC):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """Archived messages newest first, of one agent or of all (each id once)."""
 
+    def archived(self, word: str) -> list[Message]:
+        """Archived messages that have `word`, an id of whatever kind, in their text; others may be among them.
+
+        Each message id comes once, in no certain order.
+        """
+        messages: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = self.history(cursor=cursor, limit=1000)
+            messages += page.messages
+            cursor = page.cursor
+            if cursor is None:
+                return messages
+
     @abstractmethod
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """The last `limit` audit lines, newest first."""

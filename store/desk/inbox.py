@@ -209,6 +209,9 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
+_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
+
+
 class Wanted(Struct, frozen=True):
     """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
 
@@ -246,7 +249,7 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     A message to several is archived as its reader sees it, read, whatever the others have yet to do.
     """
     at = to_text(tx.now)
-    own = message.with_changes(status=Status.READ.value, read_at=at, claimed_by=None, lease_until=None, token=None)
+    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
     changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
@@ -265,6 +268,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     changed = message.with_changes(
         status=Status.CLAIMED.value,
         claimed_by=agent,
+        claimed_at=to_text(tx.now),
         lease_until=to_text(tx.now + timedelta(seconds=lease)),
         token=secrets.token_hex(8),
         attempts=(attempts if isinstance(attempts, int) else 0) + 1,

@@ -18,7 +18,7 @@ from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 from store.views.voices import Voices
 
 ACTIVE_FOR = timedelta(minutes=5)
-"""An agent that wrote this recently counts as active."""
+"""An agent that wrote or read this recently counts as active."""
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
@@ -139,7 +139,9 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     if back and stop is not None:
         return _awake(scene, seen), f"{stop.reason}, but still writes"
     story = scene.work.get(name)
-    return _awake(scene, seen), f"works on story {story}" if story else ""
+    if story:
+        return _awake(scene, seen), f"works on story {story}"
+    return _awake(scene, seen), "" if scene.voices.last_written(name) else "reads, has not written yet"
 
 
 def _awake(scene: Scene, seen: datetime) -> AgentState:

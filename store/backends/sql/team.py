@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -11,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from store.backends.sql.commit import Writer
 from store.backends.sql.dialect import Dialect, Mode
-from store.backends.sql.past import Chain, attachment, page
+from store.backends.sql.past import Chain, archived_messages, attachment, page
 from store.backends.sql.reader import Reader
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
@@ -20,7 +21,7 @@ from store.backends.sql.view import View
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
-from store.message import Status
+from store.message import Message, Status
 from store.team import Addressed, AuditLine, Capabilities, Page, Snapshot, Team, Transaction, WatchHint
 
 _ABILITIES = ("write", "leases", "router", "attachments")
@@ -85,6 +86,14 @@ class SqlTeam(Team):
         """See `Team.history`."""
         with self._reading() as (connection, shape):
             return page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        with self._reading() as (connection, shape):
+            if not shape.has_ours:
+                return []
+            quoted = json.dumps(word, ensure_ascii=False)[1:-1]
+            return archived_messages(connection, ARCHIVE.c.record.contains(quoted, autoescape=True))
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""

@@ -28,7 +28,7 @@ _RANKS: Mapping[str, int] = {
 }
 _STATE_KEYS = (
     *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
-    *("claimed_by", "lease_until", "token"),
+    *("claimed_by", "claimed_at", "lease_until", "token"),
     *("attempts", "retry_count", "next_attempt_at", "error_message"),
 )
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"

@@ -20,6 +20,7 @@ from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
+from store.message import Message
 from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class YamlTeam(Team):
         archives = Archives(self._disk, self.layout)
         page = Past(self._disk, archives).page(agent=agent, cursor=cursor, limit=limit)
         return replace(page, problems=(*page.problems, *self._lost())) if cursor is None else page
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        return list(
+            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
+        )
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
