@@ -167,10 +167,15 @@ STARTING = "starting"
 
 
 class WatchHint(Struct, frozen=True):
-    """Look again: something may have changed, or the way of watching did (`reason` says why)."""
+    """Look again: something may have changed, or the way of watching did (`reason` says why).
+
+    Attributes:
+        beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
+    """
 
     state: WatchState
     reason: str = ""
+    beside: bool = False
 
 
 class AuditLine(Struct, frozen=True):

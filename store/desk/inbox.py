@@ -31,6 +31,8 @@ class Received(Struct, frozen=True):
         status_message: The sentence of seed 000 for the way it ended.
         delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
         damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
+        may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
+            what is not known because it took a lock to look.
     """
 
     agent: str
@@ -39,6 +41,7 @@ class Received(Struct, frozen=True):
     notices: tuple[Problem, ...] = ()
     delivered: tuple[Message, ...] = ()
     damaged: int = 0
+    may_change_by_itself: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Exactly the three keys of seed 000 (requirement 40)."""
@@ -97,6 +100,7 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
         wanted,
         waiting[:limit],
         snapshot.messages,
+        is_empty=not snapshot.messages,
         notices=(snapshot.doubt,) if snapshot.doubt else (),
         damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
     )
@@ -110,8 +114,8 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
     named = any(wanted.agent in message.recipients for message in look.messages)
     if not named:
         refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
-    result = _received(wanted, (), look.messages, damaged=look.damaged)
-    return replace(result, status_message="No messages in queue") if look.is_empty else result
+    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
+    return replace(result, may_change_by_itself=any(one.status == Status.CLAIMED for one in look.messages))
 
 
 def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
@@ -131,7 +135,7 @@ def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None)
             tx.record(action, agent=agent, ids=ids)
     if not tx.alone:
         _settle_later(seat, tx.config, ids if lease is None else [])
-    return _received(wanted, taken, rest, notices=tuple(tx.notices), damaged=tx.damaged)
+    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(tx.notices), damaged=tx.damaged)
 
 
 def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
@@ -329,15 +333,16 @@ def _received(
     taken: Sequence[Message],
     live: Sequence[Message],
     *,
+    is_empty: bool,
     notices: tuple[Problem, ...] = (),
     damaged: int = 0,
 ) -> Received:
-    """The result, with the sentence of seed 000; `live` is what is known of the queue as it was before."""
+    """The result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
     agent = wanted.agent
     if taken:
         status = f"Messages for {agent}: {len(taken)}"
     else:
-        status = f"No pending messages for {agent}" if live else "No messages in queue"
+        status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
     ids = {message.message_id for message in taken}
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
     return Received(agent, tuple(taken), status, notices, left, damaged)

@@ -18,6 +18,10 @@ Find = Callable[[str], Iterable[Message]]
 """Archived messages whose text holds a word."""
 
 
+_TRIED = frozenset({"attempts", "retry_count"})
+"""Keys of a record that the router tried to deliver; what was only pulled has none."""
+
+
 class Delivery(Struct, frozen=True):
     """Where a message, or one of several of the same sending, is on its way to one recipient.
 
@@ -143,7 +147,7 @@ def _delivery(message: Message, name: str) -> Delivery:
         recipient=name,
         status=status,
         at=at,
-        tries=attempts_of(message),
+        tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
         most_tries=max_attempts(message),
         next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
         error=_text(message.envelope("error_message")),

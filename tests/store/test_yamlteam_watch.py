@@ -136,9 +136,7 @@ def test_a_folder_made_anew_is_followed_again_and_its_absence_told(tmp_path: Pat
     ],
     ids=["limit", "descriptors"],
 )
-def test_without_events_it_polls_says_why_and_still_notices(
-    tmp_path: Path, error: Exception
-) -> None:
+def test_without_events_it_polls_says_why_and_still_notices(tmp_path: Path, error: Exception) -> None:
     async def refuse(*_: object, **__: object) -> AsyncIterator[object]:
         raise error
         yield
@@ -218,9 +216,7 @@ def drop(root: Path, number: int) -> None:
     hidden.rename(root / "drop" / f"{number}.yaml")
 
 
-def test_waiting_wakes_nobody_while_nothing_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
+def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """Counted work: between two looks at the files the kernel's way never runs."""
     if way != "kernel":
         pytest.skip("the library looks in steps")

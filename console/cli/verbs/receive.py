@@ -84,7 +84,7 @@ def _receive(call: Call) -> Received:
 
 def _wait(call: Call, take: Callable[[Seat], Received]) -> Received:
     """Try at once and after every change. A lock that is held is waited for as long as the wait lasts."""
-    from console.cli.waiting import until
+    from console.cli.waiting import TICK, until
 
     seat = replace(call.seat, wait=_PATIENCE)
     last: Received | None = None
@@ -99,7 +99,10 @@ def _wait(call: Call, take: Callable[[Seat], Received]) -> Received:
             last = None
         return last if last is not None and last.messages else None
 
-    return until(call.team, arrived, timeout=call.options.wait) or last or take(seat)
+    def tick() -> float | None:
+        return TICK if last is None or last.may_change_by_itself else None
+
+    return until(call.team, arrived, timeout=call.options.wait, tick=tick) or last or take(seat)
 
 
 def _name_delivered(call: Call, received: Received) -> None:

@@ -13,18 +13,20 @@ from store.backends.yamlteam.codec.address_search import may_be_addressed
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text
 from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.ledger import Ledger, Line
+from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.message import ADDRESS_KEYS, Message, from_record
 from store.team import Addressed
 
 _SMALL = 1 << 16
 """Bytes up to which a queue is simply read as a whole."""
-_LEDGER_WINDOW = 1 << 16
 
 
 class _Known(Struct, frozen=True):
+    """An answer, the generation of the queue it holds for, and how far the ledger was read by then."""
+
     mark: Mark
     answer: Addressed
+    ledger: int
 
 
 class Addressees:
@@ -44,8 +46,9 @@ class Addressees:
         if known is not None and mark is not None:
             if mark == known.mark:
                 return known.answer
-            if self._is_explained(known, mark, agent):
-                self._known[agent] = _Known(mark, known.answer)
+            end = self._end_of_explanation(known, mark, agent)
+            if end is not None:
+                self._known[agent] = _Known(mark, known.answer, end)
                 return known.answer
         return self._look_anew(agent, known)
 
@@ -57,33 +60,37 @@ class Addressees:
         if released.queue is None or released.damaged is None:
             return None
         try:
+            ledger = self._disk.stat(self._layout.audit)
             data, found = self._disk.read(self._layout.queue)
             if found.mark != released.queue:
                 return None
             answer = search(data, agent, damaged=released.damaged)
         except (OSError, CodecError):
             return None
-        self._known[agent] = _Known(found.mark, answer)
+        self._known[agent] = _Known(found.mark, answer, ledger.size if ledger is not None else 0)
         return answer
 
     def _is_being_written(self) -> bool:
         holder = find_holder(self._disk, self._layout.lock)
         return holder is not None and holder.alive is not False
 
-    def _is_explained(self, known: _Known, mark: Mark, agent: str) -> bool:
-        """Whether ledger lines lead from what was known to the present queue, and none of them is for `agent`."""
+    def _end_of_explanation(self, known: _Known, mark: Mark, agent: str) -> int | None:
+        """How long the ledger is whose new lines lead from what was known to the present queue, none for `agent`.
+
+        None when they do not, or may be for it.
+        """
         ids = {message.message_id for message in known.answer.messages}
+        reached, end = known.mark, known.ledger
         try:
-            lines = Ledger(self._disk, self._layout.audit).last(window=_LEDGER_WINDOW)
+            for tip, _ in Ledger(self._disk, self._layout.audit).lines(Tip(size=known.ledger)):
+                line, end = tip.line, tip.size
+                if line is None or line.void or (line.base == reached and _concerns(line, agent, ids)):
+                    return None
+                if line.base == reached and line.queue is not None:
+                    reached = line.queue
         except OSError:
-            return False
-        for line in reversed(lines):
-            if line.queue != mark or line.void or _concerns(line, agent, ids):
-                return False
-            if line.base == known.mark:
-                return True
-            mark = line.base or mark
-        return False
+            return None
+        return end if reached == mark else None
 
     def _has_drops(self) -> bool:
         names = self._disk.names(self._layout.drop)

@@ -1,4 +1,4 @@
-"""Notices changes of a YAML team: events of its folders, backed by a look at the files twice a second."""
+"""Notices changes of a YAML team: events of its folders, backed by a look at the files now and then."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from store.backends.yamlteam.layout import Layout
 from store.team import STARTING, WatchHint, WatchState
 
 POLL_SECONDS = 0.5
-"""How often the files are looked at, whatever events say."""
-_GATHER = 0.015
+"""How often the files are looked at where there are no events."""
+POLL_SECONDS_LIVE = 1.0
+"""How often they are looked at although there are events: a change made on another machine is told to none of ours."""
+_GATHER = 0.02
 """Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
 _STEP = 15
 """Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
@@ -33,7 +35,8 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
         while True:
             hint = await hints.get()
             while not hints.empty():
-                hint = hints.get_nowait()
+                later = hints.get_nowait()
+                hint = WatchHint(later.state, later.reason, hint.beside and later.beside)
             yield hint
     finally:
         polling.cancel()
@@ -53,6 +56,7 @@ class _News:
         self._restart = asyncio.Event()
         self._was_there = False
         self._closed = False
+        self._beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
 
     def hint(self) -> WatchHint:
         """The present state as a hint."""
@@ -66,7 +70,7 @@ class _News:
     async def poll(self) -> None:
         """Look at the files, whatever events say."""
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS if self._state is not WatchState.LIVE else POLL_SECONDS_LIVE)
             if self._look_again():
                 self._hints.put_nowait(self.hint())
 
@@ -126,9 +130,10 @@ class _News:
                 seen = changes.read()
                 if any(change.is_end for change in seen):
                     break
-                if any(self._concerns(change.folder / change.name) for change in seen):
+                names = {change.name for change in seen if not change.name.startswith(self._layout.staging)}
+                if names:
                     self._look_again()
-                    self._hints.put_nowait(self.hint())
+                    self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
             return f"{folders[0]} was replaced"
         finally:
             restart.cancel()
@@ -179,19 +184,12 @@ class _News:
 
 def look(layout: Layout) -> _Look:
     """What folders, queue, settings and `drop/` are at the moment; compare for equality only."""
-    folders = _folder(layout.folder), _folder(layout.drop)
-    return folders, *map(_file, (layout.queue, layout.config, layout.archives, layout.drop))
+    folder, drop = _file(layout.folder), _file(layout.drop)
+    folders = folder and folder[:2], drop and drop[:2]
+    return folders, *map(_file, (layout.queue, layout.config, layout.archives)), drop
 
 
-def _folder(path: Path) -> object:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _file(path: Path) -> object:
+def _file(path: Path) -> tuple[int, ...] | None:
     try:
         found = os.stat(path)
     except OSError:

@@ -16,7 +16,8 @@ _ADDRESS = re.compile(rb"""(?:to|to_agents|to_agent|recipient)["']?[ \t]*:""")
 _LAST_KEY = re.compile(rb"""([A-Za-z_]+)["']?[ \t]*:\Z""")
 _LOOK_BACK = 64
 """Bytes before a name in which the key of its value is looked for; a key that is not seen counts as an address."""
-_AFTER = b" \t\r\n'\",]}#"
+_BEFORE = frozenset(b" \t\r\n'\",[-:")
+_AFTER = b"\r\n'\",]}#"
 
 
 def may_be_addressed(data: bytes, agent: str) -> list[int] | None:
@@ -38,12 +39,21 @@ def _has_alias(data: bytes) -> bool:
 
 
 def _named(data: bytes, name: bytes) -> Iterator[int]:
+    size = len(name)
     place = data.find(name)
     while place >= 0:
-        following = data[place + len(name) : place + len(name) + 1]
-        if (not following or following in _AFTER) and _may_be_value(data, place):
+        # The cheap looks first: in a large queue the word is in the text of every message.
+        if data[place - 1] in _BEFORE and _ends_value(data, place + size) and _may_be_value(data, place):
             yield place
-        place = data.find(name, place + 1)
+        place = data.find(name, place + size)
+
+
+def _ends_value(data: bytes, end: int) -> bool:
+    """Whether a value can end here: nothing follows but spaces and a comment, or what closes it."""
+    following = data[end : end + 1]
+    if following in (b" ", b"\t"):
+        following = data[end : end + _LOOK_BACK].lstrip(b" \t")[:1]
+    return not following or following in _AFTER
 
 
 def _may_be_value(data: bytes, place: int) -> bool:
