@@ -15,6 +15,7 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from store.backends.yamlteam import inotify
 from store.backends.yamlteam import watch as watching
+from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.team import YamlTeam
 from store.team import WatchHint, WatchState
 from tests.store.contract import make_message, put
@@ -224,22 +225,23 @@ def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch:
     reads: list[int] = []
     genuine = inotify.FolderChanges.read
     monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: reads.append(1) or genuine(changes))
-    looks: list[int] = []
+    looked = asyncio.Semaphore(0)
     look = watching.look
-    monkeypatch.setattr(watching, "look", lambda layout: looks.append(1) or look(layout))
+
+    def counted(layout: Layout) -> tuple[object, ...]:
+        looked.release()
+        return look(layout)
+
+    monkeypatch.setattr(watching, "look", counted)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
-        begun = len(looks)
-        await asyncio.wait_for(_looked(looks, begun + 3), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            for _ in range(4):
+                await looked.acquire()
         assert reads == []
 
     run(open_yaml(tmp_path), story)
-
-
-async def _looked(looks: list[int], number: int) -> None:
-    while len(looks) < number:
-        await asyncio.sleep(0)
 
 
 def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:
