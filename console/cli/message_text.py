@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from store.errors import TeamError
 from store.protocol.reading import Reading, reading
 from store.safe import safe_line, safe_text
 from store.views.titles import text_at
@@ -37,10 +39,6 @@ def payload_summary(message: Message) -> str:
 
 def whole_content(team: Team, message: Message) -> str | None:
     """The content that was stored beside the queue because of its size; None when there is none to be had."""
-    from hashlib import sha256
-
-    from store.errors import TeamError
-
     place = message.payload.get("attachment")
     reference = place.get("path") if isinstance(place, Mapping) else None
     if not isinstance(reference, str):

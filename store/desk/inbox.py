@@ -85,7 +85,8 @@ def receive(
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
         return _peek(seat.team, wanted, limit)
-    return _nothing(seat.team, wanted) or _receive(seat, wanted, lease, limit)
+    nothing = None if seat.team.read_only else _nothing(seat.team, wanted)
+    return nothing or _receive(seat, wanted, lease, limit)
 
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
@@ -108,7 +109,7 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
 
 def _nothing(team: Team, wanted: Wanted) -> Received | None:
     """The result without a message, when a look without a lock proves that nothing waits; else None."""
-    look = None if team.read_only else team.addressed(wanted.agent)
+    look = team.addressed(wanted.agent)
     if look is None or wanted.among(look.messages, team.clock()):
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)

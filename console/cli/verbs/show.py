@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
+from console.cli.looking import ARCHIVED
+from console.cli.message_text import payload_lines, summary_line, whole_content
 from console.cli.table import age, age_since, print_table
 from store.errors import Code, TeamError
+from store.protocol.reading import reading
 from store.safe import safe_line
+from store.views.board import view_of
+from store.views.history import past
+from store.views.status import request_json
+from store.views.thread import Delivery, Thread, delivery_json, find_thread, versions_of
 
 if TYPE_CHECKING:
     from store.message import Message
     from store.team import Snapshot
     from store.views.rows import RequestRow, View
-    from store.views.thread import Delivery, Thread
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,8 +37,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print it."""
-    from store.views.thread import find_thread
-
     snapshot = call.snapshot()
     word = call.options.id
     thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived)
@@ -50,10 +54,6 @@ def run(call: Call) -> int:
 
 def _view(call: Call, snapshot: Snapshot, thread: Thread) -> View:
     """The view with this thread in it, however old it is."""
-    from console.cli.looking import ARCHIVED
-    from store.views.board import view_of
-    from store.views.history import past
-
     known = past(call.team, limit=ARCHIVED)
     ids = {message.message_id for message in known.messages}
     older = [message for message in thread.messages if message.message_id not in ids]
@@ -62,15 +62,10 @@ def _view(call: Call, snapshot: Snapshot, thread: Thread) -> View:
 
 
 def _versions(thread: Thread, view: View) -> list[RequestRow]:
-    from store.views.thread import versions_of
-
     return versions_of(view.requests, thread.request_id) if thread.request_id else []
 
 
 def _as_json(thread: Thread, view: View) -> dict[str, Any]:
-    from store.views.status import request_json
-    from store.views.thread import delivery_json
-
     versions = [request_json(row, view.now) for row in _versions(thread, view)]
     return {
         "message": dict(thread.message.record),
@@ -107,9 +102,6 @@ def _show_all(call: Call, messages: Iterable[Message], view: View) -> None:
 
 
 def _show_message(call: Call, message: Message, view: View) -> None:
-    from console.cli.message_text import payload_lines, summary_line, whole_content
-    from store.protocol.reading import reading
-
     out = call.out
     out.say(out.paint(safe_line(f"{reading(message).name}  {message.message_id}"), "bold"))
     recipients = ", ".join(message.recipients)
