@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from store.errors import TeamError
 from store.protocol.reading import Reading, reading
 from store.safe import safe_line, safe_text
+from store.views.structure import structure
 from store.views.titles import text_at
-from widgets.structure import structure
 
 if TYPE_CHECKING:
     from store.message import Message
