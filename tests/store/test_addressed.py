@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -52,6 +54,16 @@ def entry(number: int, address: str, *, sender: str = "ceo", content: str = "Loo
     return f"{head}  {address}\n  payload:\n    content: {content}\n"
 
 
+def counting(calls: list[int], genuine: Callable[..., Any]) -> Callable[..., Any]:
+    """`genuine`, with every call noted in `calls`."""
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        return genuine(*arguments, **options)
+
+    return counted
+
+
 def _ids(messages: tuple[Message, ...]) -> list[str]:
     return [message.message_id for message in messages]
 
@@ -98,7 +110,7 @@ def test_an_alias_is_followed_by_reading_everything(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(looking, "_SMALL", 0)
     read: list[int] = []
     genuine = looking._read_all
-    monkeypatch.setattr(looking, "_read_all", lambda text, agent: read.append(1) or genuine(text, agent))
+    monkeypatch.setattr(looking, "_read_all", counting(read, genuine))
     search(("messages:\n" + entry(1, "to_agents: *id001")).encode(), ME)
     assert read == [1]
 
@@ -117,7 +129,7 @@ def test_nothing_is_understood_and_nothing_locked_where_nothing_waits(
     parsed: list[int] = []
     locked: list[int] = []
     genuine = entries.parse_entry
-    monkeypatch.setattr(entries, "parse_entry", lambda raw: parsed.append(1) or genuine(raw))
+    monkeypatch.setattr(entries, "parse_entry", counting(parsed, genuine))
     monkeypatch.setattr(RealDisk, "lock", lambda *_: locked.append(1))
     got = inbox.receive(Seat(open_yaml(tmp_path), ME), agent=ME)
     assert (got.status_message, parsed, locked) == (f"No pending messages for {ME}", [], [])
@@ -133,7 +145,7 @@ def test_a_message_for_another_costs_a_waiter_its_ledger_line_and_no_look_at_the
     assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
     searched: list[int] = []
     genuine = looking.search
-    monkeypatch.setattr(looking, "search", lambda *a, **k: searched.append(1) or genuine(*a, **k))
+    monkeypatch.setattr(looking, "search", counting(searched, genuine))
     writer = Seat(open_yaml(tmp_path), "ceo")
     for number in range(5):
         mail.send(writer, to=OTHER, content=f"{number}", summary="Look at the export once")

@@ -19,6 +19,7 @@ from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.team import YamlTeam
 from store.team import WatchHint, WatchState
 from tests.store.contract import make_message, put
+from tests.store.test_addressed import counting
 from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename
 
 PATIENCE = 20.0
@@ -224,7 +225,7 @@ def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch:
     put(open_yaml(tmp_path), make_message(1))
     reads: list[int] = []
     genuine = inotify.FolderChanges.read
-    monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: reads.append(1) or genuine(changes))
+    monkeypatch.setattr(inotify.FolderChanges, "read", counting(reads, genuine))
     looked = asyncio.Semaphore(0)
     look = watching.look
 

@@ -113,8 +113,8 @@ def test_unread_counts_what_nobody_read_and_says_since_when() -> None:
 
 def test_a_group_record_that_was_pushed_stays_unread_until_each_acknowledged_it() -> None:
     story = Chronicle()
-    group = {"to_agents": ["file-manager", "debugger"], "delivered_to": {"file-manager": "2026-02-24T10:00:05Z"}}
-    message = story.say(LEAD, "file-manager", **group)
+    pushed = {"file-manager": "2026-02-24T10:00:05Z"}
+    message = story.say(LEAD, "file-manager", to_agents=["file-manager", "debugger"], delivered_to=pushed)
     story.change(message, to=None)
     assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [1, 1]
     story.change(story.messages[-1], read_by={"file-manager": "2026-02-24T10:00:09Z"})
