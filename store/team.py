@@ -120,6 +120,7 @@ class Snapshot(Struct, frozen=True):
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
+        dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
     """
 
     revision: str
@@ -134,6 +135,7 @@ class Snapshot(Struct, frozen=True):
     missing: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
     recorded: RecordedFacts | None = None
+    dropped: tuple[Message, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -172,10 +174,15 @@ STARTING = "starting"
 
 
 class WatchHint(Struct, frozen=True):
-    """Look again: something may have changed, or the way of watching did (`reason` says why)."""
+    """Look again: something may have changed, or the way of watching did (`reason` says why).
+
+    Attributes:
+        beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
+    """
 
     state: WatchState
     reason: str = ""
+    beside: bool = False
 
 
 class AuditLine(Struct, frozen=True):
@@ -198,6 +205,20 @@ class AuditLine(Struct, frozen=True):
     intact: bool = True
 
 
+class Addressed(Struct, frozen=True):
+    """Live messages for one agent, found without a lock.
+
+    Attributes:
+        messages: In stored order, whatever their status is.
+        is_empty: Whether the queue holds no message at all, for nobody.
+        damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
+    """
+
+    messages: tuple[Message, ...] = ()
+    is_empty: bool = False
+    damaged: int = 0
+
+
 class Transaction(Protocol):
     """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
 
@@ -211,6 +232,10 @@ class Transaction(Protocol):
     """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
     alone: bool
     """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
+
+    @property
+    def damaged(self) -> int:
+        """Stored entries that cannot be read, as far as this transaction found out."""
 
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""
@@ -306,6 +331,14 @@ class Team(ABC):
         """
         return None
 
+    def addressed(self, agent: str) -> Addressed | None:
+        """The live messages for `agent`, found without a lock and without a look at what is for others.
+
+        None when it takes a transaction to tell: something is to be taken in, finished or repaired first, or this
+        kind of team has no quicker way.
+        """
+        return None
+
     @abstractmethod
     def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
         """Enter exclusive access, waiting at most `wait` seconds.
@@ -318,6 +351,20 @@ class Team(ABC):
     @abstractmethod
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """Archived messages newest first, of one agent or of all (each id once)."""
+
+    def archived(self, word: str) -> list[Message]:
+        """Archived messages that have `word`, an id of whatever kind, in their text; others may be among them.
+
+        Each message id comes once, in no certain order.
+        """
+        messages: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = self.history(cursor=cursor, limit=1000)
+            messages += page.messages
+            cursor = page.cursor
+            if cursor is None:
+                return messages
 
     @abstractmethod
     def audit(self, *, limit: int = 200) -> list[AuditLine]:

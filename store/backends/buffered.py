@@ -62,6 +62,11 @@ class BufferedTransaction(ABC):
 
     alone = True
 
+    @property
+    def damaged(self) -> int:
+        """See `Transaction.damaged`."""
+        return 0
+
     def __init__(self, *, now: datetime, config: TeamConfig) -> None:
         self.now = now
         self.config = config

@@ -23,6 +23,7 @@ from store.desk.inbox import readable
 from store.desk.routing import Job, counted, failed, obstacle, serves, settled
 from store.desk.seat import Seat
 from store.desk.skipped import skipped
+from store.desk.upkeep import take_in_drops
 from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
@@ -59,7 +60,7 @@ def deliver(
         reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
         raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
-    snapshot = readable(seat.team.snapshot())
+    snapshot = readable(take_in_drops(seat, readable(seat.team.snapshot())))
     done = Delivered()
     _finish_endings(seat, snapshot)
     _expire(seat, snapshot, choice, done)

@@ -124,15 +124,16 @@ class _Migration:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._recorded = snapshot.recorded
-        self._copy_live(snapshot.messages)
-        names = self._names(snapshot.config, snapshot.messages)
+        live = (*snapshot.messages, *snapshot.dropped)
+        self._copy_live(live)
+        names = self._names(snapshot.config, live)
         archives = {name: list(_history(self._source, name)) for name in names}
         for name, messages in archives.items():
             self._copy_archive(name, messages)
         if self._untouched:
-            self._drop_gone({one.message_id for one in snapshot.messages})
+            self._drop_gone({message.message_id for message in live})
         self._copy_audit()
-        self._compare(snapshot.messages, archives)
+        self._compare(live, archives)
         return self._done
 
     def _copy_live(self, messages: Sequence[Message]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from store.protocol.answering import answers, withdraws
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.succession import superseders
-from store.team import Problem, Transaction
+from store.team import Problem, Snapshot, Transaction
 
 if TYPE_CHECKING:
     from store.desk.seat import Seat
@@ -50,14 +50,25 @@ def accept_settings(seat: Seat) -> tuple[Problem, ...]:
     return (done,) if done is not None else ()
 
 
-def settle(tx: Transaction) -> int:
+def take_in_drops(seat: Seat, snapshot: Snapshot) -> Snapshot:
+    """The snapshot once what waits beside the queue was taken in; itself when nothing does."""
+    if not snapshot.dropped:
+        return snapshot
+    heal(seat)
+    return seat.team.snapshot()
+
+
+def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """Take out read messages beyond the configured number or age; returns how many left.
+
+    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
 
     A message stays while something live depends on it: its request is unanswered, another message of its
     thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
     """
     config = tx.config
-    read = [one for one in tx.everything() if one.status == Status.READ]
+    just_read = frozenset(keep)
+    read = [one for one in tx.everything() if one.status == Status.READ and one.message_id not in just_read]
     if not read:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)

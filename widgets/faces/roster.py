@@ -38,4 +38,5 @@ def state_parts(row: RosterRow) -> Line:
     """The word for its state, and of the reason what that word does not say."""
     sign = AGENTS[row.state]
     reason = safe_line(row.reason, 120).removeprefix(_SAID.get(row.state, ""))
-    return ((sign.word, sign.tone), (f" · {reason}" if reason else "", "muted"))
+    more = [text for text in (reason, f"{row.dropped} in drop/" if row.dropped else "") if text]
+    return ((sign.word, sign.tone), ("".join(f" · {text}" for text in more), "muted"))

@@ -21,6 +21,13 @@ from store.config import TeamConfig
 from store.message import Message
 from store.names import ALL
 
+
+def may_address(shape: Shape, recipient: str) -> ColumnElement[bool]:
+    """Rows among which are all that are for `recipient`."""
+    column = shape.messages.c.recipient
+    return or_(column == recipient, column == ALL, column.like("%,%"))
+
+
 _FEW, _MANY = 4, 200
 """After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
 _CHUNK = 500
@@ -123,8 +130,7 @@ class SqlTransaction(BufferedTransaction):
         columns = self.shape.messages.c
         fits: list[ColumnElement[bool]] = [columns.message_id.is_not(None)]
         if recipient is not None:
-            several = columns.recipient.like("%,%")
-            fits.append(or_(columns.recipient == recipient, columns.recipient == ALL, several))
+            fits.append(may_address(self.shape, recipient))
         if statuses:
             fits.append(columns.status.in_(statuses))
         if types:

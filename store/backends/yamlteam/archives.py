@@ -85,15 +85,19 @@ class Part(Struct):
 
     def thread(self, request_id: str) -> list[Message]:
         """Messages that carry `request_id`."""
-        needle = request_id.encode("utf-8", "replace")
-        everything = not _is_plain(request_id)
+        return [message for message in self.holding(request_id) if carries(message, request_id)]
+
+    def holding(self, word: str) -> list[Message]:
+        """Messages with `word` in their text, or all when it may be written in other ways."""
+        needle = word.encode("utf-8", "replace")
+        everything = not _is_plain(word)
         if needle not in self.data and not everything:
             return []
         try:
-            near = [one.message for one in self.text.entries if everything or needle in one.raw]
+            near = [entry.message for entry in self.text.entries if everything or needle in entry.raw]
         except CodecError:
             return []
-        return [one for one in near if one is not None and carries(one, request_id)]
+        return [message for message in near if message is not None]
 
 
 class Archives:
@@ -126,6 +130,11 @@ class Archives:
         """Archived messages that carry `request_id` in their payload or as their id."""
         for part in self._near(request_id, None):
             yield from part.thread(request_id)
+
+    def holding(self, word: str) -> Iterator[Message]:
+        """Archived messages that have `word` in their text; others may be among them."""
+        for part in self._near(word, None):
+            yield from part.holding(word)
 
     def open_end(self, agent: str, *, stamp: str) -> tuple[bytes, list[Problem]]:
         """Make the archive of `agent` ready for appending.

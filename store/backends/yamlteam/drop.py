@@ -10,6 +10,7 @@ from store.backends.yamlteam.appends import make_folder
 from store.backends.yamlteam.archives import HEADER
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.files import NOT_PLAIN
 from store.backends.yamlteam.work import Work
 from store.clock import to_text
@@ -29,13 +30,13 @@ def take_in(store: Store) -> None:
     Raises:
         Slipped: The queue was written meanwhile; settle and call it again.
     """
-    names = [name for name in store.disk.names(store.layout.drop) if _is_offered(name)]
+    names = [name for name in store.disk.names(store.layout.drop) if is_offered(name)]
     if not names:
         return
     accepted: dict[Path, list[Message]] = {}
     for path in (store.layout.drop / name for name in names):
         try:
-            accepted[path] = _read(store, path)
+            accepted[path] = read_offered(store.disk, path)
         except (CodecError, TeamError, ValueError) as error:
             _reject(store, path, getattr(error, "message", None) or str(error))
         except OSError as error:
@@ -58,7 +59,8 @@ def _stays(store: Store, path: Path, why: str) -> None:
     store.notices.append(Problem("DROP_UNREADABLE", "warning", f"drop/{path.name}", f"drop/{path.name} {why}", hint))
 
 
-def _is_offered(name: str) -> bool:
+def is_offered(name: str) -> bool:
+    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 
@@ -72,8 +74,9 @@ def _commit(store: Store, messages: list[Message]) -> None:
         store.commit(Work("drop", "drop", {"ids": list(fresh)}, adds=tuple(fresh.values())))
 
 
-def _read(store: Store, path: Path) -> list[Message]:
-    data, found = store.disk.read(path)
+def read_offered(disk: Disk, path: Path) -> list[Message]:
+    """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none."""
+    data, found = disk.read(path)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{len(data):,} bytes, the limit is {_MAX_BYTES:,}")
     text = QueueText.parse(_as_queue(data))

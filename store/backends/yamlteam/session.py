@@ -12,10 +12,10 @@ from store.backends.yamlteam import drop
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.commit import Slipped, Store
-from store.backends.yamlteam.disk import Disk
+from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import NOT_PLAIN, shared_mode
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
+from store.backends.yamlteam.holder import Released, holder_text, left_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
 from store.backends.yamlteam.lock import held, not_writable
@@ -40,18 +40,34 @@ def turn(
     """
     mode = shared_mode(disk.stat(layout.queue))
     with held(disk, layout.lock, wait=wait, mode=mode) as lock:
-        released = parse_released(read_text(disk, layout.lock))
+        before = read_text(disk, layout.lock)
+        released = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         nothing = known or Generation(QueueText.empty(), None)
         store = Store(disk, layout, lock, clock, Ledger(disk, layout.audit), Archives(disk, layout), nothing)
+        begun: Mark | None = None
         try:
             _enter(store, released)
+            begun = store.generation.mark
             yield store
         finally:
+            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            text = left_text(before)
             if store.settled and not store.intruded:
-                with contextlib.suppress(OSError):
-                    lock.write(released_text(Released(store.tip.seq, store.generation.mark)))
+                damaged = _count_damaged(store, released, begun)
+                text = released_text(Released(store.tip.seq, store.generation.mark, damaged))
+            with contextlib.suppress(OSError):
+                lock.write(text)
+
+
+def _count_damaged(store: Store, released: Released | None, begun: Mark | None) -> int | None:
+    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
+    any; else as many as this turn found out.
+    """
+    if released is not None and released.damaged is not None and released.queue == begun is not None:
+        return released.damaged
+    return store.generation.text.damaged_count
 
 
 @contextmanager

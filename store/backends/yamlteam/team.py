@@ -22,10 +22,12 @@ from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
+from store.message import Message
 from store.settings_loss import digest
-from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
+from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 if TYPE_CHECKING:
+    from store.backends.yamlteam.addressed import Addressees
     from store.backends.yamlteam.commit import Store
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
@@ -56,6 +58,7 @@ class YamlTeam(Team):
         self._disk = disk or RealDisk()
         self._reader = Reader(self._disk, self.layout, clock)
         self._trail = Trail(self._disk, self.layout.audit)
+        self._addressees: Addressees | None = None
         self._was_there = self.layout.folder_exists(self._disk)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
@@ -70,6 +73,14 @@ class YamlTeam(Team):
     def newest(self, limit: int) -> Snapshot | None:
         """See `Team.newest`."""
         return self._reader.newest(limit)
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`."""
+        from store.backends.yamlteam.addressed import Addressees  # only what receives needs it
+
+        if self._addressees is None:
+            self._addressees = Addressees(self._disk, self.layout)
+        return self._addressees.look(agent)
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
@@ -113,6 +124,12 @@ class YamlTeam(Team):
             return page
         closed = closed_problem(self.layout)
         return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        return list(
+            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
+        )
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""

@@ -22,6 +22,10 @@ class YamlTransaction(BufferedTransaction):
         self._pushed: set[str] = set()
         self.notices = store.notices
 
+    @property
+    def damaged(self) -> int:
+        return self._store.generation.text.damaged_count or 0
+
     def stored(self) -> Sequence[Message]:
         return self._store.generation.text.messages()
 

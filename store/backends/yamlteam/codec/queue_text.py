@@ -148,6 +148,19 @@ class QueueText:
                 found.append((lines + 1, entry.error.below(lines)))
         return found
 
+    @property
+    def damaged_count(self) -> int | None:
+        """How many entries hold no message; None while they have not been understood."""
+        if not self._parts.settled:
+            return None
+        return len(self._parts.entries) - len(self.messages())
+
+    def near(self, positions: Sequence[int]) -> list[Entry]:
+        """The entries, as they are cut at the moment, that stand at these byte positions, which grow."""
+        starts = self.starts()
+        indices = dict.fromkeys(bisect_right(starts, place) - 1 for place in positions)
+        return [self._parts.entries[index] for index in indices if index >= 0]
+
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
         entries, known = self._parts.entries, self._starts
