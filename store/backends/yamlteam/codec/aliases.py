@@ -12,12 +12,12 @@ from store.backends.yamlteam.codec.anchors import (
     NO_ANCHORS,
     SIGN,
     UNTIED,
-    AliasEvent,
     Anchors,
     Node,
     ScalarEvent,
     Ties,
     equal,
+    expanded,
     same_borrowed,
 )
 from store.backends.yamlteam.codec.emitter import quoted
@@ -53,9 +53,17 @@ def tie(entries: Sequence[Entry], head: bytes) -> tuple[Entry, ...]:
     return tuple(tied)
 
 
-def retied(raw: bytes, message: Message | None, borrowed: Anchors) -> Entry:
-    """An entry whose text changed and whose message is known, with the ties it has now."""
-    return Entry(raw, message, read_tied(raw, borrowed)[1])
+def retied(raw: bytes, message: Message, before: Ties) -> Entry:
+    """An entry whose text changed, with the ties it has now; an anchor whose value changed is taken away.
+
+    The old value gets its name back where it is still used, and a name given twice is an error to PyYAML.
+    """
+    ties = read_tied(raw, before.borrowed)[1]
+    stale = [name for name, node in ties.defined.items() if not equal(node, before.defined.get(name))]
+    if stale:
+        raw = _without_anchors(raw, before.borrowed, frozenset(stale))
+        ties = read_tied(raw, before.borrowed)[1]
+    return Entry(raw, message, ties)
 
 
 def keep_values(
@@ -184,17 +192,27 @@ def _write_values(data: bytes, known: Anchors, lost: Mapping[str, Node]) -> byte
     return text.encode()
 
 
+def _without_anchors(data: bytes, known: Anchors, names: frozenset[str]) -> bytes:
+    events = Events(data, limit=DEPTH + 3, known=known)
+    text = data.decode()
+    spots = []
+    for event in _rest(events):
+        name = getattr(event, "anchor", None)
+        if name in names and type(event).__name__ != "AliasEvent":
+            # A tag may stand before the anchor, and the blanks behind it go with it, or else those before it.
+            anchor = re.compile(rf"[ \t]+&{name}(?=[\r\n])|&{name}[ \t]+").search(
+                text, max(0, event.start_mark.index - 1)
+            )
+            spots += [anchor.span()] if anchor is not None else []
+    events.close()
+    for start, end in reversed(spots):
+        text = text[:start] + text[end:]
+    return text.encode()
+
+
 def _flow_text(node: Node) -> str:
     """The value on one line, lists in brackets and mappings in braces, plain scalars as they were written."""
-    return _next_text(iter(_expanded(node)))
-
-
-def _expanded(node: Node) -> Iterator[Any]:
-    for event in node.events:
-        if isinstance(event, AliasEvent):
-            yield from _expanded(event.node) if event.node is not None else ()
-        else:
-            yield event
+    return _next_text(expanded(node))
 
 
 def _next_text(events: Iterator[Any], event: Any = None) -> str:
