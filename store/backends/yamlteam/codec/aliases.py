@@ -43,11 +43,9 @@ def tie(entries: Sequence[Entry], head: bytes) -> tuple[Entry, ...]:
     spent = 0
     tied = []
     for entry in entries:
-        now = _tied(entry, known)
+        now = _tied(entry, known, spent)
         ties = now.ties or UNTIED
         spent += ties.spent
-        if ties.spent and spent > MOST_IN_FILE and now.known.__class__ is Message:
-            now = Entry(now.raw, _too_much(), ties)
         known.update(ties.defined)
         tied.append(now)
     return tuple(tied)
@@ -92,13 +90,13 @@ def keep_values(
     return result, _write_values(tail, NO_ANCHORS, lost) if lost and SIGN.search(tail) else tail
 
 
-def _tied(entry: Entry, known: Anchors) -> Entry:
+def _tied(entry: Entry, known: Anchors, spent: int) -> Entry:
     ties = entry.ties
     if ties is None and (len(entry.raw) > LARGEST or not SIGN.search(entry.raw) or _is_skipped(entry)):
         entry.ties = ties = UNTIED
-    if ties is not None and same_borrowed(ties.borrowed, known):
+    if ties is not None and same_borrowed(ties.borrowed, known) and not _is_over(entry, ties, spent):
         return entry
-    outcome, ties = _read(entry.raw, known)
+    outcome, ties = _read(entry.raw, known, spent)
     before = entry.known
     if isinstance(before, Message) and isinstance(outcome, Message) and same(before.record, outcome.record):
         outcome = before
@@ -108,23 +106,23 @@ def _tied(entry: Entry, known: Anchors) -> Entry:
     return Entry(entry.raw, outcome, ties)
 
 
+def _is_over(entry: Entry, ties: Ties, spent: int) -> bool:
+    """Whether the limit of the file may concern the entry, so that it has to be read again."""
+    return ties.spent > 0 and (spent + ties.spent > MOST_IN_FILE) is not isinstance(entry.known, CodecError)
+
+
 def _is_skipped(entry: Entry) -> bool:
     return isinstance(entry.known, CodecError) and entry.known.kind in (Kind.SKIPPED, Kind.OPEN)
 
 
-def _read(raw: bytes, known: Anchors) -> tuple[Message | CodecError, Ties]:
-    record, ties = read_tied(raw, known)
+def _read(raw: bytes, known: Anchors, spent: int = 0) -> tuple[Message | CodecError, Ties]:
+    record, ties = read_tied(raw, known, spent)
     if isinstance(record, CodecError):
         return record, ties
     try:
         return to_message(record, raw), ties
     except CodecError as error:
         return error.below(0), ties
-
-
-def _too_much() -> CodecError:
-    hint = "Write the values out where they are used."
-    return CodecError("the aliases of this file stand for more than a queue may hold; this entry begins", 1, hint=hint)
 
 
 def _ties(entry: Entry) -> Ties:
