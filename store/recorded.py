@@ -61,6 +61,7 @@ class RecordedFacts:
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
         self._answers: dict[str, list[str]] = {}
+        self._messages: dict[str, Message | None] = {}
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -83,9 +84,19 @@ class RecordedFacts:
         return self._answers.get(request_id, ())
 
     def message(self, message_id: str) -> Message | None:
-        """A recorded answer as it was written; None for a question and for what is not on record."""
-        fact = self.get(message_id)
-        return None if fact is None or not fact.record else _understood(fact.record)
+        """A recorded answer as it was written, the same object each time; None for all that is no recorded answer."""
+        if message_id not in self._messages:
+            fact = self.get(message_id)
+            if fact is None or not fact.record:
+                return None
+            self._messages[message_id] = _understood(fact.record)
+        return self._messages[message_id]
+
+    def differs(self, message: Message) -> bool:
+        """Whether this is a recorded answer that says something else now. Keeps nothing: it is asked of every answer."""
+        fact = self.get(message.message_id)
+        written = _understood(fact.record) if fact is not None and fact.record else None
+        return written is not None and not is_same(message, written)
 
     def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
         """When the message came: by the trail where it is on record, else by its own date and place in `order`.

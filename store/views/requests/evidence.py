@@ -11,7 +11,7 @@ from store.permissions import may_answer
 from store.protocol.answering import answers
 from store.protocol.entries import Entry
 from store.protocol.kinds import RequestKind
-from store.recorded import RecordedFacts, RecordOrder, is_same
+from store.recorded import RecordedFacts, RecordOrder
 from store.views.requests.grouping import thread_of
 
 REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
@@ -68,9 +68,9 @@ class Evidence(Struct, frozen=True):
         message_id, recorded = entry.message.message_id, self.recorded
         if recorded is None:
             return Claim(entry, self.when(entry))
-        written = recorded.message(message_id)
-        altered = written is not None and not is_same(entry.message, written)
-        if written is not None and altered:
+        altered = recorded.differs(entry.message)
+        written = recorded.message(message_id) if altered else None
+        if written is not None:
             entry = Entry(written, entry.place)
         return Claim(entry, self.when(entry), recorded.is_by_desk(message_id), altered)
 
