@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+
 import msgspec
 from msgspec import Struct
 
@@ -14,8 +15,8 @@ from store.message import Message, from_record
 
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
-RecordOrder = tuple[datetime, int, float]
-"""A moment, whether the trail knows nothing of it (1), and the place in the trail or else in the store."""
+RecordOrder = tuple[datetime, int, int, float]
+"""A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
 STATE_KEYS = (
     *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
     *("claimed_by", "lease_until", "token"),
@@ -93,7 +94,7 @@ class RecordedFacts:
         return self._messages[message_id]
 
     def differs(self, message: Message) -> bool:
-        """Whether this is a recorded answer that says something else now. Keeps nothing: it is asked of every answer."""
+        """Whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
         fact = self.get(message.message_id)
         written = _understood(fact.record) if fact is not None and fact.record else None
         return written is not None and not is_same(message, written)
@@ -105,13 +106,13 @@ class RecordedFacts:
         """
         known = self._facts.get(message_id)
         if known is None:
-            return order[0], 1, order[1]
+            return order[0], 1, 0, order[1]
         place, fact = known
         moment = self._moments[place]
         if moment is None:
-            return order[0], 0, place
+            return order[0], 0, place, order[1]
         own = moment if fact.in_time else fact.created or order[0]
-        return min(own, moment), 0, place
+        return min(own, moment), 0, place, order[1]
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""

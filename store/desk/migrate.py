@@ -164,7 +164,9 @@ class _Migration:
                 for message in chunk:
                     self._copy_attachment(tx, message)
                     tx.archive(name, message)
-                tx.record("migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk))
+                tx.record(
+                    "migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk)
+                )
             self._done.archived += len(chunk)
             self._progress("archive entries", self._done.archived)
 

@@ -58,9 +58,7 @@ def settle(tx: Transaction) -> int:
     return len(gone)
 
 
-def bound(
-    messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[str] = ()
-) -> frozenset[str]:
+def bound(messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[str] = ()) -> frozenset[str]:
     """Ids of messages that the present state still rests on, whatever their own status is.
 
     A request stays with everything said about it while it is open, and so does what superseded a request that stays:
@@ -108,9 +106,7 @@ def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, 
                 yield message.message_id, key
 
 
-def _is_unsettled(
-    thread: Sequence[Message], request_id: str, config: TeamConfig, newer: Mapping[str, Message]
-) -> bool:
+def _is_unsettled(thread: Sequence[Message], request_id: str, config: TeamConfig, newer: Mapping[str, Message]) -> bool:
     """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
     if any(message.status != Status.READ for message in thread):
         return True

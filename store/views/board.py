@@ -15,15 +15,15 @@ from store.schedule import CLOCKS_DIFFER
 from store.team import Condition, Snapshot
 from store.views.attention import Attention, Waiting
 from store.views.blocking import Blocking
+from store.views.damaged_requests import DamagedRequests
 from store.views.deliveries import Deliveries
-from store.views.violations import Violations
 from store.views.facts import Facts
 from store.views.findings import Evidence, findings
-from store.views.damaged_requests import DamagedRequests
 from store.views.inboxes import Inboxes
+from store.views.last_seen import LastSeen
 from store.views.roster import Scene, names_of, roster
 from store.views.rows import RosterRow, View
-from store.views.last_seen import LastSeen
+from store.views.violations import Violations
 
 _READABLE = (Condition.OK, Condition.EMPTY)
 

@@ -11,11 +11,11 @@ from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
 from store.recorded import RecordedFacts
 from store.team import Problem
 from store.views.drift import drift
-from store.views.requests.index import RequestIndex
+from store.views.last_seen import LastSeen
 from store.views.lifecycle_index import LifecycleIndex
 from store.views.ordered import Ordered
+from store.views.requests.index import RequestIndex
 from store.views.sprint import BATCH_FACTS, Sprint, sprint
-from store.views.last_seen import LastSeen
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})
 
@@ -69,7 +69,9 @@ class Facts:
         self.requests.refresh(now, last_seen=last_seen, team=self.team)
         self.lifecycles.touch(self.requests.touched)
         roles = {**self.team.gone, **self.team.roles}
-        self.lifecycles.refresh(roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete)
+        self.lifecycles.refresh(
+            roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete
+        )
 
     def _sort_in(self, entry: Entry, *, present: bool) -> None:
         name = entry.read.name

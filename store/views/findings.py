@@ -12,9 +12,9 @@ from store.permissions import may_answer
 from store.protocol.entries import Entry
 from store.protocol.reading import reading
 from store.team import Problem
-from store.views.violations import SEVERITIES, Violations
 from store.views.lifecycles import TITLES
 from store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
+from store.views.violations import SEVERITIES, Violations
 
 _ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED})
 """Flags that are told whether or not the messages they are about are still in the queue."""
@@ -125,14 +125,18 @@ def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
 
 def _altered(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.altered:
-        text = f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        text = (
+            f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        )
         hint = "Find out who changed it; the next write puts it back: team-console check --heal"
         yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
 
 
 def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.unverified:
-        text = f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        text = (
+            f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        )
         hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
         yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
 

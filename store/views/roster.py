@@ -13,8 +13,8 @@ from store.protocol.kinds import RequestKind
 from store.protocol.members import Membership
 from store.protocol.stops import Stop
 from store.views.inboxes import Inbox
-from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 from store.views.last_seen import LastSeen
+from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote this recently counts as active."""

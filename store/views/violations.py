@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from store.config import TeamConfig
-from store.protocol.directions import direction_problems
 from store.message import Status
+from store.protocol.directions import direction_problems
 from store.protocol.entries import EARLIEST, Entry
 from store.protocol.kinds import Family
 from store.protocol.signing import Seal, seal_of

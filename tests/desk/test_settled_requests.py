@@ -108,9 +108,7 @@ def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, seat: SeatO
     acknowledge(seat("task-manager"), ids=[make_message(1).message_id])
 
 
-def test_the_longest_lease_holds_and_a_longer_one_is_refused(
-    team: MemoryTeam, seat: SeatOf, clock: FakeClock
-) -> None:
+def test_the_longest_lease_holds_and_a_longer_one_is_refused(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
     put(team, make_message(1))
     receive(seat("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds())
     assert is_held(team.snapshot().messages[0], clock.now)

@@ -73,9 +73,7 @@ class Chronicle:
         self.line += 1
         for message in messages:
             raw = json.dumps(dict(message.record)).encode()
-            fact = fact_of(
-                raw, message.record, line=self.line, at=self.now, by_desk=by_desk, in_time=by_desk
-            )
+            fact = fact_of(raw, message.record, line=self.line, at=self.now, by_desk=by_desk, in_time=by_desk)
             if fact is not None:
                 self.recorded.add(fact)
 

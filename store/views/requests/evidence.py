@@ -53,15 +53,13 @@ class Evidence(Struct, frozen=True):
     def when(self, entry: Entry) -> RecordOrder:
         """The place of a message in the order of events."""
         if self.recorded is None:
-            return entry.order[0], 1, entry.order[1]
+            return entry.order[0], 1, 0, entry.order[1]
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
     def may_answer(self, answer: Entry, question: Entry) -> bool:
         """Whether its writer may decide the question."""
         kind, addressee = question.read.opens, question.message.recipients[0]
-        return kind is not None and may_answer(
-            self.config, actor=answer.message.sender, kind=kind, addressee=addressee
-        )
+        return kind is not None and may_answer(self.config, actor=answer.message.sender, kind=kind, addressee=addressee)
 
     def claim(self, entry: Entry) -> Claim:
         """A message held against the trail."""

@@ -114,9 +114,7 @@ def judge(
     return Case(question, row, order, decided, verdict, _stops(question, row.kind, verdict))
 
 
-def _weigh(
-    evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry]
-) -> _Answers:
+def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry]) -> _Answers:
     kind = question.read.opens
     every = [evidence.claim(entry) for entry in (*claiming, *evidence.absent(question, claiming))]
     every.sort(key=lambda claim: claim.when)
