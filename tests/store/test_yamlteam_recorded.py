@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from store.backends.yamlteam.disk import RealDisk
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.backends.yamlteam.recorded import RecordedReader
 from store.recorded import RecordedFacts
+from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
 AT = "2026-02-24T10:30:15.123Z"
 
@@ -147,6 +150,22 @@ def test_a_clock_set_back_moves_what_was_recorded_before_no_later_than_what_came
     orders = [facts.order_of(name, (facts_time(facts, "Q1"), 0.0)) for name in ("Q1", "Q2", "Q3")]
     assert orders == sorted(orders)
     assert orders[1][0] == orders[2][0]
+
+
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
+def test_a_flipped_answer_is_put_back_and_told(tmp_path: Path, in_place: bool) -> None:
+    team = open_yaml(tmp_path)
+    verdict = {"type": "plan_approval_response", "payload": {"request_id": "r1", "approve": False, "content": "never"}}
+    put(team, make_message(1, **verdict))
+    flipped = (tmp_path / QUEUE).read_bytes().replace(b"approve: false", b"approve: true")
+    if in_place:
+        (tmp_path / QUEUE).write_bytes(flipped)
+    else:
+        replace_by_rename(tmp_path / QUEUE, flipped)
+    assert "ROLLED_BACK" in {one.code for one in team.snapshot().problems}
+    assert "HEALED_ANSWER" in notices(open_yaml(tmp_path))
+    assert team.snapshot().messages[0].payload["approve"] is False
+    assert audit_lines(tmp_path)[-1]["action"] == "heal"
 
 
 def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
