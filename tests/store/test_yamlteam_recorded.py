@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from store.backends.yamlteam.disk import RealDisk
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.backends.yamlteam.recorded import RecordedReader
+from store.protocol.kinds import Family, Kind
+from store.protocol.registry import KINDS
 from store.recorded import RecordedFacts
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
@@ -173,3 +176,17 @@ def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
     assert fact is not None
     assert fact.at is not None
     return fact.at
+
+
+@pytest.mark.parametrize(
+    "kind", [one for one in KINDS.values() if one.opens or one.answers or one.withdraws], ids=lambda kind: kind.name
+)
+def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: Kind) -> None:
+    trail = Trail(tmp_path)
+    body = {"request_id": "r1", "approve": True, "question": "Which?", "agent_name": "dev-1", "agent_type": "dev"}
+    payload = {"content": f"{kind.name}: {json.dumps({'msg_type': kind.name, **body})}"}
+    is_carried = kind.family is Family.SPRINT
+    record = {"message_id": "Q1", "from": "a1", "to": "ceo", "created": AT, "status": "pending"}
+    type_and_payload = {"type": "message", "payload": payload} if is_carried else {"type": kind.name, "payload": body}
+    trail.write({**record, **type_and_payload})
+    assert trail.known() == ["Q1"]
