@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -149,6 +150,37 @@ def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Board, "_apply", lambda self, change, missing: apply(self, change, frozenset()))
 
 
+def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
+    from store.recorded import RecordedFacts
+
+    patch.setattr(RecordedFacts, "order_of", lambda self, message_id, order: (order[0], 1, 0, order[1]))
+    patch.setattr(RecordedFacts, "is_by_desk", lambda self, message_id: True)
+
+
+def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
+    from store.recorded import RecordedFacts
+
+    patch.setattr(RecordedFacts, "differs", lambda self, message: False)
+
+
+def _putting_words_back(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import healing
+
+    patch.setattr(healing, "is_answer", lambda message: False)
+
+
+def _keeping_successors(patch: pytest.MonkeyPatch) -> None:
+    from store.desk import upkeep
+
+    patch.setattr(upkeep, "superseders", lambda messages: {})
+
+
+def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
+    from store import schedule
+
+    patch.setattr(schedule, "MAX_LEASE", timedelta(days=100_000))
+
+
 def _undo(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
@@ -257,6 +289,8 @@ def _control_characters(patch: pytest.MonkeyPatch) -> None:
 
 _FIRST_ANSWER = "tests/desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
 _FOREIGN = f"{_STORE}_foreign.py"
+_INDEX = "tests/views/test_request_index.py"
+_SETTLED = "tests/desk/test_settled_requests.py"
 _LOCK = f"{_STORE}_lock.py"
 
 _ALL = (
@@ -308,6 +342,27 @@ _ALL = (
             "test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back",
         ),
     ),
+    Mutant(
+        "the order of the audit trail",
+        _order_of_the_trail,
+        (f"{_INDEX}::test_a_forged_answer_with_an_earlier_date_comes_after_the_recorded_one",),
+    ),
+    Mutant(
+        "the words of the audit trail",
+        _words_of_the_trail,
+        (f"{_INDEX}::test_an_edited_answer_is_told_as_an_error_with_its_place",),
+    ),
+    Mutant(
+        "putting words back",
+        _putting_words_back,
+        (f"{_STORE}_recorded.py::test_a_flipped_answer_is_put_back_and_told",),
+    ),
+    Mutant(
+        "keeping what superseded a request",
+        _keeping_successors,
+        (f"{_SETTLED}::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor",),
+    ),
+    Mutant("bounded leases", _bounded_leases, (f"{_SETTLED}::test_a_lease_of_a_clock_that_was_ahead_is_over",)),
     Mutant("undoing a dead receiver", _undo, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
     Mutant("finishing what is on record", _completion, (f"{_RECOVERY}::test_an_answer_on_record_is_finished_whole",)),
     Mutant("cutting archives in recovery", _archive_cut, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
