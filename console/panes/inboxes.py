@@ -132,7 +132,7 @@ class InboxesPane(ListPane[Message]):
             empty = ((("No agents are known yet", "muted"),),)
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
         unread = sum(row.unread for row in view.roster) if view else 0
-        count = f"✓ {len(self.roster.marks)} marked" if self.roster.marks else ""
+        count = f"* {len(self.roster.marks)} marked" if self.roster.marks else ""
         set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread} unread")
         super().show(situation, now)
 

@@ -17,6 +17,7 @@ from textual.content import Content
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
 from console.situation import Situation, empty_words
 from console.subject import Mode, Selection
@@ -158,8 +159,10 @@ class ListPane(Pane, Generic[RowT]):
     ListPane RowList { height: 1fr; border: round $border-blurred; border-title-color: $text-muted;
         border-subtitle-color: $text-warning; }
     ListPane RowList:focus { border: round $accent; border-title-color: $text-accent; }
-    ListPane .pane--filter { display: none; height: 1; margin: 0 1; }
+    ListPane .pane--filter { display: none; height: 1; layout: horizontal; background: $panel; }
     ListPane .pane--filter.-shown { display: block; }
+    ListPane .pane--slash { width: 3; padding: 0 1; color: $text-accent; }
+    ListPane .pane--filter Field { width: 1fr; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
@@ -168,6 +171,7 @@ class ListPane(Pane, Generic[RowT]):
         self.query_text = ""
         self._resting: Timer | None = None
         self._field: Field | None = None
+        self._asking: Container
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
 
@@ -280,10 +284,11 @@ class ListPane(Pane, Generic[RowT]):
         from widgets.field import Field
 
         if self._field is None:
-            field = Field(placeholder="only rows that hold all of these words", classes="pane--filter")
-            self._field = field
-            self.query_one(".pane--rows").mount(field)
-        self._field.add_class("-shown")
+            self._field = Field(placeholder="only rows that hold all of these words")
+            slash = Static("/", classes="pane--slash", markup=False)
+            self._asking = Container(slash, self._field, classes="pane--filter")
+            self.query_one(".pane--rows").mount(self._asking)
+        self._asking.add_class("-shown")
         self._field.value = self.query_text
         self._field.focus()
 
@@ -296,7 +301,7 @@ class ListPane(Pane, Generic[RowT]):
     @property
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
-        return self._field is not None and self._field.has_class("-shown")
+        return self._field is not None and self._asking.has_class("-shown")
 
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
@@ -359,7 +364,7 @@ class ListPane(Pane, Generic[RowT]):
     def _close_filter(self, text: str) -> None:
         self.set_filter(text)
         if self._field is not None:
-            self._field.remove_class("-shown")
+            self._asking.remove_class("-shown")
         self.rows.focus()
 
     def _fill(self) -> None:
@@ -385,9 +390,9 @@ class ListPane(Pane, Generic[RowT]):
         shown, total = len(self.rows.rows), len(self._all)
         notes = self.notes()
         if self.rows.marks:
-            notes.append(f"✓ {len(self.rows.marks)} marked")
+            notes.append(f"* {len(self.rows.marks)} marked")
         if self.query_text:
-            notes.append(f"∕ {self.query_text}  esc ✕")
+            notes.append(f"/ {self.query_text}  esc ✕")
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 

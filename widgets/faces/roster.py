@@ -24,9 +24,8 @@ def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
     stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
     state: Line = ((f"  {sign.word}", sign.tone),) if drawing.lines == 1 and drawing.width >= 34 else ()
     room = drawing.width - 2 - width_of((*state, *stranger, *unread, *oldest))
-    shown = shorten(
-        safe_line(row.name, 64), max(min(_LEAST_NAME, drawing.width - 2 - width_of((*unread, *oldest))), room)
-    )
+    least = min(_LEAST_NAME, drawing.width - 2 - width_of((*unread, *oldest)))
+    shown = shorten(safe_line(row.name, 64), max(least, room))
     name: Line = ((sign.glyph + " ", sign.tone), (shown, "strong" if row.unread else ""))
     if drawing.lines == 1:
         return (spread((*name, *state, *stranger), (*unread, *oldest), drawing.width),)
