@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
 
-from console.panes.pane import ListPane, set_title
+from console.panes.pane import FilterLine, ListPane, set_title
 from console.situation import Situation, empty_words
 from console.subject import Mode, Selection
 from store.desk.requests import fingerprint
@@ -52,11 +52,13 @@ class InboxesPane(ListPane[Message]):
 
     def compose(self) -> ComposeResult:
         """Roster and inbox side by side, the message right of them or below."""
-        with Container(classes="pane--rows"), Container(classes="inboxes--lists"):
-            yield RowList[RosterRow](
-                lambda row: row.name, roster_lines, roomy=20, matter=lambda row: row.name, id="roster"
-            )
-            yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
+        with Container(classes="pane--rows"):
+            with Container(classes="inboxes--lists"):
+                yield RowList[RosterRow](
+                    lambda row: row.name, roster_lines, roomy=20, matter=lambda row: row.name, id="roster"
+                )
+                yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
+            yield FilterLine()
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> Any:

@@ -17,7 +17,6 @@ from textual.content import Content
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static
 
 from console.situation import Situation, empty_words
 from console.subject import Mode, Selection
@@ -30,6 +29,7 @@ from widgets.detail import Detail
 from widgets.document import Document, Lines
 from widgets.drawing import Draw
 from widgets.guarded import CANNOT_BE_SHOWN, Guarded
+from widgets.one_line import OneLine
 from widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -148,6 +148,23 @@ class Pane(Guarded, Container):
         return False
 
 
+class FilterLine(Guarded, Container):
+    """The line below a list in which words to filter by are typed, behind the `/` that opened it."""
+
+    DEFAULT_CSS = """
+    FilterLine { display: none; height: 1; layout: horizontal; background: $panel; }
+    FilterLine.-shown { display: block; }
+    FilterLine > OneLine { width: 3; padding: 0 1; background: $panel; }
+    FilterLine > Field { width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The slash; the field is made when it is first asked for."""
+        slash = OneLine()
+        slash.set_line((("/", "key"),))
+        yield slash
+
+
 class ListPane(Pane, Generic[RowT]):
     """A mode with one list and one detail."""
 
@@ -159,10 +176,6 @@ class ListPane(Pane, Generic[RowT]):
     ListPane RowList { height: 1fr; border: round $border-blurred; border-title-color: $text-muted;
         border-subtitle-color: $text-warning; }
     ListPane RowList:focus { border: round $accent; border-title-color: $text-accent; }
-    ListPane .pane--filter { display: none; height: 1; layout: horizontal; background: $panel; }
-    ListPane .pane--filter.-shown { display: block; }
-    ListPane .pane--slash { width: 3; padding: 0 1; color: $text-accent; }
-    ListPane .pane--filter Field { width: 1fr; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
@@ -171,7 +184,6 @@ class ListPane(Pane, Generic[RowT]):
         self.query_text = ""
         self._resting: Timer | None = None
         self._field: Field | None = None
-        self._asking: Container
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
 
@@ -189,6 +201,7 @@ class ListPane(Pane, Generic[RowT]):
         """List and filter left, detail right."""
         with Container(classes="pane--rows"):
             yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, markable=self.MARKABLE)
+            yield FilterLine()
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
@@ -285,9 +298,9 @@ class ListPane(Pane, Generic[RowT]):
 
         if self._field is None:
             self._field = Field(placeholder="only rows that hold all of these words")
-            slash = Static("/", classes="pane--slash", markup=False)
-            self._asking = Container(slash, self._field, classes="pane--filter")
-            self.query_one(".pane--rows").mount(self._asking)
+            # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
+            # what is typed meanwhile would be keys.
+            self._asking.mount(self._field)
         self._asking.add_class("-shown")
         self._field.value = self.query_text
         self._field.focus()
@@ -302,6 +315,11 @@ class ListPane(Pane, Generic[RowT]):
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
         return self._field is not None and self._asking.has_class("-shown")
+
+    @property
+    def _asking(self) -> Container:
+        """The line in which words to filter by are typed."""
+        return self.query_one(FilterLine)
 
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
