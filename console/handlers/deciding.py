@@ -12,6 +12,7 @@ from store.desk import inbox, requests
 from store.desk.seat import Receipt, Seat
 from store.errors import TeamError
 from store.message import Message
+from store.protocol.kinds import RequestKind
 from store.safe import safe_line
 from store.views.rows import RequestRow
 
@@ -61,7 +62,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
     prompt = ReasonPrompt[Receipt](
-        f"{word} {row.kind} of {safe_line(row.asker, 64)}",
+        _question(row, approving),
         _about(row),
         partial(_answer, workspace, row.request_id, subject.selection.token, approving),
         verb=word,
@@ -73,6 +74,15 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     )
     told = f"{'approved' if approving else 'rejected'} the {row.kind} of {safe_line(row.asker, 64)}"
     workspace.ask(prompt, lambda receipt: written(told, receipt))
+
+
+def _question(row: RequestRow, approving: bool) -> str:
+    """What is decided, in the words of what comes of it."""
+    asker, title = safe_line(row.asker, 64), safe_line(row.title, 120)
+    if row.kind is RequestKind.CREATE and title.startswith("Wants "):
+        thing = title.removeprefix("Wants ")
+        return f"Let {asker} have {thing}" if approving else f"Refuse {asker} {thing}"
+    return f"{'Approve' if approving else 'Reject'} the {row.kind} of {asker}"
 
 
 def _about(row: RequestRow) -> str:

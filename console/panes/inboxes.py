@@ -23,7 +23,7 @@ from widgets.detail import Detail
 from widgets.document import Document
 from widgets.drawing import Drawing
 from widgets.faces.messages import inbox_lines
-from widgets.faces.roster import roster_lines, state_parts
+from widgets.faces.roster import roster_lines, state_parts, state_word
 from widgets.message_detail import message_document
 from widgets.row_list import RowList
 from widgets.signs import AGENTS
@@ -55,7 +55,7 @@ class InboxesPane(ListPane[Message]):
         with Container(classes="pane--rows"):
             with Container(classes="inboxes--lists"):
                 yield RowList[RosterRow](
-                    lambda row: row.name, roster_lines, roomy=20, matter=lambda row: row.name, id="roster"
+                    lambda row: row.name, self._draw_agent, roomy=20, matter=lambda row: row.name, id="roster"
                 )
                 yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
             yield FilterLine()
@@ -64,6 +64,15 @@ class InboxesPane(ListPane[Message]):
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message as its recipient sees it."""
         return inbox_lines(row, drawing)
+
+    def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
+        return roster_lines(row, drawing, me=self._me)
+
+    @property
+    def _me(self) -> str:
+        """Who looks at the screen."""
+        view = self.situation.sight.view if self.situation.sight else None
+        return view.me if view is not None else ""
 
     def key_of(self, row: Message) -> str:
         """Its id; two records with one id are told apart by their state."""
@@ -157,7 +166,7 @@ class InboxesPane(ListPane[Message]):
         if row is None:
             return "Inbox"
         number = str(shown) if shown == total else f"{shown} of {total}"
-        return f"{safe_line(row.name, 64)} · {number} · {AGENTS[row.state].word}"
+        return f"{safe_line(row.name, 64)} · {number} · {state_word(row, self._me)}"
 
     def back(self) -> bool:
         """From the inbox to the roster, after all else."""
