@@ -13,10 +13,7 @@ from store.desk.seat import Receipt, Seat
 from store.errors import TeamError
 from store.message import Message
 from store.protocol.kinds import RequestKind
-<<<<<<< HEAD
 from store.protocol.reading import reading
-=======
->>>>>>> wt-e
 from store.safe import safe_line
 from store.views.rows import RequestRow
 from store.words import counted
@@ -69,11 +66,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     creates = approving and row.kind is RequestKind.CREATE
     second = Second("agent name", "made from its type when left empty") if creates else None
     prompt = ReasonPrompt[Receipt](
-<<<<<<< HEAD
         _title(row, word),
-=======
-        _question(row, approving),
->>>>>>> wt-e
         _about(row),
         partial(_answer, workspace, row.request_id, subject.selection.token, approving),
         verb=word,
@@ -88,7 +81,6 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     workspace.ask(prompt, lambda receipt: written(told, receipt))
 
 
-<<<<<<< HEAD
 _FORESEEN = (RequestKind.CREATE, RequestKind.DESTROY)
 """Requests whose approval does more than send an answer to the asker."""
 
@@ -115,15 +107,6 @@ def _foresee(workspace: Workspace, row: RequestRow, agent_name: str) -> str:
     except TeamError as error:
         return f"✗ {safe_line(error.message, 200)}"
     return "\n".join(safe_line(line, 300) for line in lines)
-=======
-def _question(row: RequestRow, approving: bool) -> str:
-    """What is decided, in the words of what comes of it."""
-    asker, title = safe_line(row.asker, 64), safe_line(row.title, 120)
-    if row.kind is RequestKind.CREATE and title.startswith("Wants "):
-        thing = title.removeprefix("Wants ")
-        return f"Let {asker} have {thing}" if approving else f"Refuse {asker} {thing}"
-    return f"{'Approve' if approving else 'Reject'} the {row.kind} of {asker}"
->>>>>>> wt-e
 
 
 def _about(row: RequestRow) -> str:
