@@ -45,7 +45,7 @@ def settle(tx: Transaction) -> int:
     if not leaving:
         return 0
     stay = bound(tx.everything())
-    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one.message_id)]
+    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one)]
     for one in gone:
         tx.remove(one)
     if gone:

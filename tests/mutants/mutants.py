@@ -55,17 +55,17 @@ def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery, session
+    from store.backends.yamlteam import session
+    from store.backends.yamlteam.recovery import recover
 
-    def trusting(store: Any, released: Any, known: Any) -> None:
-        if known.stat is None or store.agreed is not None:
-            recovery.settle(store, released, known)
-            return
-        store.tip = store.ledger.tip()
-        store.generation = store.agreed = known
-        store.settled = True
+    def trusting(queue: Any) -> Any:
+        if queue.known.stat is None or queue.tip.line is not None:
+            return recover(queue)
+        queue.tip = queue.ledger.tip()
+        queue.generation = queue.known
+        return None
 
-    patch.setattr(session, "settle", trusting)
+    patch.setattr(session, "recover", trusting)
 
 
 def _lock(patch: pytest.MonkeyPatch) -> None:
@@ -84,26 +84,26 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
     from store.backends.yamlteam.disk import RealDisk
 
     stat = RealDisk.stat
-    check = Store._check_unchanged
+    check = LockedQueue._check_unchanged
 
-    def blind(self: Store) -> None:
+    def blind(self: LockedQueue) -> None:
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(
                 RealDisk,
                 "stat",
                 lambda disk, path: (
-                    _with_inode(stat(disk, self.layout.folder), self.held.ino)
+                    _with_inode(stat(disk, self.layout.folder), self.lock.ino)
                     if path == self.layout.lock
                     else stat(disk, path)
                 ),
             )
             check(self)
 
-    patch.setattr(Store, "_check_unchanged", blind)
+    patch.setattr(LockedQueue, "_check_unchanged", blind)
 
 
 def _with_inode(found: Any, ino: int) -> Any:
@@ -113,9 +113,9 @@ def _with_inode(found: Any, ino: int) -> Any:
 
 
 def _queue_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_check_unchanged", _nothing)
+    patch.setattr(LockedQueue, "_check_unchanged", _nothing)
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
 def _healing(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_healing", _nothing)
+    patch.setattr(recovery, "_healing", _nothing)
 
 
 def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
@@ -158,19 +158,19 @@ def _undo(patch: pytest.MonkeyPatch) -> None:
 def _completion(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_is_unfinished", False)
+    patch.setattr(recovery, "is_unfinished", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_cut_archives", _nothing)
+    patch.setattr(recovery, "_cut_archives", _nothing)
 
 
 def _take_back(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_take_back", _nothing)
+    patch.setattr(LockedQueue, "_take_back", _nothing)
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def _checksum(patch: pytest.MonkeyPatch) -> None:
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_set_aside_torn_line", _nothing)
+    patch.setattr(recovery, "_set_aside_torn_line", _nothing)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:

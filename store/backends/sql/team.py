@@ -125,7 +125,8 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            if not self._view.shape(connection).has_ours:
+            tables = self._view.shape(connection)
+            if tables.place or not tables.has_ours:  # an id that does not name one row cannot be kept from others
                 mode = Mode.WRITE
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
@@ -150,7 +151,7 @@ class SqlTeam(Team):
         if changes is None:
             return
         try:
-            Writer(connection, tx.shape, entry=tx.entry).write(changes, actor=actor, at=to_text(self.clock()))
+            Writer(connection, tx).write(changes, actor=actor, at=to_text(self.clock()))
             self._dialect.announce(connection)
         except DBAPIError as error:
             raise self._failed(error) from error
