@@ -33,7 +33,7 @@ def done(screen: MainScreen, subject: Subject) -> None:
         return
     what = f"read: {safe_line(message.summary, 60)}"
     screen.act(
-        partial(inbox.read_message, screen.seat, agent=reader, message_id=message.message_id),
+        partial(inbox.read_message, screen.seat, agent=reader, message_id=message.message_id, seen=message),
         lambda receipt: f"✓ {what}",
     )
 

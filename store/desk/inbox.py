@@ -13,6 +13,7 @@ from msgspec import Struct
 from store.clock import from_text, to_text
 from store.config import TeamConfig
 from store.desk.seat import Receipt, Seat
+from store.desk.slices import slices, still
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message, Status
@@ -77,14 +78,29 @@ def receive(
     with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
         waiting = _take(tx, agent, type, limit)
         any_message = bool(waiting or tx.everything())
-        taken = [_claim(tx, one, agent, lease) if lease else mark_as_read(tx, one, agent) for one in waiting]
-        if taken:
-            if tx.alone:
-                settle(tx)
-            tx.record(action, agent=agent, ids=[one.message_id for one in taken])
+        parts = list(slices(waiting)) if tx.alone else [waiting]
+        taken = _hand_out(tx, action, parts[0], agent, lease) if parts else []
+    notices = list(tx.notices)
+    for part in parts[1:]:
+        with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+            due = [one for one in still(tx, part) if _is_waiting(one, agent, tx.now)]
+            taken += _hand_out(tx, action, due, agent, lease)
+        notices += tx.notices
     if not tx.alone:
         _settle_later(seat, tx.config, 0 if lease else len(taken))
-    return _received(agent, taken, any_message, tuple(tx.notices))
+    return _received(agent, taken, any_message, tuple(notices))
+
+
+def _hand_out(
+    tx: Transaction, action: str, waiting: Sequence[Message], agent: str, lease: float | None
+) -> list[Message]:
+    """One slice of what waits, read or claimed."""
+    taken = [_claim(tx, one, agent, lease) if lease else mark_as_read(tx, one, agent) for one in waiting]
+    if taken:
+        if tx.alone:
+            settle(tx)
+        tx.record(action, agent=agent, ids=[one.message_id for one in taken])
+    return taken
 
 
 def _take(tx: Transaction, agent: str, type: str | None, limit: int | None) -> list[Message]:
@@ -107,14 +123,17 @@ def _settle_later(seat: Seat, config: TeamConfig, read: int) -> None:
         settle(tx)
 
 
-def read_message(seat: Seat, *, agent: str, message_id: str) -> Receipt:
+def read_message(seat: Seat, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
     """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
+
+    Args:
+        seen: The message that was looked at, where others may have its id.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
     with seat.team.transaction(actor=agent, action="read", wait=seat.wait) as tx:
-        message = _addressed(tx, message_id, agent)
+        message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
         if message.is_pending_for(agent) or (message.status == Status.DELIVERED and not message.is_group):
             message = mark_as_read(tx, message, agent)
             settle(tx)
@@ -133,11 +152,11 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
     with seat.team.claims(actor=seat.actor, action="ack", wait=seat.wait) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
-            message = _addressed(tx, message_id, seat.actor)
-            if _needs_acknowledgement(message, seat.actor, token):
-                message = mark_as_read(tx, message, seat.actor)
-                changed.append(message_id)
-            done.append(message)
+            for message in _addressed(tx, message_id, seat.actor):
+                if _needs_acknowledgement(message, seat.actor, token):
+                    message = mark_as_read(tx, message, seat.actor)
+                    changed.append(message_id)
+                done.append(message)
         if changed:
             if tx.alone:
                 settle(tx)
@@ -165,10 +184,14 @@ def waiting_for(messages: Sequence[Message], agent: str, type: str | None, now: 
     found = [
         one
         for one in messages
-        if (one.is_pending_for(agent) or _lease_ended(one, agent, now))
+        if _is_waiting(one, agent, now)
         and (type is None or type in (one.type, reading(one).name))
     ]
     return sorted(found, key=lambda one: one.order)
+
+
+def _is_waiting(message: Message, agent: str, now: datetime) -> bool:
+    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
@@ -217,10 +240,13 @@ def _addressees(tx: Transaction, message: Message) -> list[str]:
     return [name for name in names if name != message.sender]
 
 
-def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
-    message = tx.known(message_id)
-    if message is not None and message.is_addressed_to(agent):
-        return message
+def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
+    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live."""
+    live = sorted(tx.named(message_id), key=lambda message: not _is_waiting(message, agent, tx.now))
+    known = live or [message for message in [tx.known(message_id)] if message is not None]
+    mine = [message for message in known if message.is_addressed_to(agent)]
+    if mine:
+        return mine
     raise TeamError(
         Code.INVALID_FIELD,
         f"no message {message_id} for {agent}",

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from store.message import Message, Status
 from store.protocol.reading import reading
-from store.team import Problem, Transaction
-
-if TYPE_CHECKING:
-    from store.desk.seat import Seat
+from store.team import Transaction
 
 _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
-
-
-def heal(seat: Seat) -> tuple[Problem, ...]:
-    """Enter the team once, as each write does: what was begun is finished, what others lost is put back.
-
-    Returns:
-        What was repaired.
-
-    Raises:
-        TeamError: As for `Team.transaction`.
-    """
-    with seat.team.transaction(actor=seat.actor, action="heal", wait=seat.wait) as tx:
-        return tuple(tx.notices)
 
 
 def settle(tx: Transaction) -> int:

@@ -50,7 +50,7 @@ def run(call: Call) -> int:
 
 
 def _heal(call: Call) -> tuple[Problem, ...]:
-    from store.desk.upkeep import heal
+    from store.desk.repair import heal
 
     return heal(call.seat)
 

@@ -32,6 +32,8 @@ from store.team import Problem
 KEPT = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
 _NO_LINKS = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+_BLOCKED = frozenset({errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EPERM, errno.EACCES})
+"""Why a name cannot be taken over, now or at any later try."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -272,7 +274,7 @@ class LockedQueue(Struct):
             found = self.disk.stat(displaced) if displaced is not None else None
             alone = found is None or found.mark == old.mark
             if displaced is not None and found is not None:
-                keep_as_previous(self, displaced)
+                keep_as_previous(self, displaced, ours=alone)
             self.disk.sync_folder(self.layout.folder)
         except OSError as error:
             raise Uncertain(f"the new queue may not be durable: {error.strerror}") from error
@@ -294,17 +296,22 @@ class LockedQueue(Struct):
         return str(path.relative_to(self.layout.folder)) if path.is_relative_to(self.layout.folder) else str(path)
 
 
-def keep_as_previous(queue: LockedQueue, displaced: Path) -> None:
+def keep_as_previous(queue: LockedQueue, displaced: Path, *, ours: bool) -> None:
     """Give a displaced generation the name `.prev`.
 
-    Where something is in the way that cannot be replaced (a folder, a file that may not be touched) the displaced
-    generation keeps a name of its own: our own write stands whatever happens to its predecessor.
+    Where something is in the way that cannot be replaced (a folder, a file that may not be touched), a generation
+    of `ours` keeps a name of its own: what was built upon it stands. One of somebody else has to be merged yet.
+
+    Raises:
+        OSError: It could not be renamed.
     """
     layout = queue.layout
     try:
         queue.disk.rename(displaced, layout.prev)
         return
     except OSError as error:
+        if not ours or error.errno not in _BLOCKED:
+            raise
         why = error.strerror or str(error)
     aside = layout.queue.with_name(f"{layout.queue.name}.torn-{queue.stamp()}")
     queue.disk.rename(displaced, aside)

@@ -133,7 +133,7 @@ def _clear(queue: LockedQueue, strays: Sequence[Path]) -> bool:
         if stat is None or stat.kind == "folder":
             continue
         if line is not None and now is not None and _is_displaced(path.name, stat, now, line):
-            keep_as_previous(queue, path)
+            keep_as_previous(queue, path, ours=stat.mark == line.base)
             swapped = True
         else:
             queue.disk.unlink(path)

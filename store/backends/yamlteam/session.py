@@ -25,7 +25,8 @@ from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 
-_TRIES = 20
+_TRIES = 100
+"""Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
 
 
 @contextmanager
@@ -46,8 +47,7 @@ def turn(
         ledger, archives = Ledger(disk, layout.audit), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
         try:
-            _write(queue)
-            drop.take_in(queue, lambda line: _write(queue, line))
+            _enter(queue)
             yield queue
         finally:
             if queue.agrees and queue.left is not None:
@@ -91,6 +91,15 @@ def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[st
             raise
     if not written or line is None:
         raise _too_busy(queue)
+
+
+def _enter(queue: LockedQueue) -> None:
+    """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+    try:
+        _write(queue)
+        drop.take_in(queue, lambda line: _write(queue, line))
+    except OSError as error:
+        raise failure(queue.layout.queue, error) from error
 
 
 def _recover(queue: LockedQueue) -> None:
