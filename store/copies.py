@@ -58,7 +58,7 @@ def distinct(messages: Sequence[Message]) -> Sequence[Message]:
 
     The same object where no two records share an id.
     """
-    shared = shared_ids(messages)
+    shared = shared_ids(messages) if len(messages) > 1 else {}
     if not shared:
         return messages
     kept: list[Message] = []

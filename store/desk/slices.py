@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from store.message import Message
 from store.team import Transaction
 
-LEAST, MOST = 500, 5000
+LEAST, MOST = 500, 4000
 """Messages of one transaction. Fewer cost more than they save; more would hold the lock for longer than two seconds."""
 _PARTS = 8
 
