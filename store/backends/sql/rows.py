@@ -83,9 +83,10 @@ def read_row(row: Row, *, place: str) -> Entry:
     own = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
     note = own if isinstance(own, dict) else _side_note(row.note)
     problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
+    problems += [_is_blob(row.message_id, name) for name, value in zip(COLUMNS, row, strict=False) if _is_bytes(value)]
     try:
         message = from_record(_record(row, payload, note))
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return Entry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
     if message.status not in _STATUSES:
@@ -282,6 +283,15 @@ def _finite(value: Any) -> Any:
 def _damaged(message_id: str, why: str) -> Problem:
     hint = "It is shown as text and kept as it is; correct the payload of the row."
     return _problem("warning", message_id, f"the payload is not JSON: {why:.200}", hint)
+
+
+def _is_bytes(value: Any) -> bool:
+    return isinstance(value, (bytes, memoryview))
+
+
+def _is_blob(message_id: str, name: str) -> Problem:
+    hint = "It is shown as well as it can be; correct the row."
+    return _problem("warning", message_id, f"the column {name} holds bytes (a BLOB), not text", hint)
 
 
 def _problem(severity: str, place: str, message: str, hint: str) -> Problem:

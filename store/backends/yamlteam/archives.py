@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 
 from store.backends.buffered import carries
-from store.backends.yamlteam.codec import CodecError, QueueText, emit
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.codec.emitter import emit_again
 from store.backends.yamlteam.codec.entry import parse_entry
 from store.backends.yamlteam.disk import Disk
 from store.backends.yamlteam.files import LARGEST_FILE, cut, refuse_large, write_new
@@ -38,7 +39,7 @@ _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 
 def closed(message: Message) -> bytes:
     """An archive entry of `message` with its closing line. Raises `CodecError` for text that cannot be written."""
-    entry = emit(message)
+    entry = emit_again(message)
     return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
 
 
