@@ -25,6 +25,7 @@ from store.message import Message, Status
 from store.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from store.team import Snapshot, Transaction
 
+
 def deliver(
     seat: Seat,
     *,
@@ -78,7 +79,9 @@ def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> 
     stale = [one for one in snapshot.messages if _is_stale(snapshot.config, one, choice, snapshot.taken_at)]
     for part in slices(stale):
         with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
-            expired = [_expired(tx, message) for message in still(tx, part) if _is_stale(tx.config, message, choice, tx.now)]
+            expired = [
+                _expired(tx, message) for message in still(tx, part) if _is_stale(tx.config, message, choice, tx.now)
+            ]
             if expired:
                 tx.record("expire", ids=[message.message_id for message in expired])
         done.expired += expired

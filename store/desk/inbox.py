@@ -184,8 +184,7 @@ def waiting_for(messages: Sequence[Message], agent: str, type: str | None, now: 
     found = [
         one
         for one in messages
-        if _is_waiting(one, agent, now)
-        and (type is None or type in (one.type, reading(one).name))
+        if _is_waiting(one, agent, now) and (type is None or type in (one.type, reading(one).name))
     ]
     return sorted(found, key=lambda one: one.order)
 

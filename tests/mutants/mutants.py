@@ -14,6 +14,7 @@ _POWER = f"{_CRASH}::test_a_power_cut_leaves_the_state_before_or_after_and_all_t
 _ERRORS = f"{_CRASH}::test_a_disk_error_at_any_step_is_reported_and_changes_nothing[ENOSPC-once-send]"
 _RECOVERY = "tests/crash/test_recovery.py"
 _STORE = "tests/store/test_yamlteam"
+_BULK = "tests/store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages"
 _CONTRACT = "tests/store/test_team_contract.py"
 
 
@@ -237,6 +238,33 @@ def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
 
 
+def _id_index(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
+
+
+def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.archives import Archives
+
+    patch.setattr(Archives, "expect", _nothing)
+
+
+def _copies_count_once(patch: pytest.MonkeyPatch) -> None:
+    from store import copies
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(copies, "is_copy", lambda message, other: message is other)
+    patch.setattr(queue_text, "distinct", lambda messages: messages)
+
+
+def _ways_out(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import drop, layout
+
+    for module in (drop, layout):
+        patch.setattr(module, "leads_out", lambda *_: False)
+
+
 def _stat_poll(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import watch
 
@@ -345,6 +373,18 @@ _ALL = (
         "archive before removal",
         _archive_before_removal,
         (f"{_STORE}_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it",),
+    ),
+    Mutant("index of many ids", _id_index, (f"{_BULK}[_deliver]",)),
+    Mutant("one search of archives for many ids", _one_search_of_archives, (f"{_BULK}[_deliver_and_clear]",)),
+    Mutant(
+        "copies count once",
+        _copies_count_once,
+        ("tests/store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change[yaml]",),
+    ),
+    Mutant(
+        "links that lead out of the team",
+        _ways_out,
+        ("tests/store/test_hostile_files.py::test_a_drop_folder_elsewhere_is_left_alone",),
     ),
     Mutant("looking beside events", _stat_poll, (f"{_STORE}_watch.py::test_lost_events_are_made_up_for_by_looking",)),
     Mutant("first answer wins", _first_answer, (_FIRST_ANSWER,)),

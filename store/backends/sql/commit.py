@@ -12,7 +12,7 @@ from sqlalchemy.sql.selectable import TableClause
 from store.backends.buffered import Changes
 from store.backends.sql.past import archive_key, archived_row, audit_rows, dump, message_of
 from store.backends.sql.rows import Entry, changed_row, new_row
-from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape, find_inbox
+from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
 from store.backends.sql.transaction import SqlTransaction
 from store.copies import is_copy
 from store.errors import Code, TeamError

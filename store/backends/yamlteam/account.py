@@ -94,4 +94,3 @@ def is_unfinished(store: Files, line: Line, queue: Generation) -> bool:
     if prev is not None and prev.mark == line.base:
         return False
     return not is_visible(line, queue.text)
-

@@ -266,7 +266,7 @@ class LockedQueue(Struct):
                     self.disk.unlink(path)
 
     def _finish(self, text: QueueText, staged: Stat, displaced: Path | None) -> bool:
-        """After the swap: keep the old generation as `.prev`, make the names durable; whether it was the one we read."""
+        """After the swap: keep the old generation as `.prev`, make names durable; whether it was the one we read."""
         old = self.generation
         self.generation = Generation(text, staged)
         self.archives.forget()
@@ -325,7 +325,9 @@ def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return not_writable(Path(str(path)), error)
     full = error.errno in _FULL and needed > 0
-    hint = "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it."
+    hint = (
+        "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it."
+    )
     return TeamError(
         Code.STORE_FAILED,
         f"{path}: {error.strerror or error}; nothing was changed" + (f"; {needed} bytes are needed" if full else ""),

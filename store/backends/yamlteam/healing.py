@@ -201,12 +201,12 @@ def _restore(
     if settled(wanted):
         healing.removed.append((message_id, digest(wanted) if shared else ""))
         return
-    needle = message_id.encode("utf-8", "replace")
-    if not shared and any(needle in raw for raw in damaged):
-        _tell(healing, "DAMAGED_ENTRY", message_id, "can no longer be read in the queue; it was left as it is")
-        return
     healing.adds.append(wanted)
-    _tell(healing, HEALED_LOST, message_id, "was dropped by a program that does not lock; it was put back")
+    what = "was dropped by a program that does not lock; it was put back"
+    if any(message_id.encode("utf-8", "replace") in raw for raw in damaged):
+        # The piece may hold more than this message. If somebody repairs it, it is a copy and counts once.
+        what = "was torn by a program that does not lock; it was put back whole, and the damaged piece stays"
+    _tell(healing, HEALED_LOST, message_id, what)
 
 
 def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing, text: QueueText) -> None:
@@ -214,9 +214,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
         return
     if here is last and _is_cut(here.record, wanted.record):
         healing.changes.append(_patch(here, changed_keys(here.record, wanted.record), text))
-        _tell(
-            healing, HEALED_CUT, here.message_id, "was cut short by a program that does not lock; it is whole again"
-        )
+        _tell(healing, HEALED_CUT, here.message_id, "was cut short by a program that does not lock; it is whole again")
     elif not is_ahead(wanted, here):
         healing.noted.append(dict(here.record))
     else:

@@ -89,9 +89,7 @@ class Losses:
         finally:
             self._files.archives.forget()
 
-    def _expected(
-        self, now: Generation, ours: Generation | None, released: Released | None
-    ) -> Held | None:
+    def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
         """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
             return by_id(ours.text.distinct())

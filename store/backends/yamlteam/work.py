@@ -144,9 +144,7 @@ def _messages(text: QueueText, places: Sequence[int]) -> dict[int, Message]:
     return {place: message for place, message in found if message is not None}
 
 
-def _archived(
-    agent: str, message: Message, live: Iterable[Message], text: QueueText
-) -> tuple[str, str, Record | None]:
+def _archived(agent: str, message: Message, live: Iterable[Message], text: QueueText) -> tuple[str, str, Record | None]:
     """No record when the queue shows this very one afterwards, so that the ledger need not repeat it."""
     shown = message in live and len(text.places(message.message_id)) < 2
     return agent, message.message_id, None if shown else dict(message.record)

@@ -179,7 +179,9 @@ class QueueText:
 
     def _near(self, message_id: str) -> list[int]:
         """Entries whose text may hold the id, but for those that are messages of another id."""
-        outcomes = ((index, self._parts.entries[index].message) for index in dict.fromkeys(self._candidates(message_id)))
+        outcomes = (
+            (index, self._parts.entries[index].message) for index in dict.fromkeys(self._candidates(message_id))
+        )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
 
     def _indexed(self) -> dict[str, list[int]]:
