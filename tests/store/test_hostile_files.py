@@ -43,6 +43,13 @@ def test_a_huge_queue_is_named_and_not_read(tmp_path: Path) -> None:
     assert any("limit" in problem.message for problem in team.snapshot().problems)
 
 
+def test_a_huge_ledger_without_lines_is_named_and_not_read_whole(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    _sparse(tmp_path / "audit.jsonl")
+    with pytest.raises(TeamError, match="no whole line"):
+        put(team, make_message(1))
+
+
 @pytest.mark.parametrize("content", ["same", "other"])
 def test_a_dropped_message_with_a_known_id_is_forgotten_only_when_it_is_that_message(
     tmp_path: Path, content: str

@@ -5,6 +5,7 @@ A transaction is committed once its line is durable. A line holds enough to do t
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from msgspec import Struct, field
 
 from store import settings_loss
 from store.backends.yamlteam.disk import Disk, Mark
-from store.backends.yamlteam.files import Unsettled, append, cut, write_new
+from store.backends.yamlteam.files import LARGEST_FILE, Unsettled, append, cut, write_new
 from store.message import Message, from_record
 
 _WINDOW = 1 << 16
@@ -163,6 +164,8 @@ class Ledger:
             if start == 0:
                 return Tip(torn=data)
             window *= 8
+            if window > LARGEST_FILE:
+                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
 
     def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
