@@ -11,18 +11,13 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
+from store.copies import STATE_KEYS
 from store.message import Message, from_record
 
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 RecordOrder = tuple[datetime, int, int, float]
 """A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
-STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
-    *("claimed_by", "lease_until", "token"),
-    *("attempts", "retry_count", "next_attempt_at", "error_message"),
-)
-"""Record keys that tell how far a message is on its way; they change while its words stay."""
 _DECODER = msgspec.json.Decoder()
 
 

@@ -224,6 +224,9 @@ class Transaction(Protocol):
 
     Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
     an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
+
+    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
+    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
     """
 
     now: datetime
@@ -241,10 +244,16 @@ class Transaction(Protocol):
         """All live messages in stored order."""
 
     def get(self, message_id: str) -> Message | None:
-        """The live message with this id."""
+        """The live message with this id; the first where several share it."""
+
+    def named(self, message_id: str) -> Sequence[Message]:
+        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
+
+    def current(self, seen: Message) -> Message | None:
+        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
 
     def prefetch(self, ids: Iterable[str]) -> None:
-        """Read these live messages at once, so that `get` costs no further look at the store."""
+        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
 
     def known(self, message_id: str) -> Message | None:
         """The live or archived message with this id; tells a repeated send from a new one."""
@@ -270,20 +279,25 @@ class Transaction(Protocol):
         """
 
     def replace(self, old: Message, new: Message) -> None:
-        """Put `new` where `old` is. `old` must be what this transaction read (same id, unchanged since).
+        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
+
+        `new` may have another id if nobody has that.
 
         Raises:
             LookupError: `old` is not live in the state of this transaction.
         """
 
     def archive(self, agent: str, message: Message) -> None:
-        """Append `message` to the history of `agent`; a no-op when its id is already there (idempotent)."""
+        """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
 
-    def is_archived(self, message_id: str) -> bool:
-        """Whether a provable archive copy with this id exists, this transaction's own included."""
+    def is_archived(self, message: Message) -> bool:
+        """Whether a provable archive copy of this message exists, this transaction's own included."""
 
     def remove(self, message: Message) -> None:
         """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
+
+    def merge_copies(self) -> Sequence[Message]:
+        """Keep one of every message that is there more than once; returns those that were."""
 
     def attach(self, data: bytes) -> str:
         """Store a large content beside the queue and return its reference, `attachments/<name>`."""

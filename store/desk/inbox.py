@@ -15,6 +15,7 @@ from store.clock import to_text
 from store.config import TeamConfig
 from store.desk.readers import refuse_unknown_reader
 from store.desk.seat import Receipt, Seat
+from store.desk.slices import slices, still
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message, Status
@@ -22,6 +23,7 @@ from store.names import check_name
 from store.protocol.reading import reading
 from store.schedule import MAX_LEASE, is_held
 from store.team import Problem, Snapshot, Team, Transaction
+from store.words import counted
 
 
 class Received(Struct, frozen=True):
@@ -129,17 +131,35 @@ def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None)
         refuse_unknown_reader(tx.config, agent, tx.everything)
         waiting = _take(tx, wanted, limit)
         rest = tx.everything() if tx.alone or not waiting else waiting
-        taken = [
-            _claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting
-        ]
-        ids = [message.message_id for message in taken]
-        if taken:
-            if tx.alone:
-                settle(tx, keep=ids)
-            tx.record(action, agent=agent, ids=ids)
+        parts = list(slices(waiting)) if tx.alone else [waiting]
+        taken = _hand_out(tx, wanted, parts[0], lease, ()) if parts else []
+    notices, damaged = list(tx.notices), tx.damaged
+    for part in parts[1:]:
+        try:
+            with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+                taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now), lease, taken)
+        except TeamError as error:
+            # What is read already must reach its reader, so the rest waits for the next receive.
+            what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
+            notices.append(Problem(error.code, "warning", seat.team.location, what, error.hint))
+            break
+        notices += tx.notices
     if not tx.alone:
-        _settle_later(seat, tx.config, ids if lease is None else [])
-    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(tx.notices), damaged=tx.damaged)
+        _settle_later(seat, tx.config, [] if lease else [message.message_id for message in taken])
+    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
+
+
+def _hand_out(
+    tx: Transaction, wanted: Wanted, waiting: Sequence[Message], lease: float | None, before: Sequence[Message]
+) -> list[Message]:
+    """What was handed out `before`, and one more slice of what waits, read or claimed."""
+    agent = wanted.agent
+    taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
+    if taken:
+        if tx.alone:
+            settle(tx, keep=[message.message_id for message in (*before, *taken)])
+        tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
+    return [*before, *taken]
 
 
 def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
@@ -164,14 +184,17 @@ def _settle_later(seat: Seat, config: TeamConfig, read: Sequence[str]) -> None:
         settle(tx, keep=read)
 
 
-def read_message(seat: Seat, *, agent: str, message_id: str) -> Receipt:
+def read_message(seat: Seat, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
     """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
+
+    Args:
+        seen: The message that was looked at, where others may have its id.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
     with seat.team.transaction(actor=agent, action="read", wait=seat.wait) as tx:
-        message = _addressed(tx, message_id, agent)
+        message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
         if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
             settle(tx, keep=[message_id])
@@ -190,11 +213,11 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
     with seat.team.claims(actor=seat.actor, action="ack", wait=seat.wait) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
-            message = _addressed(tx, message_id, seat.actor)
-            if _needs_acknowledgement(message, seat.actor, token):
-                message = mark_as_read(tx, message, seat.actor)
-                changed.append(message_id)
-            done.append(message)
+            for message in _addressed(tx, message_id, seat.actor):
+                if _needs_acknowledgement(message, seat.actor, token):
+                    message = mark_as_read(tx, message, seat.actor)
+                    changed.append(message_id)
+                done.append(message)
         if changed:
             if tx.alone:
                 settle(tx, keep=changed)
@@ -238,7 +261,7 @@ class Wanted(Struct, frozen=True):
         return tuple(sorted(pushed, key=lambda message: message.order))
 
     def _waits(self, message: Message, now: datetime) -> bool:
-        if message.is_pending_for(self.agent) or _lease_ended(message, self.agent, now):
+        if _is_waiting(message, self.agent, now):
             return True
         return self.delivered and message.is_delivered_to(self.agent)
 
@@ -249,6 +272,10 @@ class Wanted(Struct, frozen=True):
 def waiting_for(messages: Iterable[Message], agent: str, type: str | None, now: datetime) -> list[Message]:
     """Messages that `receive` would hand to `agent` now, in its order."""
     return Wanted(agent, type).among(messages, now)
+
+
+def _is_waiting(message: Message, agent: str, now: datetime) -> bool:
+    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
@@ -299,10 +326,13 @@ def _addressees(tx: Transaction, message: Message) -> list[str]:
     return [name for name in names if name != message.sender]
 
 
-def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
-    message = tx.known(message_id)
-    if message is not None and message.is_addressed_to(agent):
-        return message
+def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
+    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live."""
+    live = sorted(tx.named(message_id), key=lambda message: not _is_waiting(message, agent, tx.now))
+    known = live or [message for message in [tx.known(message_id)] if message is not None]
+    mine = [message for message in known if message.is_addressed_to(agent)]
+    if mine:
+        return mine
     raise TeamError(
         Code.INVALID_FIELD,
         f"no message {message_id} for {agent}",

@@ -196,7 +196,7 @@ class _Migration:
     def _drop_gone(self, live: set[str]) -> None:
         """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
         with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-            gone = [one for one in tx.everything() if one.message_id not in live and tx.is_archived(one.message_id)]
+            gone = [one for one in tx.everything() if one.message_id not in live and tx.is_archived(one)]
             for one in gone:
                 tx.remove(one)
             if gone:

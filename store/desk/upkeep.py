@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from store.config import TeamConfig
 from store.message import Message, Status
@@ -13,49 +12,9 @@ from store.protocol.answering import answers, withdraws
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.succession import superseders
-from store.team import Problem, Snapshot, Transaction
-
-if TYPE_CHECKING:
-    from store.desk.seat import Seat
+from store.team import Transaction
 
 _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
-
-
-def heal(seat: Seat) -> tuple[Problem, ...]:
-    """Enter the team once, as each write does: what was begun is finished, what others lost is put back.
-
-    So are settings that were in force and are lost.
-
-    Returns:
-        What was repaired.
-
-    Raises:
-        TeamError: As for `Team.transaction`.
-    """
-    restored = seat.team.restore_settings(actor=seat.actor, wait=seat.wait)
-    with seat.team.transaction(actor=seat.actor, action="heal", wait=seat.wait) as tx:
-        return (*((restored,) if restored is not None else ()), *tx.notices)
-
-
-def accept_settings(seat: Seat) -> tuple[Problem, ...]:
-    """Confirm settings that lost what was in force: from now on they hold as they are.
-
-    Returns:
-        What was done; nothing when they were in force already.
-
-    Raises:
-        TeamError: As for `Team.accept_settings`.
-    """
-    done = seat.team.accept_settings(actor=seat.actor, wait=seat.wait)
-    return (done,) if done is not None else ()
-
-
-def take_in_drops(seat: Seat, snapshot: Snapshot) -> Snapshot:
-    """The snapshot once what waits beside the queue was taken in; itself when nothing does."""
-    if not snapshot.dropped:
-        return snapshot
-    heal(seat)
-    return seat.team.snapshot()
 
 
 def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
@@ -77,7 +36,7 @@ def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     if not leaving:
         return 0
     stay = bound(tx.everything(), config=config, leaving=[one.message_id for one in leaving])
-    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one.message_id)]
+    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one)]
     for one in gone:
         tx.remove(one)
     if gone:

@@ -15,6 +15,7 @@ _POWER = f"{_CRASH}::test_a_power_cut_leaves_the_state_before_or_after_and_all_t
 _ERRORS = f"{_CRASH}::test_a_disk_error_at_any_step_is_reported_and_changes_nothing[ENOSPC-once-send]"
 _RECOVERY = "tests/crash/test_recovery.py"
 _STORE = "tests/store/test_yamlteam"
+_BULK = "tests/store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages"
 _CONTRACT = "tests/store/test_team_contract.py"
 
 
@@ -56,17 +57,17 @@ def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery, session
+    from store.backends.yamlteam import session
+    from store.backends.yamlteam.recovery import recover
 
-    def trusting(store: Any, released: Any, known: Any) -> None:
-        if known.stat is None or store.agreed is not None:
-            recovery.settle(store, released, known)
-            return
-        store.tip = store.ledger.tip()
-        store.generation = store.agreed = known
-        store.settled = True
+    def trusting(queue: Any) -> Any:
+        if queue.known.stat is None or queue.tip.line is not None:
+            return recover(queue)
+        queue.tip = queue.ledger.tip()
+        queue.generation = queue.known
+        return None
 
-    patch.setattr(session, "settle", trusting)
+    patch.setattr(session, "recover", trusting)
 
 
 def _lock(patch: pytest.MonkeyPatch) -> None:
@@ -85,26 +86,26 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
     from store.backends.yamlteam.disk import RealDisk
 
     stat = RealDisk.stat
-    check = Store._check_unchanged
+    check = LockedQueue._check_unchanged
 
-    def blind(self: Store) -> None:
+    def blind(self: LockedQueue) -> None:
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(
                 RealDisk,
                 "stat",
                 lambda disk, path: (
-                    _with_inode(stat(disk, self.layout.folder), self.held.ino)
+                    _with_inode(stat(disk, self.layout.folder), self.lock.ino)
                     if path == self.layout.lock
                     else stat(disk, path)
                 ),
             )
             check(self)
 
-    patch.setattr(Store, "_check_unchanged", blind)
+    patch.setattr(LockedQueue, "_check_unchanged", blind)
 
 
 def _with_inode(found: Any, ino: int) -> Any:
@@ -114,9 +115,9 @@ def _with_inode(found: Any, ino: int) -> Any:
 
 
 def _queue_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_check_unchanged", _nothing)
+    patch.setattr(LockedQueue, "_check_unchanged", _nothing)
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
@@ -134,7 +135,7 @@ def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
 def _healing(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_healing", _nothing)
+    patch.setattr(recovery, "_healing", _nothing)
 
 
 def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
@@ -190,19 +191,19 @@ def _undo(patch: pytest.MonkeyPatch) -> None:
 def _completion(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_is_unfinished", False)
+    patch.setattr(recovery, "is_unfinished", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_cut_archives", _nothing)
+    patch.setattr(recovery, "_cut_archives", _nothing)
 
 
 def _take_back(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_take_back", _nothing)
+    patch.setattr(LockedQueue, "_take_back", _nothing)
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
@@ -214,7 +215,7 @@ def _checksum(patch: pytest.MonkeyPatch) -> None:
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_set_aside_torn_line", _nothing)
+    patch.setattr(recovery, "_set_aside_torn_line", _nothing)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
@@ -267,6 +268,33 @@ def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam.transaction import YamlTransaction
 
     patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
+
+
+def _id_index(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
+
+
+def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.archives import Archives
+
+    patch.setattr(Archives, "expect", _nothing)
+
+
+def _copies_count_once(patch: pytest.MonkeyPatch) -> None:
+    from store import copies
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(copies, "is_copy", lambda message, other: message is other)
+    patch.setattr(queue_text, "distinct", lambda messages: messages)
+
+
+def _ways_out(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import drop, layout
+
+    for module in (drop, layout):
+        patch.setattr(module, "leads_out", lambda *_: False)
 
 
 def _stat_poll(patch: pytest.MonkeyPatch) -> None:
@@ -400,6 +428,18 @@ _ALL = (
         "archive before removal",
         _archive_before_removal,
         (f"{_STORE}_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it",),
+    ),
+    Mutant("index of many ids", _id_index, (f"{_BULK}[_deliver]",)),
+    Mutant("one search of archives for many ids", _one_search_of_archives, (f"{_BULK}[_deliver_and_clear]",)),
+    Mutant(
+        "copies count once",
+        _copies_count_once,
+        ("tests/store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change[yaml]",),
+    ),
+    Mutant(
+        "links that lead out of the team",
+        _ways_out,
+        ("tests/store/test_hostile_files.py::test_a_drop_folder_elsewhere_is_left_alone",),
     ),
     Mutant("looking beside events", _stat_poll, (f"{_STORE}_watch.py::test_lost_events_are_made_up_for_by_looking",)),
     Mutant("first answer wins", _first_answer, (_FIRST_ANSWER,)),

@@ -44,7 +44,7 @@ class Trail:
         self.tip = Tip()
 
     def write(self, *writes: dict[str, object], action: str = "send", at: str = AT, void: int = 0) -> None:
-        line = Line(self.tip.seq + 1, at, "ceo", action, writes=writes, void=void)
+        line = Line("ceo", action, seq=self.tip.seq + 1, at=at, writes=writes, void=void)
         self.tip = self.ledger.append(line, self.tip, mode=0o600)
 
     def fresh(self) -> RecordedFacts:
@@ -94,7 +94,7 @@ def test_a_line_that_was_declared_undone_is_forgotten(tmp_path: Path) -> None:
 def test_a_torn_end_is_read_once_it_is_whole(tmp_path: Path) -> None:
     trail = Trail(tmp_path)
     trail.write(plan(1))
-    line = Line(2, AT, "ceo", "approve", writes=(verdict(1),)).encode(trail.tip.digest)
+    line = Line("ceo", "approve", seq=2, at=AT, writes=(verdict(1),)).encode(trail.tip.digest)
     with trail.path.open("ab") as file:
         file.write(line[:-20])
     assert trail.known() == ["Q1"]

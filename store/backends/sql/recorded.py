@@ -61,11 +61,14 @@ class RecordedReader:
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
-    """Put back the words of live answers that somebody changed after they were recorded."""
+    """Put back the words of live answers that somebody changed after they were recorded.
+
+    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
+    """
     changed: list[str] = []
     for message in list(tx.everything()):
         written = recorded.message(message.message_id) if recorded.differs(message) else None
-        if written is None:
+        if written is None or len(tx.named(message.message_id)) > 1:
             continue
         tx.replace(message, reworded(message, written))
         changed.append(message.message_id)

@@ -184,7 +184,8 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            if not self._view.shape(connection).has_ours:
+            tables = self._view.shape(connection)
+            if tables.place or not tables.has_ours:  # an id that does not name one row cannot be kept from others
                 mode = Mode.WRITE
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
@@ -218,7 +219,7 @@ class SqlTeam(Team):
             action, facts = changes.records[0]
             changes.records[0] = (action, {**facts, "settings": on_record(tx.settings)})
         try:
-            writer = Writer(connection, tx.shape, entry=tx.entry)
+            writer = Writer(connection, tx)
             line = writer.write(changes, actor=actor, at=to_text(self.clock()))
             if tx.settings is not None:
                 write_pointer(connection, line, tx.settings, place)

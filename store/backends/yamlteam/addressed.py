@@ -14,6 +14,7 @@ from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
+from store.copies import distinct
 from store.message import ADDRESS_KEYS, Message, from_record
 from store.team import Addressed
 
@@ -117,20 +118,19 @@ def search(data: bytes, agent: str, *, damaged: int = 0) -> Addressed:
     if any(message is None for message in messages):
         return _read_all(text, agent)
     mine = tuple(message for message in messages if message is not None and message.is_addressed_to(agent))
-    return Addressed(mine, is_empty=False, damaged=damaged)
+    return Addressed(tuple(distinct(mine)), is_empty=False, damaged=damaged)
 
 
 def _read_all(text: QueueText, agent: str) -> Addressed:
-    messages = text.messages()
-    mine = tuple(message for message in messages if message.is_addressed_to(agent))
-    return Addressed(mine, is_empty=not messages, damaged=len(text.entries) - len(messages))
+    mine = tuple(message for message in text.distinct() if message.is_addressed_to(agent))
+    return Addressed(mine, is_empty=not text.messages(), damaged=text.damaged_count or 0)
 
 
 def _concerns(line: Line, agent: str, ids: set[str]) -> bool:
     """Whether a transaction may have changed what `agent`, whose live messages have these ids, finds in the queue."""
-    if any(message_id in ids or not ADDRESS_KEYS.isdisjoint(keys) for message_id, keys in line.changes):
+    if any(patch.handle[0] in ids or not ADDRESS_KEYS.isdisjoint(patch.keys) for patch in line.changes):
         return True
-    if not ids.isdisjoint(line.removed):
+    if not ids.isdisjoint(message_id for message_id, _ in (*line.removed, *line.merged)):
         return True
     return any(_is_for(record, agent) for record in (*line.writes, *line.noted))
 

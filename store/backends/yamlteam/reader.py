@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from store.backends.buffered import copy_problems
 from store.backends.yamlteam.beside import Beside
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark
@@ -77,7 +78,8 @@ class Reader:
             if generation is not None:
                 self.generation = generation
                 generation.text.settle(progress)
-                messages = generation.text.messages()
+                messages = generation.text.distinct()
+                problems += copy_problems(generation.text.messages())
                 found, damaged = self._damage(generation.text)
                 problems += found
             elif broken is not None:
