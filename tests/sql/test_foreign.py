@@ -206,8 +206,9 @@ def test_a_settings_file_beside_the_database_counts(tmp_path: Path, opened: Open
     snapshot = team.snapshot()
     assert snapshot.config.lead == "orchestrator"
     assert "BAD_CONFIG" in [one.code for one in snapshot.problems]
+    assert "line 2" in team.config().lost
     with pytest.raises(TeamError) as caught:
-        team.config()
+        opened(str(place)).config()
     assert caught.value.code is Code.STORE_UNREADABLE
 
 

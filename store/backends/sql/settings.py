@@ -115,7 +115,8 @@ class Settings:
             before = text or b""
         elif shape.has_ours and before is None:
             before = _text_on_record(connection, line, recorded) if recorded or not text else None
-        what = loss(text, before) if before is not None and (error is None or text is not None) else ""
+        known = before is not None and (error is None or text is not None)
+        what = loss(text, before or b"", is_read=error is None) if known else ""
         if not what and error is None:
             self._seen = text if text is not None else self._seen
             return ReadSettings(config, _warnings(config), text, place, text, recorded)

@@ -82,7 +82,7 @@ class SettingsFile:
         problem = Problem("BAD_CONFIG", "error", place, error.message, error.hint)
         before = self._in_force(text)
         if before is not None and before != text:
-            what = loss(text, before) if text is not None else ""
+            what = loss(text, before, is_read=False) if text is not None else ""
             told = loss_problem(place, what) if what else lost_to(problem)
             lost = self._lost(mark, text, before, told)
             if lost is not None:
