@@ -66,6 +66,14 @@ class Problem(Struct, frozen=True):
         return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
 
 
+def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
+    """What is wrong in the settings that stand in `source`, as findings with the line."""
+    return tuple(
+        Problem(one.code, one.severity, f"{source}:{one.line}" if one.line else source, one.message, one.hint)
+        for one in config.problems
+    )
+
+
 class LockHolder(Struct, frozen=True):
     """Who holds the write lock now, as far as the lock file tells.
 
@@ -258,6 +266,12 @@ class Transaction(Protocol):
 
     def push(self, agent: str, message: Message) -> None:
         """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
+
+    def settings(self) -> str:
+        """The text of the team's settings as this transaction leaves them; empty when there are none."""
+
+    def configure(self, text: str) -> None:
+        """Put `text` in the place of the team's settings."""
 
     def record(self, action: str, **facts: Any) -> None:
         """Describe this transaction for the audit trail; required before a commit that writes."""

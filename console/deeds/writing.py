@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from console.deeds.telling import count, listed, written
 from console.subject import Mode, Subject
+from store.config import TeamConfig
 from store.desk import mail, requests
 from store.desk.seat import Receipt
 from store.errors import Code, TeamError
@@ -35,7 +36,7 @@ def message(screen: MainScreen, subject: Subject) -> None:
         title,
         partial(_send, screen, quoted.message_id if quoted else None),
         names=partial(known_names, screen, subject),
-        kinds=_kinds(),
+        kinds=_kinds(screen),
         handoffs=_handoffs(screen),
         foresee=partial(_foresee, screen),
         words=partial(_words, screen),
@@ -120,11 +121,15 @@ def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Recei
     )
 
 
-def _kinds() -> Mapping[str, tuple[str, ...]]:
-    """What a human may write, each with the fields it needs (`REQUIREMENTS.md` B.1)."""
+def _kinds(screen: MainScreen) -> Mapping[str, tuple[str, ...]]:
+    """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
     from store.protocol.fields import REQUIRED
+    from store.protocol.registry import KINDS
+    from store.protocol.team_rules import required_fields
 
-    return {"message": (), **{kind: tuple(fields) for kind, fields in REQUIRED.items()}}
+    config = screen.view.snapshot.config if screen.view else TeamConfig()
+    names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
+    return {kind: tuple(dict.fromkeys((*REQUIRED.get(kind, ()), *required_fields(config, kind)))) for kind in names}
 
 
 def _handoffs(screen: MainScreen) -> tuple[Handoff, ...]:

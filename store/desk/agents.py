@@ -174,6 +174,9 @@ def trigger_course_correction(
 def _started(seat: Seat, request_id: str, agent_name: str | None, seen: str | None) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name."""
     config = seat.team.config()
+    if config.distrust:
+        hint = "The request stays open: let nobody else write the settings and their folder."
+        raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
     with _transaction(seat, "spawn") as tx:
         question = _question(tx, seat, request_id, seen, RequestKind.CREATE)

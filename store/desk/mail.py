@@ -12,6 +12,7 @@ from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.names import ALL, USER, nearest
 from store.protocol.fields import as_written, check_outgoing, default_recipients
+from store.protocol.team_rules import check_team_rules
 
 
 class Preview(Struct, frozen=True):
@@ -67,8 +68,11 @@ def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None 
 
 def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
-    warnings = check_outgoing(type=draft.type, to=draft.to, payload=draft.payload, priority=draft.priority)
-    warnings += draft.check(seat.team.config())
+    config = seat.team.config()
+    kind, to, payload = draft.type, draft.to, draft.payload
+    warnings = check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
+    warnings += check_team_rules(config, type=kind, sender=draft.sender, to=to, payload=payload)
+    warnings += draft.check(config)
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)

@@ -74,7 +74,7 @@ class Board:
     def _start(self, config: TeamConfig) -> None:
         self._config = config
         self._queue = Queue()
-        self._inboxes = Inboxes()
+        self._inboxes = Inboxes(config.ranks)
         self._deliveries = Deliveries()
         self._departures = Departures(config)
         self._attention = Attention(names_of(config, self._me))

@@ -8,11 +8,12 @@ from sqlalchemy import Connection, delete, insert, select
 
 from store.backends.sql.tables import SETTINGS, VERSION_KEY, Shape, check_version
 from store.config import TeamConfig
-from store.config_file import load, parse
+from store.config_file import load, parse, read_settings, stamp, with_trust
+from store.config_trust import whose
 from store.locations import CONFIG_NAME
 
 KEY = "settings"
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, ...]
 
 
 class Settings:
@@ -23,6 +24,7 @@ class Settings:
     """
 
     def __init__(self, root: Path | None) -> None:
+        self._root = root
         self._file = None if root is None else root.with_name(CONFIG_NAME)
         self._place = (Path() if root is None else root.parent) / str(SETTINGS.name)
         self._source: object = None
@@ -30,12 +32,17 @@ class Settings:
         self.number = 0
 
     def stamp(self) -> Stamp | None:
-        """Which version of the file beside the database is there, None for none."""
-        try:
-            found = self._file.stat() if self._file is not None else None
-        except OSError:
-            found = None
-        return None if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+        """Which version of the file beside the database is there, and whose the database is; None for neither."""
+        if self._file is None or self._root is None:
+            return None
+        return (*(stamp(self._file) or ()), *whose(self._root))
+
+    def text(self, connection: Connection, shape: Shape) -> str:
+        """The text of the settings now: of the table, else of the file, else empty."""
+        text = stored_settings(connection) if shape.has_ours else None
+        if text is None and self._file is not None:
+            return read_settings(self._file)
+        return text or ""
 
     def read(self, connection: Connection, shape: Shape) -> TeamConfig:
         """The settings now: of the table, else of the file, else defaults.
@@ -44,7 +51,7 @@ class Settings:
             TeamError: `STORE_UNREADABLE` naming table or file, line and key, or as for `stored_settings`.
         """
         text = stored_settings(connection) if shape.has_ours else None
-        source = self.stamp() if text is None else text
+        source = self.stamp(), text
         if source != self._source:
             self._source = None
             self._config = self._understand(text)
@@ -54,7 +61,8 @@ class Settings:
 
     def _understand(self, text: str | None) -> TeamConfig:
         if text is not None:
-            return parse(text.encode(), self._place)
+            config = parse(text.encode(), self._place)
+            return config if self._root is None else with_trust(config, self._root)
         return TeamConfig() if self._file is None else load(self._file)
 
 

@@ -131,7 +131,6 @@ class SqlTeam(Team):
             self._dialect.prepare(connection)
             self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
             shape = self._writable_shape(connection)
-            config = self._settings.read(connection, shape)
             tx = SqlTransaction(
                 connection,
                 self._dialect,
@@ -139,7 +138,7 @@ class SqlTeam(Team):
                 shape,
                 alone=mode is Mode.WRITE,
                 now=self.clock(),
-                config=config,
+                settings=self._settings,
             )
             yield tx
             self._finish(connection, tx, actor)

@@ -16,7 +16,7 @@ from store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_ta
 from store.clock import Clock, from_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
-from store.team import Condition, LockHolder, Problem, Snapshot
+from store.team import Condition, LockHolder, Problem, Snapshot, config_problems
 
 _ASK_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
@@ -113,8 +113,7 @@ class View:
                 raise
             problem = Problem("BAD_CONFIG", "error", self._dialect.location, error.message, error.hint)
             return self._config, (problem,)
-        warnings = self._config.warnings
-        return self._config, tuple(Problem("CONFIG_WARNING", "warning", "the settings", text) for text in warnings)
+        return self._config, config_problems(self._config, "settings")
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
         at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None

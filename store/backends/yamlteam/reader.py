@@ -21,9 +21,10 @@ from store.backends.yamlteam.layout import Layout
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.config_file import load as load_config
+from store.config_file import stamp as config_stamp
 from store.errors import TeamError
 from store.message import Message
-from store.team import Condition, LockHolder, Problem, Snapshot
+from store.team import Condition, LockHolder, Problem, Snapshot, config_problems
 
 if TYPE_CHECKING:
     from store.backends.yamlteam.losses import Loss, Losses
@@ -38,7 +39,7 @@ ASK_KERNEL_SECONDS = 5.0
 
 class _Settings(Struct, frozen=True):
     config: TeamConfig
-    mark: Mark | None
+    mark: tuple[int, ...] | None
     problems: tuple[Problem, ...] = ()
 
 
@@ -50,7 +51,7 @@ class _Broken(Struct, frozen=True):
 
 
 class Reader:
-    """Reads one team; safe to use from several threads. `generation` is shared with transactions."""
+    """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
 
     def __init__(self, disk: Disk, layout: Layout, clock: Clock) -> None:
         self._disk = disk
@@ -65,6 +66,7 @@ class Reader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
+        self.folder_seen = layout.folder_exists(disk)
         self.generation: Generation | None = None
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
@@ -130,27 +132,31 @@ class Reader:
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
-        mark = self._config_mark()
-        settings = self._settings
-        if settings is not None and settings.mark == mark and not settings.problems:
-            return settings.config
-        config = load_config(self._layout.config)
-        self._settings = _Settings(config, mark, _warnings(config))
-        return config
+        return self._current_settings().config
 
-    def _config_mark(self) -> Mark | None:
+    def _current_settings(self) -> _Settings:
+        """The settings, read again when they, their key or who may write them changed.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`: they are there and cannot be read at all.
+        """
+        known = self._settings
+        if known is None or known.mark != self._config_mark(known.config):
+            config = load_config(self._layout.config)
+            known = _Settings(config, self._config_mark(config), config_problems(config, str(self._layout.config)))
+            self._settings = known
+        return known
+
+    def _config_mark(self, config: TeamConfig) -> tuple[int, ...] | None:
         found = self._disk.stat(self._layout.config)
-        return found.mark if found else None
+        key = config_stamp(config.key_path) if config.key_path is not None else None
+        return (*found.mark, *(config_stamp(self._layout.config) or ()), *(key or ())) if found else None
 
     def _read_settings(self) -> _Settings:
         """The settings; while they cannot be read, the last good ones with the reason."""
         known = self._settings
         try:
-            mark = self._config_mark()
-            if known is None or known.mark != mark:
-                known = _Settings(config := load_config(self._layout.config), mark, _warnings(config))
-                self._settings = known
-            return known
+            return self._current_settings()
         except (TeamError, OSError) as error:
             last = known.config if known else TeamConfig()
             text = error.message if isinstance(error, TeamError) else f"{self._layout.config}: {error.strerror}"
@@ -201,11 +207,18 @@ class Reader:
         if generation is None:
             return Condition.UNREADABLE
         if generation.stat is None:
-            if self._layout.folder_exists(self._disk) and not self._existed():
+            if self._was_never_made():
                 return Condition.EMPTY
             problems.append(self._vanished_problem())
             return Condition.VANISHED
         return Condition.OK if messages or generation.text.entries else Condition.EMPTY
+
+    def _was_never_made(self) -> bool:
+        """Whether there is no queue because nobody wrote yet; the first write makes its folder beside the settings."""
+        if self._layout.folder_exists(self._disk):
+            self.folder_seen = True
+            return not self._existed()
+        return not self.folder_seen and self._disk.stat(self._layout.config) is not None
 
     def _existed(self) -> bool:
         """Whether anything beside it shows that there was a queue."""
@@ -259,9 +272,5 @@ class Reader:
         return self._losses.look(generation, self._ours, lock_text)
 
 
-def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
-    return tuple(Problem("CONFIG_WARNING", "warning", "messenger-config.yaml", text) for text in config.warnings)
-
-
-def _words(mark: Mark | None) -> str:
+def _words(mark: tuple[int, ...] | None) -> str:
     return "-".join(f"{one:x}" for one in mark) if mark else "none"

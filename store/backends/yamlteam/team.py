@@ -92,6 +92,7 @@ class YamlTeam(Team):
                 yield store
             finally:
                 self._reader.generation = store.generation
+                self._reader.folder_seen = True
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
