@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def add_members(seat: Seat, agents: Sequence[Agent]) -> MembersChanged:
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
         warnings = [] if config.declared else _now_strangers(tx, agents)
         for agent in agents:
-            _edit(tx, lambda text, agent=agent: add_member(text, agent), {agent.name: agent})
+            _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record("member_add", members=[_facts(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
@@ -80,7 +81,7 @@ def set_member(seat: Seat, name: str, fields: Mapping[str, Any]) -> MembersChang
         after = replace(before, **fields)
         if after != before:
             changes = {key: _written(key, value) for key, value in fields.items()}
-            _edit(tx, lambda text: change_member(text, name, changes), {name: after})
+            _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
             tx.record("member_set", member=_facts(after), before=_facts(before))
     return MembersChanged("member_set", tx.config.name, (after,), (), tuple(tx.notices))
 
@@ -98,7 +99,7 @@ def remove_members(seat: Seat, names: Sequence[str]) -> MembersChanged:
             if agent.name == tx.config.lead:
                 hint = "Make somebody else the lead in the settings first."
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
-            _edit(tx, lambda text, name=agent.name: remove_member(text, name), {agent.name: None})
+            _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
         tx.record("member_remove", members=[_facts(agent) for agent in gone])
         warnings = _left_behind(tx, names)
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))

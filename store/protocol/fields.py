@@ -97,7 +97,8 @@ def check_outgoing(
     """Refuse a message of `send` that would break its protocol; returns warnings.
 
     `type` is a kind whose door is `send`, one of the team's `own_kinds`, or `broadcast`: questions with an id made by
-    the desk, and verdicts, have doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message too.
+    the desk, and verdicts, have doors of their own. A plain message that carries `NAME: {json}` is checked as that
+    sprint message too.
 
     Raises:
         TeamError: `INVALID_TYPE` (with the nearest kind or the right door), `MISSING_RECIPIENT`, `MISSING_CONTENT`,

@@ -103,6 +103,8 @@ def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str
 
     with needing_packages(place):
         from store.backends.sql.locate import create_database
+    if "://" not in place:
+        _make_parents(Path(place).expanduser())
     made = create_database(place, new_text(team=name, lead=lead, agents=agents))
     team = open_team(place, read_only=True)
     team.close()
@@ -110,6 +112,15 @@ def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str
         text = f"{team.location} holds a team already; nothing was changed"
         raise TeamError(Code.NOT_PERMITTED, text, "Choose another database, or: team-console member add NAME")
     return team.location
+
+
+def _make_parents(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TeamError(
+            Code.STORE_FAILED, f"{error.filename}: {error.strerror}", "Choose a folder to write in."
+        ) from None
 
 
 def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
