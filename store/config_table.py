@@ -18,7 +18,7 @@ PRIORITIES = tuple(str(priority) for priority in Priority)
 class Form(StrEnum):
     """What a value must look like; the text is what the reference and a finding say."""
 
-    NAME = "a name of letters, digits, dots, dashes or underscores"
+    NAME = "a name"
     TEXT = "a text"
     WORD = "one of the words"
     FLAG = "true or false"
