@@ -20,6 +20,8 @@ from store.names import nearest
 
 PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
+_PROJECT_QUEUES = Path("_bmad-output/messenger")
+"""Where it keeps its queue (seed 000, requirement 2)."""
 _NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
 _PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
 _SUFFIXES = (".yaml", ".yml")
@@ -227,12 +229,14 @@ class _Builder:
 
     def _places(self) -> tuple[Path | None, Path | None]:
         root = root_of(self._path)
-        folder = self._place("queue_dir", root, root, None)
-        queue = self._place("queue_file", root, folder, None if folder is None else folder / "message-queue.yaml")
+        usual = root / _PROJECT_QUEUES if _is_project(self._path) else root
+        folder = self._place("queue_dir", root, usual, None)
+        named = None if folder is None else folder / "message-queue.yaml"
+        queue = self._place("queue_file", root, folder or usual, named)
         if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
-        archives = self._place("archive_dir", root, folder, None if queue is None else queue.parent / "archive")
+        archives = self._place("archive_dir", root, folder or usual, None if queue is None else queue.parent / "archive")
         beside = self._path.with_name("message-queue.yaml")
         if queue is not None and not _is_project(self._path) and queue != beside and beside.exists():
             self._refuse_place(
@@ -241,12 +245,12 @@ class _Builder:
             return None, None
         return queue, archives
 
-    def _place(self, key: str, root: Path, folder: Path | None, default: Path | None) -> Path | None:
+    def _place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
         """The path a setting names; None, with a finding, where it leads out of the project."""
         text = self._values.get(key)
         if text is None:
             return default
-        filled = text.replace("{project-root}", str(root)).replace("{queue_dir}", str(folder or root))
+        filled = text.replace("{project-root}", str(root)).replace("{queue_dir}", str(folder))
         if "{" in filled or "\0" in filled:
             self._refuse_place(key, f"{text!r} has a part in braces that nothing replaces", "Use {project-root}.")
             return default

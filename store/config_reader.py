@@ -61,7 +61,10 @@ class SettingsReader:
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
             part, lines = text[start:end], text.count("\n", 0, start)
             node, problem = self._compose(part)
-            if problem is not None:
+            if problem is not None:  # lines that belong to nothing may follow a setting of one line
+                node, problem = self._compose(part.partition("\n")[0])
+                node = node if _holds_value(node) else None
+            if problem is not None or node is None:
                 self._forget(part)
             elif getattr(node, "id", "") == "mapping":
                 yield node, lines
@@ -185,10 +188,13 @@ class SettingsReader:
         return entries
 
     def _complete(self, node: Any, settings: Sequence[Setting], values: Values, place: str) -> bool:
-        missing = next((one.key for one in settings if one.needed and one.key not in values), None)
-        if missing is not None:
-            self.wrong(node, f"{place} has no usable {missing!r}", f"Add {missing}.")
-        return missing is None
+        """Whether everything needed is there; what is there and wrong was told before."""
+        missing = [setting for setting in settings if setting.needed and setting.key not in values]
+        given = {key.value for key, _ in node.value if isinstance(key.value, str)}
+        for setting in missing:
+            if given.isdisjoint(setting.keys):
+                self.wrong(node, f"{place} has no {setting.key!r}", f"Add {setting.key}.")
+        return not missing
 
     def _values(self, node: Any, setting: Setting, place: str) -> dict[str, tuple[int, Any]] | None:
         """Name -> line and value."""
@@ -313,3 +319,8 @@ def _line(mark: Any) -> int:
 
 def _is_empty(node: Any) -> bool:
     return node.id == "scalar" and not node.style and node.value in ("", "~", "null")
+
+
+def _holds_value(node: Any) -> bool:
+    """Whether a node is a mapping whose first entry has a value."""
+    return getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1])

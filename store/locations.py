@@ -85,6 +85,8 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
     from store.config_file import places as configured_places
 
     flat = any((folder / name).is_file() for name in (QUEUE_NAME, CONFIG_NAME))
+    if flat and not (folder / CONFIG_NAME).is_file():  # a project may keep its queue in its root
+        flat = configured_places(folder / PROJECT_CONFIG)[0] != folder / QUEUE_NAME
     config_path = folder / (CONFIG_NAME if flat else PROJECT_CONFIG)
     configured, archives = configured_places(config_path)
     queue = configured or folder / (QUEUE_NAME if flat else PROJECT_QUEUE)
