@@ -139,7 +139,9 @@ def test_a_link_out_of_the_project_is_no_place_for_the_queue(office: CommandLine
 def test_a_required_field_is_required(office: CommandLine, field: str) -> None:
     payload = yaml.safe_load(HANDOFF)
     del payload[field]
-    refused = office("--as", "pm", "send", "--type", "handoff", "--to", "dev", "--payload", str(payload).replace("'", '"'))
+    refused = office(
+        "--as", "pm", "send", "--type", "handoff", "--to", "dev", "--payload", str(payload).replace("'", '"')
+    )
     assert (refused.status, f"payload.{field} is missing" in refused.err) == (1, True)
 
 

@@ -71,14 +71,18 @@ def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> N
     assert (config.name, config.lead, list(config.agents)) == ("crew", "ceo", ["ceo", "a1"])
 
 
-@pytest.mark.parametrize("value", ["{a: 1}", "[[]]", "12", "''", "null", "*x", "&a [*a]", "!!python/name:x 1", "2026-01-01"])
+@pytest.mark.parametrize(
+    "value", ["{a: 1}", "[[]]", "12", "''", "null", "*x", "&a [*a]", "!!python/name:x 1", "2026-01-01"]
+)
 @pytest.mark.parametrize("key", [key for setting in TABLE for key in setting.keys])
 def test_no_value_of_any_setting_keeps_the_team_from_being_read(key: str, value: str) -> None:
     read(f"{key}: {value}\nlanguage: zh\n")
 
 
 def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
-    config = read("agents:\n- name: a1\n  rolle: slave\n- name: ../x\n- {role: temp}\n- name: a1\n- name: a2\n  role: boss\n")
+    config = read(
+        "agents:\n- name: a1\n  rolle: slave\n- name: ../x\n- {role: temp}\n- name: a1\n- name: a2\n  role: boss\n"
+    )
     assert told(config) == [
         ("CONFIG_WARNING", 3),
         *(("BAD_CONFIG", line) for line in (4, 5, 6, 8)),
@@ -138,7 +142,9 @@ def test_every_setting_of_the_table_can_be_set() -> None:
             extra = ", name: ceo" if part == "0" and parts[-1] != "name" else ""
             extra += ", from: a, to: b" if part == "ROUTE" and parts[-1] not in ("from", "to") else ""
             extra += ", to: b" if part == "ROUTE" and parts[-1] == "from" else ", from: a" if parts[-1] == "to" else ""
-            text = f"[{{{text}{extra}}}]" if part == "0" else f"{{{text}{extra}}}" if part in ("KIND", "ROUTE") else text
+            text = (
+                f"[{{{text}{extra}}}]" if part == "0" else f"{{{text}{extra}}}" if part in ("KIND", "ROUTE") else text
+            )
             text = text if part == "0" else f"{part}: {text}" if text[0] in "[{" else f"{part}: {{{text}}}"
         config = read(text + "\n")
         unread = ("queue_file", "version", "agents")
