@@ -57,6 +57,15 @@ def _trusted(config: TeamConfig, trouble: ConfigProblem | None) -> TeamConfig:
     return replace(config, distrust=trouble.message, problems=(*config.problems, trouble))
 
 
+def with_last_good(config: TeamConfig, last: TeamConfig | None) -> TeamConfig:
+    """The settings, with lead and members as this process last understood them where they cannot be understood now."""
+    if last is None or not config.misread & {"lead", "agents"}:
+        return config
+    if "agents" in config.misread:
+        config = replace(config, agents=last.agents, declared=last.declared)
+    return replace(config, lead=last.lead) if "lead" in config.misread else config
+
+
 def stamp(path: Path) -> tuple[int, ...] | None:
     """Which version of the file is there, and who may write it; None for none."""
     try:
@@ -236,7 +245,9 @@ class _Builder:
         if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
-        archives = self._place("archive_dir", root, folder or usual, None if queue is None else queue.parent / "archive")
+        archives = self._place(
+            "archive_dir", root, folder or usual, None if queue is None else queue.parent / "archive"
+        )
         beside = self._path.with_name("message-queue.yaml")
         if queue is not None and not _is_project(self._path) and queue != beside and beside.exists():
             self._refuse_place(

@@ -37,7 +37,7 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},
         "overdue_seconds": overdue,
         "message_types": _kinds(config),
-        "priorities": dict(config.ranks),
+        "priorities": _priorities(config),
         "routing": {route.key: _route(route) for route in config.routes},
         "spawn": list(config.spawn),
     }
@@ -50,14 +50,19 @@ def _agent(agent: Agent) -> dict[str, Any]:
 
 
 def _kinds(config: TeamConfig) -> dict[str, Any]:
-    """Each kind that has a rule or a priority of its own in this team."""
+    """The rules for kinds of message, each with the priority of its kind."""
     kinds: dict[str, dict[str, Any]] = {}
     for name, rule in config.kinds.items():
         fields = {"description": rule.description, "required_fields": list(rule.required_fields)}
         kinds[name] = {key: value for key, value in fields.items() if value}
-    for name, priority in config.priorities.items():
-        kinds.setdefault(name, {})["priority"] = priority
+        if name in config.priorities:
+            kinds[name]["priority"] = config.priorities[name]
     return kinds
+
+
+def _priorities(config: TeamConfig) -> dict[str, Any]:
+    """The order of the priorities, and those of kinds that have no rule."""
+    return {**config.ranks, **{kind: word for kind, word in config.priorities.items() if kind not in config.kinds}}
 
 
 def _route(route: Route) -> dict[str, Any]:

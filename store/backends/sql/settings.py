@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from store.backends.sql.tables import SETTINGS, VERSION_KEY, Shape, check_version
 from store.config import TeamConfig
-from store.config_file import load, parse, read_settings, stamp, with_trust
+from store.config_file import load, parse, read_settings, stamp, with_last_good, with_trust
 from store.config_trust import whose
 from store.locations import CONFIG_NAME
 
@@ -54,7 +54,7 @@ class Settings:
         source = self.stamp(), text
         if source != self._source:
             self._source = None
-            self._config = self._understand(text)
+            self._config = with_last_good(self._understand(text), self._config if self.number else None)
             self._source = source
             self.number += 1
         return self._config

@@ -22,6 +22,7 @@ from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.config_file import load as load_config
 from store.config_file import stamp as config_stamp
+from store.config_file import with_last_good
 from store.errors import TeamError
 from store.message import Message
 from store.team import Condition, LockHolder, Problem, Snapshot, config_problems
@@ -142,7 +143,7 @@ class Reader:
         """
         known = self._settings
         if known is None or known.mark != self._config_mark(known.config):
-            config = load_config(self._layout.config)
+            config = with_last_good(load_config(self._layout.config), known.config if known else None)
             known = _Settings(config, self._config_mark(config), config_problems(config, str(self._layout.config)))
             self._settings = known
         return known
