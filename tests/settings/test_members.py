@@ -11,7 +11,7 @@ from store.backends.memory import MemoryTeam
 from store.config import Agent, TeamConfig
 from store.desk.members import add_members, set_member
 from store.desk.seat import Seat
-from store.errors import TeamError
+from store.errors import Code, TeamError
 from store.locations import open_team
 from tests.conftest import CommandLine
 
@@ -127,7 +127,7 @@ def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: 
     from store.backends.yamlteam import session
 
     def fails(store: object, work: object) -> None:
-        raise TeamError(session.Code.STORE_FAILED, "the disk is full")
+        raise TeamError(Code.STORE_FAILED, "the disk is full")
 
     monkeypatch.setattr(session, "_commit", fails)
     path = team.folder / "messenger-config.yaml"
