@@ -101,7 +101,7 @@ class TeamConfig(Struct, frozen=True):
         key: Team key for signatures, empty for none.
         key_trouble: Why the configured key cannot be used, empty when it can or there is none.
         distrust: Why no command in the settings may be run, empty when they may.
-        misread: Settings that are there and could not be understood, by key (`lead`, `agents`, ...).
+        misread: Settings that are there, or may be, and could not be understood, by key (`lead`, `agents`, ...).
         problems: What is wrong in the settings; it never keeps the team from being read or written.
     """
 

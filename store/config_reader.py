@@ -26,7 +26,8 @@ class SettingsReader:
 
     Attributes:
         problems: What is wrong, in the order it was met.
-        misread: Keys at the top that are there and could not be understood.
+        misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
+            also lead and members that were not found, because they may be in the part that is not.
         lines: Key at the top -> its line.
     """
 
@@ -36,6 +37,7 @@ class SettingsReader:
         self.lines: dict[str, int] = {}
         self._nodes = 0
         self._shift = 0
+        self._is_broken = False
 
     def read(self, text: str) -> Values:
         """The values in the text of a settings file."""
@@ -47,6 +49,8 @@ class SettingsReader:
                 continue
             for key, value in self.section(node, TABLE, "", more=HOISTED).items():
                 values.setdefault(key, value)
+        if self._is_broken:
+            self.misread |= {"lead", "agents"} - values.keys()
         return values
 
     def _documents(self, text: str) -> Iterator[tuple[Any, int]]:
@@ -88,6 +92,7 @@ class SettingsReader:
 
     def _broken(self, problem: tuple[int, str]) -> None:
         line, words = problem
+        self._is_broken = True
         hint = "Correct the YAML. Settings that can be told apart count all the same."
         self.problems.append(ConfigProblem("BAD_CONFIG", "error", line + 1, f"this is not YAML: {words}", hint))
 
