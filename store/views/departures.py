@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from store.config import TeamConfig
 from store.protocol.directions import direction_problems
 from store.protocol.entries import Entry
+from store.protocol.fields import REQUIRED
 from store.protocol.kinds import Family
 from store.protocol.signing import Seal, seal_of
+from store.protocol.team_rules import missing_fields
 from store.team import Problem
 from store.views.ordered import Ordered
 
@@ -87,6 +89,8 @@ class Departures:
     def unknown(self) -> Iterator[Problem]:
         """Kinds nobody here knows; their messages are shown and kept as they are."""
         for name, number in sorted(self._unknown.items()):
+            if name in self._config.kinds:
+                continue
             text = f"{number} messages are of a kind that is not known here; they are kept and shown as they are"
             yield Problem(
                 "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
@@ -128,6 +132,11 @@ def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     if message.recipients == (message.sender,):
         text = f"{message.sender} wrote to itself"
         yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
+    for name in missing_fields(config, message.type, message.payload):
+        if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
+            text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
+            hint = f"message_types.{message.type} in the team settings requires it; ask {message.sender} for it."
+            yield Problem("BODY_INVALID", "warning", place, text, hint)
     if not config.key:
         return
     seal = seal_of(message, config.key)

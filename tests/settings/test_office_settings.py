@@ -204,3 +204,15 @@ def test_a_project_may_keep_its_queue_in_its_root(office: CommandLine) -> None:
     assert (office.folder / "message-queue.yaml").is_file()
     status = office.ok("status", "--json").json
     assert (status["team"], status["messages"]) == ("inter-agent-messenger", {"pending": 1})
+
+
+def test_a_field_that_a_foreign_message_lacks_is_a_finding(office: CommandLine) -> None:
+    office.ok("--as", "pm", "send", "--type", "audit", "--to", "dev", "--payload", '{"scope": "all"}', "--id", "M-1")
+    assert office.ok("check", "--json").json["findings"] == []
+    queue = office.folder / "_bmad-output/messenger/message-queue.yaml"
+    queue.write_text(
+        queue.read_text()
+        + "- message_id: M-2\n  type: audit\n  from: pm\n  to: dev\n  status: pending\n  payload: {}\n"
+    )
+    findings = office("check", "--json").json["findings"]
+    assert ("BODY_INVALID", "M-2 payload.scope") in {(one["code"], one["place"]) for one in findings}
