@@ -54,7 +54,7 @@ class KindRule(Struct, frozen=True):
 
 
 class ConfigProblem(Struct, frozen=True):
-    """Something wrong in the settings; the rest of them counts all the same (decision D25).
+    """Something wrong in the settings; the rest of them counts all the same.
 
     Attributes:
         code: `CONFIG_WARNING` (unknown), `BAD_CONFIG` (wrong), `CONFIG_UNTRUSTED` or `BAD_KEY`.

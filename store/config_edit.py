@@ -22,7 +22,9 @@ def quoted(text: str) -> str:
     """A name as a YAML scalar that is read as a text."""
     plain = text[:1].isalpha() and text.lower() not in _PLAIN_WORDS and not text.endswith(":")
     return (
-        text if plain and all(one.isalnum() or one in "._-" for one in text) else json.dumps(text, ensure_ascii=False)
+        text
+        if plain and all(letter.isalnum() or letter in "._-" for letter in text)
+        else json.dumps(text, ensure_ascii=False)
     )
 
 
@@ -136,8 +138,10 @@ class _Editor:
         item = self._item(name)
         items = self.agents.value
         if self.agents.flow_style:
-            spans = [(one[0].start_mark.index, self._end(one[1])) for one in items] if item.key is not None else None
-            return self._drop_span(spans or [(one.start_mark.index, self._end(one)) for one in items], item.place)
+            spans = (
+                [(entry[0].start_mark.index, self._end(entry[1])) for entry in items] if item.key is not None else None
+            )
+            return self._drop_span(spans or [(entry.start_mark.index, self._end(entry)) for entry in items], item.place)
         start = item.key.start_mark.index if item.key is not None else self._dash(item.node)
         return self._drop_lines(start, self._end(item.node))
 
@@ -181,10 +185,10 @@ class _Editor:
         return self._insert_lines(end, [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
 
     def _drop_pair(self, node: Any, key: Any) -> str:
-        keys = [one[0] for one in node.value]
+        keys = [entry[0] for entry in node.value]
         place = keys.index(key)
         if node.flow_style:
-            return self._drop_span([(one[0].start_mark.index, self._end(one[1])) for one in node.value], place)
+            return self._drop_span([(entry[0].start_mark.index, self._end(entry[1])) for entry in node.value], place)
         if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
             return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
         return self._drop_lines(key.start_mark.index, self._end(node.value[place][1]))
@@ -288,11 +292,11 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{quoted(key)}: {_value(one)}" for key, one in value.items()) + "}"
-    return "[" + ", ".join(_value(one) for one in value) + "]"
+        return "{" + ", ".join(f"{quoted(key)}: {_value(inner)}" for key, inner in value.items()) + "}"
+    return "[" + ", ".join(_value(item) for item in value) + "]"
 
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _jsonable(one) for key, one in value.items()}
+        return {key: _jsonable(inner) for key, inner in value.items()}
     return list(value) if isinstance(value, (tuple, frozenset)) else value

@@ -69,10 +69,10 @@ def with_last_good(config: TeamConfig, last: TeamConfig | None) -> TeamConfig:
 def stamp(path: Path) -> tuple[int, ...] | None:
     """Which version of the file is there, and who may write it; None for none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, *whose(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns, *whose(path)
 
 
 def places(path: Path) -> tuple[Path | None, Path | None]:

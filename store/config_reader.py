@@ -129,7 +129,11 @@ class SettingsReader:
         value = self.value(node, setting, f"{place}{setting.key}")
         if value is not None and setting.key not in values:
             values[setting.key] = value
-        if not place and len(self.problems) > before and any(one.severity == "error" for one in self.problems[before:]):
+        if (
+            not place
+            and len(self.problems) > before
+            and any(problem.severity == "error" for problem in self.problems[before:])
+        ):
             self.misread.add(setting.key)
 
     def value(self, node: Any, setting: Setting, place: str) -> Any:

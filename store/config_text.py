@@ -26,13 +26,13 @@ def settings_text(config: TeamConfig) -> str:
 def _settings(config: TeamConfig) -> dict[str, Any]:
     default = TeamConfig()
     overdue = {key: value for key, value in config.overdue_seconds.items() if value != OVERDUE_SECONDS.get(key)}
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "team": config.name,
         "version": config.version,
         "description": config.description,
         "lead": config.lead,
         "language": config.language,
-        "agents": [_agent(one) for one in config.agents.values()] if config.declared else None,
+        "agents": [_agent(agent) for agent in config.agents.values()] if config.declared else None,
         "retention": {key: getattr(config, key) for key in _RETENTION if getattr(config, key) != getattr(default, key)},
         "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},
         "overdue_seconds": overdue,
@@ -41,7 +41,7 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "routing": {route.key: _route(route) for route in config.routes},
         "spawn": list(config.spawn),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in settings.items() if value}
 
 
 def _agent(agent: Agent) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _priorities(config: TeamConfig) -> dict[str, Any]:
 
 
 def _route(route: Route) -> dict[str, Any]:
-    found: dict[str, Any] = {"trigger": route.trigger, "from": route.sender, "to": route.recipient}
+    fields: dict[str, Any] = {"trigger": route.trigger, "from": route.sender, "to": route.recipient}
     if route.payload:
-        found["payload"] = list(route.payload)
-    return {key: value for key, value in found.items() if value}
+        fields["payload"] = list(route.payload)
+    return {key: value for key, value in fields.items() if value}

@@ -42,12 +42,12 @@ def _open_quietly(name: str, flags: int) -> int:
 
 def distrust(path: Path, status: os.stat_result, folders: Iterable[Path]) -> ConfigProblem | None:
     """Why no command in these settings may be run: somebody else can write what they say. None: they may be run."""
-    for place, found in ((path, status), *((folder, os.stat(folder)) for folder in folders)):
-        if _others_write(found):
+    for place, owned in ((path, status), *((folder, os.stat(folder)) for folder in folders)):
+        if _others_write(owned):
             text = f"{place} can be written by other users, so no command in the settings is run"
             return ConfigProblem("CONFIG_UNTRUSTED", "error", 0, text, f"chmod go-w {place}")
-        if found.st_uid not in (0, os.geteuid()):
-            text = f"{place} belongs to {_user(found.st_uid)}, so no command in the settings is run by you"
+        if owned.st_uid not in (0, os.geteuid()):
+            text = f"{place} belongs to {_user(owned.st_uid)}, so no command in the settings is run by you"
             hint = "Let the user who runs the router own the settings and their folder."
             return ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, hint)
     return None
@@ -110,8 +110,8 @@ def _is_own_group(status: os.stat_result) -> bool:
 
 def _shares(folder: Path, status: os.stat_result) -> bool:
     """Whether the file is for the group that may write its folder, and not for everybody."""
-    found = os.stat(folder)
-    return bool(found.st_mode & 0o020) and found.st_gid == status.st_gid and not found.st_mode & 0o002
+    shared = os.stat(folder)
+    return bool(shared.st_mode & 0o020) and shared.st_gid == status.st_gid and not shared.st_mode & 0o002
 
 
 def _user(uid: int) -> str:

@@ -188,7 +188,7 @@ def _now_strangers(tx: Transaction, agents: Sequence[Agent]) -> list[str]:
 
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
-    counts = {name: sum(one.is_pending_for(name) for one in tx.everything()) for name in names}
+    counts = {name: sum(message.is_pending_for(name) for message in tx.everything()) for name in names}
     return [
         f"{name} leaves {count} unread message{'s' * (count != 1)} behind" for name, count in counts.items() if count
     ]

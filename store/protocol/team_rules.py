@@ -48,7 +48,7 @@ def _handoff_warning(
     routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, recipient)]
     if type != "handoff" or not routes:
         return None
-    route = min(routes, key=lambda one: len(_lacks(one, payload)))
+    route = min(routes, key=lambda candidate: len(_lacks(candidate, payload)))
     lacks = _lacks(route, payload)
     return f"the handoff {route.key} usually carries {', '.join(lacks)}" if lacks else None
 
