@@ -123,9 +123,9 @@ def _send(screen: MainScreen, in_reply_to: str | None, letter: Written) -> Recei
 
 def _kinds(screen: MainScreen) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
+    from store.protocol.configured_kinds import required_fields
     from store.protocol.fields import REQUIRED
     from store.protocol.registry import KINDS
-    from store.protocol.team_rules import required_fields
 
     config = screen.view.snapshot.config if screen.view else TeamConfig()
     names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))

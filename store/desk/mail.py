@@ -11,8 +11,8 @@ from store.desk.draft import Draft, not_listening, resolve, write
 from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.names import ALL, USER, nearest
+from store.protocol.configured_kinds import check_configured
 from store.protocol.fields import as_written, check_outgoing, default_recipients
-from store.protocol.team_rules import check_team_rules
 
 
 class Preview(Struct, frozen=True):
@@ -71,7 +71,7 @@ def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     config = seat.team.config()
     kind, to, payload = draft.type, draft.to, draft.payload
     warnings = check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
-    warnings += check_team_rules(config, type=kind, sender=draft.sender, to=to, payload=payload)
+    warnings += check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
     warnings += draft.check(config)
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from store.config import TeamConfig
+from store.protocol.configured_kinds import missing_fields
 from store.protocol.directions import direction_problems
 from store.protocol.entries import Entry
 from store.protocol.fields import REQUIRED
 from store.protocol.kinds import Family
 from store.protocol.signing import Seal, seal_of
-from store.protocol.team_rules import missing_fields
 from store.team import Problem
 from store.views.ordered import Ordered
 

@@ -15,7 +15,7 @@ _ENVELOPE = frozenset(
 """Fields that every record we write has, so that settings may require them and nobody has to give them."""
 
 
-def check_team_rules(
+def check_configured(
     config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Mapping[str, Any]
 ) -> list[str]:
     """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
