@@ -42,10 +42,10 @@ def load(path: Path) -> TeamConfig:
     return _trusted(parse(data, path), distrust(path, status, _folders(path)))
 
 
-def with_trust(config: TeamConfig, database: Path) -> TeamConfig:
-    """Settings out of a database file, whose commands are run only when nobody else can write that file."""
+def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
+    """Settings out of the file or database `path`, whose commands are run only when nobody else can write it."""
     try:
-        return _trusted(config, distrust(database, os.stat(database), [database.parent]))
+        return _trusted(config, distrust(path, os.stat(path), _folders(path)))
     except OSError:
         return config
 
