@@ -73,7 +73,7 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     if not mark_read:
         snapshot = readable(seat.team.snapshot())
-        waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at)
+        waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at, snapshot.config)
         return _received(agent, waiting[:limit], bool(snapshot.messages))
     action = "claim" if lease else "receive"
     with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
@@ -92,12 +92,13 @@ def receive(
 def _take(tx: Transaction, agent: str, type: str | None, limit: int | None) -> list[Message]:
     """What waits for `agent`, kept from everybody else until the end of the transaction."""
     if tx.alone:
-        return waiting_for(tx.everything(), agent, type, tx.now)[:limit]
+        return waiting_for(tx.everything(), agent, type, tx.now, tx.config)[:limit]
     pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if type is None else None)
-    waiting = waiting_for(pending, agent, type, tx.now)
+    waiting = waiting_for(pending, agent, type, tx.now, tx.config)
     if limit is None or len(waiting) < limit:
         held = tx.select(recipient=agent, statuses=(Status.CLAIMED,))
-        waiting = sorted([*waiting, *waiting_for(held, agent, type, tx.now)], key=lambda one: one.order)
+        waiting += waiting_for(held, agent, type, tx.now, tx.config)
+        waiting.sort(key=lambda one: one.order_by(tx.config.ranks))
     return waiting[:limit]
 
 
@@ -162,7 +163,9 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
-def waiting_for(messages: Sequence[Message], agent: str, type: str | None, now: datetime) -> list[Message]:
+def waiting_for(
+    messages: Sequence[Message], agent: str, type: str | None, now: datetime, config: TeamConfig
+) -> list[Message]:
     """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count)."""
     found = [
         one
@@ -170,7 +173,7 @@ def waiting_for(messages: Sequence[Message], agent: str, type: str | None, now: 
         if (one.is_pending_for(agent) or _lease_ended(one, agent, now))
         and (type is None or type in (one.type, reading(one).name))
     ]
-    return sorted(found, key=lambda one: one.order)
+    return sorted(found, key=lambda one: one.order_by(config.ranks))
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:

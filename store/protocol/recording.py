@@ -1,4 +1,4 @@
-"""Facts for the record: which stored messages open, answer or take back a request, so that the audit trail keeps them."""
+"""Facts for the record: which messages open, answer or take back a request, so that the audit trail keeps them."""
 
 from __future__ import annotations
 

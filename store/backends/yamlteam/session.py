@@ -20,6 +20,7 @@ from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
 from store.backends.yamlteam.lock import held, not_writable
 from store.backends.yamlteam.recovery import settle, take_over
+from store.backends.yamlteam.settings_file import replaced_settings
 from store.backends.yamlteam.transaction import YamlTransaction
 from store.backends.yamlteam.work import Work, from_changes
 from store.clock import Clock, to_text
@@ -65,7 +66,10 @@ def transaction(store: Store, *, actor: str, config: Callable[[], TeamConfig]) -
         return
     if os.getpid() != owner:
         raise RuntimeError("a transaction must end in the process that began it")
-    _commit(store, from_changes(changes, actor=actor))
+    with replaced_settings(store.disk, store.layout, changes.settings):
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            store.settings = changes.settings.encode()
+        _commit(store, from_changes(changes, actor=actor))
 
 
 def _commit(store: Store, work: Work) -> None:

@@ -9,6 +9,7 @@ from store.backends.buffered import BufferedTransaction
 from store.backends.yamlteam.commit import Store
 from store.backends.yamlteam.layout import refuse_clash
 from store.config import TeamConfig
+from store.config_file import read_settings
 from store.message import Message
 from store.names import ALL, check_name, is_name
 
@@ -45,6 +46,9 @@ class YamlTransaction(BufferedTransaction):
 
     def archived_for(self, agent: str, message_id: str) -> bool:
         return self._store.archives.holds(agent, message_id)
+
+    def stored_settings(self) -> str:
+        return read_settings(self._store.layout.config)
 
     def archive(self, agent: str, message: Message) -> None:
         check_name(agent, field="agent")
