@@ -43,11 +43,13 @@ class ReproducibleSdist(sdist):
         """Write `base_name.tar.gz` from the folder `base_dir`, sorted by name."""
         target = Path(f"{base_name}.tar.gz")
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=EPOCH) as packed:
-            with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
-                for path in sorted(Path(base_dir).rglob("*")):
-                    if path.is_file():
-                        tar.add(path, filter=_plain)
+        with (
+            target.open("wb") as raw,
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=EPOCH) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            for path in sorted(path for path in Path(base_dir).rglob("*") if path.is_file()):
+                tar.add(path, filter=_plain)
         return str(target)
 
 

@@ -50,8 +50,6 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
 
     _refuse_broken_text(argv)
     name, rest = split(argv)
-    if name == "help":
-        name, rest = split([*rest, "--help"])
     if name is None and ("-h" in rest or "--help" in rest):
         out.say(overview())
         return 0
