@@ -1,1 +1,34 @@
-"""Messages, protocols, teams on disk or in SQL, every write action, every derived view. No screen."""
+"""Messages, protocols, teams on disk or in SQL, every write action, every derived view. No screen.
+
+For programs: `join_team` and what it gives, see `store.api`. Loaded when first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from store.api import AgentClient, Code, Message, Receipt, Received, Request, RequestRow, TeamError, join_team
+
+__all__ = [
+    "AgentClient",
+    "Code",
+    "Message",
+    "Receipt",
+    "Received",
+    "Request",
+    "RequestRow",
+    "TeamError",
+    "join_team",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.api"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -84,7 +84,7 @@ class Call:
         Raises:
             TeamError: `STORE_UNREADABLE`.
         """
-        from console.cli.looking import view_of_team
+        from store.views.looking import view_of_team
 
         snapshot = self.snapshot()
         return view_of_team(self.team, snapshot, me=self.looker(snapshot))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from store.attachments import attached_content
 from store.errors import TeamError
 from store.protocol.reading import Reading, reading
 from store.safe import safe_line, safe_text
@@ -39,17 +39,10 @@ def payload_summary(message: Message) -> str:
 
 def whole_content(team: Team, message: Message) -> str | None:
     """The content that was stored beside the queue because of its size; None when there is none to be had."""
-    place = message.payload.get("attachment")
-    reference = place.get("path") if isinstance(place, Mapping) else None
-    if not isinstance(reference, str):
-        return None
     try:
-        data = team.attachment(reference)
+        return attached_content(team, message)
     except TeamError:
         return None
-    if isinstance(place, Mapping) and place.get("sha256") not in (None, sha256(data).hexdigest()):
-        return None
-    return data.decode("utf-8", "replace")
 
 
 def summary_line(message: Message) -> str:

@@ -140,6 +140,11 @@ class RequestRow(Struct, frozen=True):
         return self.state in (RequestState.OPEN, RequestState.OVERDUE)
 
     @property
+    def is_approved(self) -> bool:
+        """Whether the answer that stands is a yes."""
+        return self.state is RequestState.APPROVED
+
+    @property
     def latency_seconds(self) -> float | None:
         """From question to standing answer."""
         if self.asked_at is None or self.answered_at is None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from console.cli.waiting import either
+from store.desk.waiting import either
 
 
 @pytest.mark.parametrize("steps", range(6))

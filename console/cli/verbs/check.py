@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from console.cli.call import Call
 from console.cli.findings import findings_of
-from console.cli.looking import view_of_team, watched
+from console.cli.looking import watched
 from console.cli.table import width
 from store.safe import safe_line
 from store.team import Problem
+from store.views.looking import view_of_team
 from store.views.truth import State, Truth, judge
 
 _ARCHIVED = 20_000

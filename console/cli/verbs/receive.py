@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from console.cli.arguments import complete_with
 from console.cli.call import Call
 from console.cli.message_text import payload_lines, summary_line, whole_content
@@ -17,13 +15,10 @@ from store.safe import safe_line
 
 if TYPE_CHECKING:
     from store.desk.inbox import Received
-    from store.desk.seat import Seat
     from store.message import Message
 
 NOTHING_CAME = 6
 """Exit status of a wait that ended without a message."""
-_PATIENCE = 0.5
-"""Seconds for which one try of a wait waits for the lock."""
 _NAMED = 5
 """How many delivered messages are named one by one."""
 
@@ -78,32 +73,11 @@ def _receive(call: Call) -> Received:
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.seat, **taking)
-    if not 0 <= options.wait <= 31_536_000:
+    from store.desk.waiting import LONGEST_WAIT, wait_for_messages
+
+    if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
-    return _wait(call, partial(receive, **taking))
-
-
-def _wait(call: Call, take: Callable[[Seat], Received]) -> Received:
-    """Try at once and after every change. A lock that is held is waited for as long as the wait lasts."""
-    from console.cli.waiting import TICK, until
-
-    seat = replace(call.seat, wait=_PATIENCE)
-    last: Received | None = None
-
-    def arrived() -> Received | None:
-        nonlocal last
-        try:
-            last = take(seat)
-        except TeamError as error:
-            if error.code is not Code.STORE_LOCKED:
-                raise
-            last = None
-        return last if last is not None and last.messages else None
-
-    def tick() -> float | None:
-        return TICK if last is None or last.may_change_by_itself else None
-
-    return until(call.team, arrived, timeout=call.options.wait, tick=tick) or last or take(seat)
+    return wait_for_messages(call.seat, partial(receive, **taking), timeout=options.wait)
 
 
 def _name_delivered(call: Call, received: Received) -> None:

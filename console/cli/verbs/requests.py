@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from console.cli.call import Call
-from console.cli.looking import ARCHIVED, view_of_team
 from console.cli.table import age, print_table
 from store.protocol.kinds import RequestKind
+from store.views.looking import ARCHIVED, view_of_team
 from store.views.rows import RequestRow, View
 
 

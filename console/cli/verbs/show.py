@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
-from console.cli.looking import ARCHIVED
 from console.cli.message_text import payload_lines, summary_line, whole_content
 from console.cli.table import age, age_since, print_table
 from store.errors import Code, TeamError
@@ -16,6 +15,7 @@ from store.protocol.reading import reading
 from store.safe import safe_line
 from store.views.board import view_of
 from store.views.history import past
+from store.views.looking import ARCHIVED
 from store.views.status import request_json
 from store.views.thread import Delivery, Thread, delivery_json, find_thread, versions_of
 

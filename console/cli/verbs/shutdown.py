@@ -97,7 +97,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
-    from console.cli.waiting import until
+    from store.desk.waiting import until
 
     request_id = receipt.request_id
     answer = until(call.team, lambda: find_answer(call, request_id, agent), timeout=timeout)

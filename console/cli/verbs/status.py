@@ -6,11 +6,12 @@ from argparse import ArgumentParser
 
 from console.cli.call import Call
 from console.cli.findings import findings_of
-from console.cli.looking import view_of_team, watched
+from console.cli.looking import watched
 from console.cli.table import age_since, print_table
 from console.cli.verbs.roster import print_roster
 from store.safe import safe_line
 from store.team import Snapshot
+from store.views.looking import view_of_team
 from store.views.rows import AttentionItem, View
 from store.views.status import status_json
 from store.views.truth import State, Truth, holder_words, judge

@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
-    from console.cli.waiting import until
+    from store.desk.waiting import until
 
     team = call.team
     last = watched(team)

@@ -8,6 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from msgspec.structs import replace
+
+from store.desk.inbox import Received
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
 from store.team import Team
 
 T = TypeVar("T")
@@ -15,6 +20,10 @@ Check = Callable[[], T | None]
 Tick = Callable[[], float | None]
 TICK = 1.0
 """Seconds after which what may change by itself is looked at again, as a lease that ends."""
+LONGEST_WAIT = 31_536_000.0
+"""Seconds of the longest wait for messages that can be asked for: a year."""
+_PATIENCE = 0.5
+"""Seconds for which one try of a wait waits for the lock."""
 _INTERRUPT = {signal.SIGINT}
 
 
@@ -25,12 +34,56 @@ def until(
 
     `check` may raise, which ends the wait. `tick` is asked after each call how many seconds later to call again all
     the same; None when nothing can come without a change.
+
+    Raises:
+        TeamError: `USAGE` in a thread whose event loop runs, which the wait would bring to a stop.
     """
+    _refuse_running_loop()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     try:
         return asyncio.run(_interruptible(team, check, timeout, tick))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def wait_for_messages(seat: Seat, take: Callable[[Seat], Received], *, timeout: float | None) -> Received:
+    """Take at once and after every change, until `take` hands out a message; the last empty result after `timeout`.
+
+    A lock that is held is waited for as long as the wait lasts: only the last try may raise `STORE_LOCKED`.
+
+    Args:
+        take: A `receive` of the inbox with everything but its seat filled in.
+        timeout: Seconds; None waits until a message comes.
+
+    Raises:
+        TeamError: What `take` raises, or as for `until`.
+    """
+    patient = replace(seat, wait=_PATIENCE)
+    last: Received | None = None
+
+    def arrived() -> Received | None:
+        nonlocal last
+        try:
+            last = take(patient)
+        except TeamError as error:
+            if error.code is not Code.STORE_LOCKED:
+                raise
+            last = None
+        return last if last is not None and last.messages else None
+
+    def tick() -> float | None:
+        return TICK if last is None or last.may_change_by_itself else None
+
+    return until(seat.team, arrived, timeout=timeout, tick=tick) or last or take(patient)
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    text = "a wait would stop the event loop that runs in this thread"
+    raise TeamError(Code.USAGE, text, "Wait in another thread: await asyncio.to_thread(agent.receive, wait=30)")
 
 
 async def _interruptible(team: Team, check: Check[T], seconds: float | None, tick: Tick) -> T | None:

@@ -1,0 +1,368 @@
+"""Python API for agents: join a team, send and receive, hand in a plan and wait, answer requests, look around.
+
+Every method is the verb of the command line with the same name: the same checks, the same single way to write,
+the same audit trail. A method that writes returns after the store has it durably. Names are agent names as in the
+team's settings, ids are texts, durations are seconds, moments are `datetime` in UTC.
+
+Whatever is refused or fails raises `TeamError`: `code` (a `Code`), `message` (what happened, with the place), `hint`
+(the next step, in the words of the command line) and `facts` (who answered, when, who holds the lock). Besides what
+the methods name, each that writes raises `STORE_LOCKED` when the lock was held for all of `lock_wait` seconds,
+`READ_ONLY`, `STORE_UNREADABLE`, and `STORE_FAILED` when writing failed, with the store as it was before.
+
+Methods block. In a program with an event loop call them in a thread: `await asyncio.to_thread(agent.receive, wait=30)`.
+Use an `AgentClient` from one thread at a time; any number of them, in threads or processes, can be on one team.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from store.attachments import attached_content
+from store.desk import inbox, mail, requests
+from store.desk.inbox import Received
+from store.desk.seat import Receipt, Seat
+from store.errors import Code, TeamError
+from store.locations import open_team
+from store.message import Message
+from store.names import check_name
+from store.protocol.reading import reading
+from store.team import Team
+from store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
+
+__all__ = [
+    "AgentClient",
+    "AgentState",
+    "Code",
+    "Message",
+    "Receipt",
+    "Received",
+    "Request",
+    "RequestRow",
+    "RequestState",
+    "RosterRow",
+    "TeamError",
+    "join_team",
+]
+
+
+def join_team(
+    location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
+) -> AgentClient:
+    """Open the team at `location` to act there as the agent `name`; nothing is written by it.
+
+    Args:
+        location: What `-t` takes: a folder, a database file or `postgresql://user@host/database`. None: the team
+            of `TEAM_CONSOLE_TEAM`, else of the nearest project above the current folder.
+        read_only: Open it so that nothing is ever locked, made or written; what writes raises `READ_ONLY`.
+        lock_wait: Seconds for which a write waits while somebody else holds the lock.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND`, `INVALID_NAME`.
+    """
+    check_name(name, field="name")
+    team = open_team(None if location is None else os.fspath(location), read_only=read_only)
+    return AgentClient(team, name, lock_wait=lock_wait)
+
+
+class AgentClient:
+    """An agent on a team; made by `join_team`. Leaving its `with` block, or `close`, releases the team.
+
+    Attributes:
+        name: Who acts; `from` of everything it sends.
+        location: The team, as `-t` takes it.
+    """
+
+    def __init__(self, team: Team, name: str, *, lock_wait: float = 10.0) -> None:
+        self.name = name
+        self.location = team.location
+        self._team = team
+        self._seat = Seat(team, name, lock_wait)
+
+    def __enter__(self) -> AgentClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
+        self._team.close()
+
+    def send(
+        self,
+        to: str | Sequence[str],
+        content: str | None = None,
+        *,
+        summary: str | None = None,
+        type: str = "message",
+        priority: str | None = None,
+        payload: Mapping[str, Any] | None = None,
+        message_id: str | None = None,
+        in_reply_to: str | None = None,
+    ) -> Receipt:
+        """Send a message, one delivery per recipient, all of them or none.
+
+        Args:
+            to: A name, several names, or `"all"` for every member but the sender.
+            summary: 5-10 words for the reader's list.
+            type: A kind of message; the README lists them with who may send them to whom.
+            priority: `critical`, `high`, `medium` or `low`; None takes that of the kind.
+            payload: Further fields of this kind, as JSON values.
+            message_id: Your own id. Sending the same again under it writes nothing (`Receipt.repeated`), so a send
+                whose result was never seen can be repeated safely.
+            in_reply_to: The id of the message this answers.
+
+        Raises:
+            TeamError: `AGENT_NOT_FOUND` (with the nearest name), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
+                `MISSING_SUMMARY`, `INVALID_TYPE`, `INVALID_FIELD`, `FORBIDDEN_FIELD`, `CONTENT_TOO_LARGE`,
+                `DUPLICATE_ID`, `NOT_PERMITTED`.
+        """
+        return mail.send(
+            self._seat,
+            to=to,
+            type=type,
+            content=content,
+            summary=summary,
+            priority=priority,
+            payload=payload,
+            message_id=message_id,
+            in_reply_to=in_reply_to,
+        )
+
+    def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
+        """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
+
+        Raises:
+            TeamError: As for `send`.
+        """
+        return mail.broadcast(self._seat, summary=summary, content=content, message_id=message_id)
+
+    def receive(
+        self,
+        *,
+        wait: float | None = None,
+        lease: float | None = None,
+        limit: int | None = None,
+        type: str | None = None,
+        delivered: bool = False,
+    ) -> Received:
+        """Take the own pending messages, most urgent first; each is handed out to exactly one caller.
+
+        `Received.messages` holds them, empty when there are none. They are archived and marked as read, so a
+        program that may die over its work takes them with a lease instead and acknowledges each when it is done.
+
+        Args:
+            wait: Seconds to wait for the first message, woken by the store; None looks once.
+            lease: Seconds to hold the messages until `acknowledge`; what is not acknowledged by then is handed out
+                again.
+            limit: At most so many, for several workers with one name.
+            type: Only this kind of message.
+            delivered: Take, too, what the router pushed and nobody acknowledged; else `Received.delivered` names it.
+
+        Raises:
+            TeamError: `AGENT_NOT_FOUND` when the team does not know this agent, `INVALID_FIELD` for a number out of
+                range, `USAGE` for a wait in a thread whose event loop runs.
+        """
+        take = partial(
+            inbox.receive, agent=self.name, type=type, lease=lease, limit=limit, delivered=delivered, mark_read=True
+        )
+        if wait is None:
+            return take(self._seat)
+        # asyncio costs 45 ms at the start, as much as the rest: only who waits pays it.
+        from store.desk.waiting import LONGEST_WAIT, wait_for_messages
+
+        if not 0 <= wait <= LONGEST_WAIT:
+            raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
+        return wait_for_messages(self._seat, take, timeout=wait)
+
+    def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
+        """What `receive` would hand out now; nothing is locked, marked or archived.
+
+        Raises:
+            TeamError: As for `receive`.
+        """
+        return inbox.receive(self._seat, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False)
+
+    def acknowledge(self, message: Message | str) -> Receipt:
+        """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
+
+        Args:
+            message: As `receive` returned it, which also proves that its lease is still this one; or its id.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` when the lease ended and the message was handed out again, or was never
+                received; `INVALID_FIELD` when there is no such message for this agent.
+        """
+        if isinstance(message, str):
+            return inbox.acknowledge(self._seat, ids=[message])
+        token = message.envelope("token")
+        return inbox.acknowledge(self._seat, ids=[message.message_id], token=token if isinstance(token, str) else None)
+
+    def content_of(self, message: Message) -> str:
+        """The whole content, read from its attachment where `Message.content` holds only the beginning (above 64 KB).
+
+        Raises:
+            TeamError: `INVALID_FIELD` when the attachment is missing or was altered.
+        """
+        attached = attached_content(self._team, message)
+        return message.content if attached is None else attached
+
+    def submit_plan(self, content: str, *, summary: str | None = None) -> Request:
+        """Hand in a plan to the lead, who approves or rejects it. A later plan supersedes an open one.
+
+        Args:
+            summary: 5-10 words; the first line of the plan when left out.
+
+        Raises:
+            TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for `send`.
+        """
+        return self._requested(requests.submit_plan(self._seat, content=content, summary=summary))
+
+    def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
+        """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for `send`.
+        """
+        return self._requested(requests.request_shutdown(self._seat, agent=agent, reason=reason))
+
+    def request(self, request_id: str) -> Request:
+        """A request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
+
+        Nothing is looked up yet; an id that no request has is refused by `Request.look` and `Request.wait`.
+        """
+        return Request(self._seat, request_id)
+
+    def approve(
+        self, request: str | Message | RequestRow, *, note: str | None = None, agent_name: str | None = None
+    ) -> Receipt:
+        """Say yes to an open request: a plan as the lead, a shutdown as the agent that was asked.
+
+        Args:
+            request: The message that asked, or its row: a request that was changed since is refused; or its id alone.
+            note: A word to whoever asked.
+            agent_name: For a creation: the name of the new agent.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (its facts say by whom and when: the first answer
+                stands), `NOT_PERMITTED`, and for a creation `INVALID_NAME`, `SPAWN_FAILED`.
+        """
+        request_id, seen = _as_seen(request)
+        return requests.approve(self._seat, request_id=request_id, note=note, agent_name=agent_name, seen=seen)
+
+    def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
+        """Say no to an open request, with the reason and what would be accepted instead.
+
+        Raises:
+            TeamError: `MISSING_REASON`, or as for `approve`.
+        """
+        request_id, seen = _as_seen(request)
+        return requests.reject(self._seat, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
+
+    def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
+        """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`; an empty answer would be a lie.
+        """
+        rows = self._view().requests
+        return tuple(row for row in rows if row.is_open) if only_open else rows
+
+    def roster(self) -> tuple[RosterRow, ...]:
+        """The agents: role, state as far as their messages tell, unread messages, when they were last seen.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`.
+        """
+        return self._view().roster
+
+    def status(self) -> dict[str, Any]:
+        """The object of `team-console status --json`: `condition`, `messages` by status, what `needs` this agent.
+
+        A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
+        """
+        from store.views.looking import view_of_team
+        from store.views.status import status_json
+
+        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
+
+    def _view(self) -> View:
+        # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
+        from store.views.looking import view_of_team
+
+        return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)
+
+    def _requested(self, receipt: Receipt) -> Request:
+        return Request(self._seat, receipt.request_id or receipt.messages[0].message_id, receipt)
+
+
+class Request:
+    """A request, usually one that this agent made: its id, what was written for it, and how it stands.
+
+    Attributes:
+        request_id: What an answer quotes. Keep it to wait again after a restart, with `AgentClient.request`.
+        receipt: What writing it did, with its warnings; None when it was not made here.
+    """
+
+    def __init__(self, seat: Seat, request_id: str, receipt: Receipt | None = None) -> None:
+        self.request_id = request_id
+        self.receipt = receipt
+        self._seat = seat
+
+    def look(self) -> RequestRow:
+        """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
+        """
+        from store.views.requests.following import RequestFollower
+
+        return RequestFollower(self._seat.team, self.request_id, me=self._seat.actor).look()
+
+    def wait(self, timeout: float | None = None) -> RequestRow | None:
+        """Wait until the request is not open any more, woken by the store; None when that took too long.
+
+        It ends with the first valid answer (`is_approved`, `reason`, `answered_by`), or when the request was
+        superseded by a later one or withdrawn (`state`). An answer to this agent is marked as read, as it would be
+        by `receive`; unless the team was opened read-only.
+
+        Args:
+            timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+        """
+        from store.desk.waiting import until
+        from store.views.requests.following import RequestFollower
+
+        follower = RequestFollower(self._seat.team, self.request_id, me=self._seat.actor)
+
+        def settled() -> RequestRow | None:
+            row = follower.look()
+            return None if row.is_open else row
+
+        row = until(self._seat.team, settled, timeout=timeout, tick=lambda: None)
+        if row is not None and row.verdict is not None:
+            self._mark_as_read(row.verdict.message_id)
+        return row
+
+    def _mark_as_read(self, message_id: str) -> None:
+        team, reader = self._seat.team, self._seat.actor
+        if team.read_only:
+            return
+        live = (message for message in team.snapshot().messages if message.message_id == message_id)
+        if any(message.is_unread_by(reader) for message in live):
+            inbox.read_message(self._seat, agent=reader, message_id=message_id)
+
+
+def _as_seen(request: str | Message | RequestRow) -> tuple[str, str | None]:
+    """The id of the request and, where it was looked at, the fingerprint of what was seen."""
+    if isinstance(request, str):
+        return request, None
+    if isinstance(request, RequestRow):
+        return request.request_id, requests.fingerprint(request.question)
+    return reading(request).request_id or request.message_id, requests.fingerprint(request)

@@ -1,0 +1,27 @@
+"""Attachment of a message: a content so large that it is stored beside the queue (requirement 108)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from store.errors import Code, TeamError
+from store.message import Message
+from store.team import Team
+
+
+def attached_content(team: Team, message: Message) -> str | None:
+    """The content stored beside the queue, of which the message holds only the beginning; None when it holds all.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.
+    """
+    place = message.payload.get("attachment")
+    reference = place.get("path") if isinstance(place, Mapping) else None
+    if not isinstance(place, Mapping) or not isinstance(reference, str):
+        return None
+    data = team.attachment(reference)
+    if place.get("sha256") not in (None, sha256(data).hexdigest()):
+        text = f"{message.message_id}: {reference} is not the content that was attached"
+        raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,23 @@
+"""View of a team as it is now, with as much of the archive as a question needs."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from store.team import Snapshot, Team
+from store.views.board import view_of
+from store.views.history import past, unseen
+from store.views.rows import View
+
+ARCHIVED = 2_000
+"""How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""
+
+
+def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED, thorough: bool = False) -> View:
+    """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
+    is enough for what waits. A `thorough` look has a finding when it did not reach back to the beginning.
+    """
+    known = past(team, limit=archived)
+    rest = (unseen(known),) if thorough and known.more else ()
+    seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
+    return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

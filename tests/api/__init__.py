@@ -1,0 +1,1 @@
+"""The Python API, used as a program would use it."""

@@ -1,0 +1,144 @@
+"""Messages sent and received from Python: what one client writes another takes, once, and a lease brings it back."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from store.api import AgentClient, Code, TeamError, join_team
+from store.locations import open_team
+from tests.api.conftest import Join
+from tests.conftest import CommandLine
+from tests.store.contract import FakeClock
+
+PATIENCE = 60.0
+SUMMARY = "State of the export job please"
+
+
+def test_what_is_sent_is_received_once_and_answered(join: Join) -> None:
+    lead, agent = join("ceo"), join("task-manager")
+    receipt = lead.send("task-manager", "Is it done?", summary=SUMMARY, priority="high")
+    (message,) = agent.receive().messages
+    assert (message.message_id, message.content) == (receipt.messages[0].message_id, "Is it done?")
+    agent.send(message.sender, "It is.", summary="The export job has ended well", in_reply_to=message.message_id)
+    assert agent.receive().messages == ()
+    assert [reply.payload["in_reply_to"] for reply in lead.receive().messages] == [message.message_id]
+
+
+def test_a_repeated_send_under_its_own_id_writes_nothing(join: Join) -> None:
+    lead = join("ceo")
+    first, second = (lead.send("task-manager", "?", summary=SUMMARY, message_id="nightly-1") for _ in range(2))
+    assert (first.repeated, second.repeated) == (False, True)
+    assert len(join("task-manager").receive().messages) == 1
+
+
+def test_a_broadcast_reaches_everybody_else(join: Join) -> None:
+    receipt = join("ceo").broadcast("Only fixes.", summary="Code freeze starts at four today")
+    names = {message.recipients[0] for message in receipt.messages}
+    assert {"task-manager", "file-manager"} <= names
+    assert "ceo" not in names
+
+
+def test_a_look_takes_nothing(join: Join) -> None:
+    join("ceo").send("task-manager", "?", summary=SUMMARY)
+    agent = join("task-manager", read_only=True)
+    assert [message.content for message in agent.peek().messages] == ["?"]
+    with pytest.raises(TeamError) as refused:
+        agent.receive()
+    assert refused.value.code is Code.READ_ONLY
+    assert len(join("task-manager").receive().messages) == 1
+
+
+def test_a_leased_message_is_held_until_it_is_acknowledged(join: Join) -> None:
+    join("ceo").send("task-manager", "?", summary=SUMMARY)
+    agent = join("task-manager")
+    (message,) = agent.receive(lease=3600).messages
+    assert agent.receive().messages == ()
+    assert agent.acknowledge(message).messages[0].status == "read"
+    assert agent.acknowledge(message.message_id).repeated
+
+
+def test_a_lease_that_ended_cannot_be_acknowledged_with_the_old_message(team: CommandLine) -> None:
+    clock = FakeClock()
+    with AgentClient(open_team(str(team.folder), clock=clock), "task-manager") as agent:
+        with AgentClient(open_team(str(team.folder), clock=clock), "ceo") as lead:
+            lead.send("task-manager", "?", summary=SUMMARY)
+        (first,) = agent.receive(lease=60).messages
+        clock.advance(61)
+        (second,) = agent.receive(lease=60).messages
+        with pytest.raises(TeamError) as refused:
+            agent.acknowledge(first)
+        assert refused.value.code is Code.NOT_PERMITTED
+        assert agent.acknowledge(second).messages[0].status == "read"
+
+
+def test_a_wait_ends_with_the_message_that_another_writes(join: Join, aside: ThreadPoolExecutor) -> None:
+    waiting = aside.submit(join("task-manager").receive, wait=PATIENCE)
+    join("ceo").send("task-manager", "?", summary=SUMMARY)
+    assert [message.content for message in waiting.result(PATIENCE).messages] == ["?"]
+
+
+def test_a_wait_without_a_message_ends_empty(join: Join) -> None:
+    assert join("task-manager").receive(wait=0).messages == ()
+
+
+@pytest.mark.parametrize("wait", [-1.0, float("nan"), 1e12])
+def test_a_wait_that_is_no_number_of_seconds_is_refused(team: CommandLine, wait: float) -> None:
+    with join_team(team.folder, "task-manager") as agent, pytest.raises(TeamError) as refused:
+        agent.receive(wait=wait)
+    assert refused.value.code is Code.INVALID_FIELD
+
+
+def test_an_event_loop_is_not_stopped_by_a_wait(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent:
+
+        async def waits_here() -> None:
+            agent.receive(wait=1)
+
+        with pytest.raises(TeamError, match="event loop") as refused:
+            asyncio.run(waits_here())
+        assert refused.value.code is Code.USAGE
+        assert "to_thread" in refused.value.hint
+
+
+def test_an_event_loop_waits_in_a_thread(join: Join) -> None:
+    agent, lead = join("task-manager"), join("ceo")
+
+    async def talk() -> list[str]:
+        waiting = asyncio.create_task(asyncio.to_thread(agent.receive, wait=PATIENCE))
+        await asyncio.to_thread(lead.send, "task-manager", "?", summary=SUMMARY)
+        return [message.content for message in (await waiting).messages]
+
+    assert asyncio.run(talk()) == ["?"]
+
+
+def test_a_large_content_is_whole_and_an_altered_one_is_refused(team: CommandLine) -> None:
+    text = "line of a long report\n" * 6000
+    with join_team(team.folder, "ceo") as lead, join_team(team.folder, "task-manager") as agent:
+        lead.send("task-manager", text, summary="Report of all exports of February")
+        (message,) = agent.receive().messages
+        assert len(message.content) < len(text)
+        assert agent.content_of(message) == text
+        attachment = team.folder / message.payload["attachment"]["path"]
+        attachment.write_text("something else", encoding="utf-8")
+        with pytest.raises(TeamError) as refused:
+            agent.content_of(message)
+    assert refused.value.code is Code.INVALID_FIELD
+
+
+def test_a_name_nearly_right_is_refused_with_the_right_one(team: CommandLine) -> None:
+    with join_team(team.folder, "ceo") as lead, pytest.raises(TeamError) as refused:
+        lead.send("task-manger", "?", summary=SUMMARY)
+    assert refused.value.code is Code.AGENT_NOT_FOUND
+    assert "task-manager" in refused.value.hint
+
+
+def test_joining_names_what_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(TeamError) as missing:
+        join_team(tmp_path, "ceo")
+    with pytest.raises(TeamError) as hostile:
+        join_team(tmp_path, "../ceo")
+    assert (missing.value.code, hostile.value.code) == (Code.TEAM_NOT_FOUND, Code.INVALID_NAME)

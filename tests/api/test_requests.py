@@ -1,0 +1,158 @@
+"""Requests from Python: handed in, waited for, answered once, found again after a restart."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
+from store.backends.memory import MemoryTeam
+from store.config import TeamConfig
+from store.desk.clearing import clear
+from store.desk.seat import Seat
+from store.views.requests.following import RequestFollower
+from tests.api.conftest import Join
+from tests.conftest import CommandLine
+from tests.store.contract import FakeClock
+
+PATIENCE = 60.0
+PLAN = "1. Split loader and renderer"
+
+
+def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: ThreadPoolExecutor) -> None:
+    agent, lead = join("task-manager"), join("ceo")
+
+    def lead_answers() -> Receipt:
+        (question,) = lead.receive(wait=PATIENCE, type="plan_approval_request").messages
+        return lead.approve(question, note="Go ahead")
+
+    answering = aside.submit(lead_answers)
+    answer = agent.submit_plan(PLAN).wait(timeout=PATIENCE)
+    assert answer is not None
+    assert (answer.is_approved, answer.reason, answer.answered_by) == (True, "Go ahead", "ceo")
+    assert answering.result(PATIENCE).request_id == answer.request_id
+
+
+def test_an_answer_that_was_waited_for_is_not_received_once_more(join: Join) -> None:
+    agent = join("task-manager")
+    plan = agent.submit_plan(PLAN)
+    join("ceo").reject(plan.request_id, reason="No word on error handling", suggest="Add a step for it")
+    answer = plan.wait(timeout=PATIENCE)
+    assert answer is not None
+    assert (answer.state, answer.is_approved) == (RequestState.REJECTED, False)
+    assert "No word on error handling" in answer.reason
+    assert agent.receive().messages == ()
+
+
+def test_an_answer_that_was_looked_at_is_still_to_be_received(join: Join) -> None:
+    agent = join("task-manager")
+    plan = agent.submit_plan(PLAN)
+    join("ceo").approve(plan.request_id)
+    assert plan.look().is_approved
+    watcher = join("task-manager", read_only=True)
+    seen = watcher.request(plan.request_id).wait(timeout=0)
+    assert seen is not None
+    assert seen.is_approved
+    assert [message.type for message in agent.receive().messages] == ["plan_approval_response"]
+
+
+def test_a_wait_that_is_over_leaves_the_request_open(join: Join) -> None:
+    plan = join("task-manager").submit_plan(PLAN)
+    assert plan.wait(timeout=0) is None
+    assert plan.look().is_open
+    assert [row.request_id for row in join("ceo").requests(only_open=True)] == [plan.request_id]
+
+
+def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:
+    agent = join("task-manager")
+    first, second = agent.submit_plan(PLAN), agent.submit_plan("1. Another way")
+    row = first.wait(timeout=PATIENCE)
+    assert row is not None
+    assert (row.state, row.superseded_by, row.verdict) == (RequestState.SUPERSEDED, second.request_id, None)
+
+
+def test_an_answer_is_found_after_a_restart_when_everything_is_archived(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent:
+        request_id = agent.submit_plan(PLAN).request_id
+    team.ok("approve", request_id, "--note", "Go ahead")
+    team.ok("receive", "--agent", "task-manager")
+    team.ok("clear", "--older-than-days", "0")
+    with join_team(team.folder, "task-manager") as agent:
+        assert agent.status()["messages"].get("read", 0) == 0
+        answer = agent.request(request_id).wait(timeout=PATIENCE)
+    assert answer is not None
+    assert (answer.is_approved, answer.reason) == (True, "Go ahead")
+
+
+def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> None:
+    """In a store without an audit trail of requests, where only the archive can tell."""
+    clock = FakeClock()
+    team = MemoryTeam(config=TeamConfig(name="sprint-42", lead="ceo"), clock=clock)
+    lead, agent = AgentClient(team, "ceo"), AgentClient(team, "task-manager")
+    plan = agent.submit_plan(PLAN)
+    follower = RequestFollower(team, plan.request_id, me="task-manager")
+    assert follower.look().is_open
+    lead.approve(plan.request_id)
+    assert len(agent.receive().messages) == 1
+    clock.advance(60)
+    assert clear(Seat(team, "ceo"), older_than_days=0).deleted == 2
+    assert follower.look().is_approved
+
+
+def test_a_shutdown_is_refused_then_agreed_to(join: Join) -> None:
+    lead, agent = join("ceo"), join("file-manager")
+    first = lead.request_shutdown("file-manager", reason="All exports are done")
+    (order,) = agent.receive(type="shutdown_request").messages
+    agent.reject(order, reason="One export still runs")
+    refusal = first.wait(timeout=PATIENCE)
+    assert refusal is not None
+    assert (refusal.state, refusal.reason) == (RequestState.REJECTED, "One export still runs")
+    second = lead.request_shutdown("file-manager")
+    agent.approve(second.request_id)
+    agreement = second.wait(timeout=PATIENCE)
+    assert agreement is not None
+    assert agreement.is_approved
+    states = {row.name: str(row.state) for row in lead.roster()}
+    assert states["file-manager"] in ("stopping", "stopped")
+
+
+def test_the_second_answer_is_told_who_gave_the_first(join: Join) -> None:
+    lead = join("ceo")
+    plan = join("task-manager").submit_plan(PLAN)
+    (row,) = lead.requests(only_open=True)
+    lead.approve(row)
+    with pytest.raises(TeamError) as refused:
+        lead.reject(plan.request_id, reason="No")
+    assert refused.value.code is Code.ALREADY_ANSWERED
+    assert refused.value.facts["answered_by"] == "ceo"
+
+
+def test_a_question_that_was_changed_since_it_was_seen_is_not_answered(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent, join_team(team.folder, "ceo") as lead:
+        agent.submit_plan(PLAN)
+        (question,) = lead.peek().messages
+        queue = team.folder / "message-queue.yaml"
+        text = queue.read_text(encoding="utf-8")
+        assert "Split" in text
+        queue.write_text(text.replace("Split", "Delete"), encoding="utf-8")
+        with pytest.raises(TeamError) as refused:
+            lead.approve(question)
+    assert refused.value.code is Code.INVALID_REQUEST_ID
+
+
+def test_an_id_that_no_request_has_is_refused_at_once(join: Join) -> None:
+    with pytest.raises(TeamError) as refused:
+        join("task-manager").request("plan_approval-1@nobody").wait(timeout=PATIENCE)
+    assert refused.value.code is Code.INVALID_REQUEST_ID
+
+
+def test_a_queue_that_cannot_be_read_ends_a_wait_and_is_a_status(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent:
+        plan = agent.submit_plan(PLAN)
+        (team.folder / "message-queue.yaml").write_bytes(b"\x00\xff\xfe no yaml")
+        with pytest.raises(TeamError) as unreadable:
+            plan.wait(timeout=PATIENCE)
+        status = agent.status()
+    assert unreadable.value.code is Code.STORE_UNREADABLE
+    assert (status["condition"], status["messages"]) == ("unreadable", None)

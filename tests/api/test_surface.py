@@ -1,0 +1,43 @@
+"""What programs import: light until it is used, complete, and without a screen."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import store
+import store.api as api
+from tests.test_architecture import HEAVY, SCREEN, is_within, loaded_by
+
+
+def test_importing_the_package_loads_nothing_of_it(tmp_path: Path) -> None:
+    loaded = loaded_by("import store", tmp_path)
+    assert "store" in loaded
+    assert not {name for name in loaded if name.startswith(("store.", "msgspec", "yaml"))}
+
+
+def test_importing_the_api_loads_no_screen_and_nothing_heavy(tmp_path: Path) -> None:
+    loaded = loaded_by("from store import join_team", tmp_path)
+    assert "store.api" in loaded
+    assert not {name for name in loaded if is_within(name, SCREEN | HEAVY)}
+
+
+def test_the_package_hands_out_what_the_api_offers() -> None:
+    assert set(store.__all__) <= set(api.__all__) & set(dir(store))
+    for name in store.__all__:
+        assert getattr(store, name) is getattr(api, name)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="leave_team"):
+        getattr(store, "leave_team")  # noqa: B009
+
+
+@pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.getmodule(getattr(api, name)) is api])
+def test_everything_public_says_what_it_does(name: str) -> None:
+    value = getattr(api, name)
+    members = [value] if inspect.isfunction(value) else [value, *vars(value).values()]
+    public = [member for member in members if inspect.isclass(member) or inspect.isfunction(member)]
+    assert [member for member in public if not member.__name__.startswith("_") and not member.__doc__] == []
