@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -34,7 +35,7 @@ class Agent(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True):
-    """A standard handoff offered when composing (`REQUIREMENTS.md` B.2)."""
+    """A standard handoff offered when composing, and checked when it is sent (`REQUIREMENTS.md` B.2)."""
 
     key: str
     trigger: str
@@ -43,11 +44,47 @@ class Route(Struct, frozen=True):
     payload: tuple[str, ...] = ()
 
 
+class KindRule(Struct, frozen=True):
+    """What the team's settings say about a kind of message (`message_types`).
+
+    Attributes:
+        required_fields: Fields a message of this kind must carry, in its envelope or its payload.
+    """
+
+    name: str
+    description: str = ""
+    required_fields: tuple[str, ...] = ()
+
+
+class ConfigProblem(Struct, frozen=True):
+    """Something wrong in the settings; the rest of them counts all the same.
+
+    Attributes:
+        code: `CONFIG_WARNING` (unknown), `BAD_CONFIG` (wrong), `CONFIG_UNTRUSTED` or `BAD_KEY`.
+        severity: `error`, `warning` or `notice`.
+        line: Line in the settings, from 1; 0 for the whole of them.
+        message: What is wrong, in one sentence.
+        hint: The next step.
+    """
+
+    code: str
+    severity: str
+    line: int
+    message: str
+    hint: str
+
+    @property
+    def sentence(self) -> str:
+        """The line and what is wrong in it."""
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
 class TeamConfig(Struct, frozen=True):
     """The settings of one team; every value has a default, so a team works without a file.
 
     Attributes:
         name: Team name, part of plan request ids.
+        description, version: Words of whoever wrote the settings, kept as they are.
         lead: The member that answers plans and may ask for shutdowns.
         agents: Configured members by name; empty when the team has no declared roster.
         declared: Whether the settings name the members, so that other names are refused.
@@ -58,15 +95,24 @@ class TeamConfig(Struct, frozen=True):
         active_messages_max, archive_after_days, delete_archived_after_days: Retention, decision D18.
         overdue_seconds: Request kind -> seconds until an open request counts as overdue; `default` for the rest.
         priorities: Kind -> default priority, over the kind's own (000-d).
+        ranks: Priority word -> its place in the order, 1 first; empty for the usual order.
+        kinds: What the settings say about kinds of message, those included that only this team has.
         routes: Standard handoffs.
         spawn: Command run when a creation request is approved; empty for none.
+        queue, archives: Where the settings put the queue file and the archives; None for the usual places.
+        key_path: The file that should hold the team's key, None for none.
         key: Team key for signatures, empty for none.
-        warnings: What was odd in the file but did not stop us, as sentences.
+        key_trouble: Why the configured key cannot be used, empty when it can or there is none.
+        distrust: Why no command in the settings may be run, empty when they may.
+        misread: Settings that are there, or may be, and could not be understood, by key (`lead`, `agents`, ...).
+        problems: What is wrong in the settings; it never keeps the team from being read or written.
         lost: What happened to the settings, when these are those in force before and not what is there now; while it is
             not empty nothing that needs authority may be written.
     """
 
     name: str = "team"
+    description: str = ""
+    version: str = ""
     lead: str = "user"
     agents: Mapping[str, Agent] = field(default_factory=lambda: MappingProxyType({}))
     declared: bool = False
@@ -79,10 +125,18 @@ class TeamConfig(Struct, frozen=True):
     delete_archived_after_days: int = 30
     overdue_seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType(dict(OVERDUE_SECONDS)))
     priorities: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ranks: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    kinds: Mapping[str, KindRule] = field(default_factory=lambda: MappingProxyType({}))
     routes: tuple[Route, ...] = ()
     spawn: tuple[str, ...] = ()
+    queue: Path | None = None
+    archives: Path | None = None
+    key_path: Path | None = None
     key: bytes = b""
-    warnings: tuple[str, ...] = ()
+    key_trouble: str = ""
+    distrust: str = ""
+    misread: frozenset[str] = frozenset()
+    problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
 
     def __repr__(self) -> str:
@@ -92,6 +146,16 @@ class TeamConfig(Struct, frozen=True):
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         """The same for tracebacks with the values of variables, which do not ask for `repr`."""
         return [("name", self.name)]
+
+    @property
+    def is_misread(self) -> bool:
+        """Whether who leads or who is a member is there, or may be, and could not be understood."""
+        return not self.misread.isdisjoint(("lead", "agents"))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong in the settings, as sentences."""
+        return tuple(problem.sentence for problem in self.problems)
 
     def agent(self, name: str) -> Agent:
         """The member's settings, or defaults for a name that is not configured."""

@@ -1,114 +1,126 @@
-"""Reads and writes `messenger-config.yaml`, naming the line and the key of anything that is wrong in it."""
+"""Reads and writes `messenger-config.yaml`; what is wrong in it is noted with its line and counts as not there."""
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-from store.config import OVERDUE_SECONDS, Agent, Route, TeamConfig
+from msgspec.structs import replace
+
+from store.config import OVERDUE_SECONDS, Agent, ConfigProblem, KindRule, Route, TeamConfig
+from store.config_edit import member_lines, quoted
+from store.config_reader import MAX_BYTES, SettingsReader
+from store.config_table import LIMITS, PRIORITIES, RETENTION
+from store.config_trust import distrust, read_key, read_plain, whose
 from store.errors import Code, TeamError
-from store.message import Priority
-from store.names import ALL, is_name, nearest
+from store.names import nearest
 
-T = TypeVar("T")
-
-ROLES = ("master", "resident", "slave", "temp", "member")
-LANGUAGES = ("any", "zh", "en")
-_MAX_BYTES = 1_048_576
-_RETENTION = ("active_messages_max", "archive_after_days", "delete_archived_after_days")
-_LIMITS = ("content_max_bytes", "attachment_bytes", "content_soft_bytes")
-_TOP = {
-    *("team", "name", "lead", "master", "agents", "language", "limits", "retention", "overdue_seconds"),
-    *("priorities", "message_types", "routes", "spawn", "key_file", "version"),
-    *_RETENTION,
-}
-_AGENT = {
-    *("name", "role", "plan_mode_required", "plan", "deliver", "deliver_timeout", "may_message", "may_send"),
-    *("agent_type", "description"),
-}
+PROJECT_FOLDER = Path("_bmad/core/messenger")
+"""Where a project root keeps its settings (seed 000, requirement 1)."""
+_PROJECT_QUEUES = Path("_bmad-output/messenger")
+"""Where it keeps its queue (seed 000, requirement 2)."""
+_NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
+_PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
+_SUFFIXES = (".yaml", ".yml")
 
 
 def load(path: Path) -> TeamConfig:
     """The settings in `path`; defaults when there is no such file.
 
     Raises:
-        TeamError: `STORE_UNREADABLE` naming file, line and key.
+        TeamError: `STORE_UNREADABLE` naming the file, when it is there and cannot be read at all.
     """
     data = read_text(path)
-    return TeamConfig() if data is None else parse(data, path)
+    return TeamConfig() if data is None else with_trust(parse(data, path), path)
 
 
 def read_text(path: Path) -> bytes | None:
     """The text of the settings in `path`, None when there is no such file.
 
     Raises:
-        TeamError: `STORE_UNREADABLE` naming the file.
+        TeamError: `STORE_UNREADABLE` naming the file, when it is there and cannot be read at all.
     """
     try:
-        return _read(path)
+        return read_plain(path, MAX_BYTES)[0]
     except FileNotFoundError:
         return None
     except OSError as error:
         raise TeamError(Code.STORE_UNREADABLE, f"{path}: {error.strerror}", "Check its permissions.") from error
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of a plain file; opening a pipe for reading would wait for a writer for ever."""
-    with open(path, "rb", opener=_open_quietly) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a plain file", str(path))
-        return file.read(_MAX_BYTES + 1)
-
-
-def _open_quietly(name: str, flags: int) -> int:
-    """Without touching the access time where the owner may ask for that."""
+def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
+    """Settings out of the file or database `path`, whose commands are run only when nobody else can write it."""
     try:
-        return os.open(name, flags | os.O_NONBLOCK | getattr(os, "O_NOATIME", 0))
-    except PermissionError:
-        return os.open(name, flags | os.O_NONBLOCK)
+        return _trusted(config, distrust(path, os.stat(path), _folders(path)))
+    except OSError as error:
+        text = f"{path} cannot be looked at ({error.strerror}), so no command in the settings is run"
+        return _trusted(config, ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, "Put it back."))
+
+
+def _trusted(config: TeamConfig, trouble: ConfigProblem | None) -> TeamConfig:
+    runs = bool(config.spawn) or any(agent.deliver for agent in config.agents.values())
+    if trouble is None or not (runs or trouble.severity == "error"):
+        return config
+    return replace(config, distrust=trouble.message, problems=(*config.problems, trouble))
+
+
+def stamp(path: Path) -> tuple[int, ...] | None:
+    """Which version of the file is there, and who may write it; None for none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, *whose(path)
+
+
+def places(path: Path) -> tuple[Path | None, Path | None]:
+    """The queue and the folder of archives that the settings in `path` name, None where they name none."""
+    try:
+        data, _ = read_plain(path, MAX_BYTES)
+    except OSError:
+        return None, None
+    if not any(word in data for word in _PLACES):
+        return None, None
+    try:
+        config = parse(data, path)
+    except TeamError:
+        return None, None
+    return config.queue, config.archives
+
+
+def read_settings(path: Path) -> str:
+    """The text of the settings, empty when there are none.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` when they cannot be read or are no text.
+    """
+    try:
+        return read_plain(path, MAX_BYTES)[0].decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise TeamError(Code.STORE_UNREADABLE, f"{path}: {reason}", "Correct the file first.") from error
 
 
 def parse(data: bytes, path: Path) -> TeamConfig:
-    """The settings in the text `data` of `path` (relative key files are looked up beside it).
+    """The settings in the text `data` of `path` (key files are looked up beside it, places in its project).
 
     Raises:
-        TeamError: `STORE_UNREADABLE` naming file, line and key.
+        TeamError: `STORE_UNREADABLE` when it is no text, or longer than any settings.
     """
-    reader = _Reader(path)
-    root = reader.compose(data)
-    if root is None:
-        return TeamConfig()
-    top = reader.mapping(root, "the settings", known=_TOP)
-    agents = _agents(reader, top.get("agents"))
-    lead_node = top.get("lead") or top.get("master")
-    lead = reader.name(lead_node, "lead") if lead_node is not None else _default_lead(agents)
-    retention = reader.mapping(top["retention"], "retention", known=set(_RETENTION)) if "retention" in top else {}
-    limits = reader.mapping(top["limits"], "limits", known=set(_LIMITS)) if "limits" in top else {}
-    numbers = {key: reader.count(node, key) for key, node in {**top, **retention, **limits}.items() if key in _NUMBERS}
-    name_node = top.get("team") or top.get("name")
-    return TeamConfig(
-        name=reader.name(name_node, "team") if name_node is not None else "team",
-        lead=lead,
-        agents=MappingProxyType(_with_lead(agents, lead)),
-        declared=bool(agents),
-        language=reader.choice(top["language"], "language", LANGUAGES) if "language" in top else "any",
-        overdue_seconds=MappingProxyType({**OVERDUE_SECONDS, **_seconds(reader, top.get("overdue_seconds"))}),
-        priorities=MappingProxyType(_priorities(reader, top)),
-        routes=tuple(_routes(reader, top.get("routes"))),
-        spawn=tuple(reader.words(top["spawn"], "spawn")) if "spawn" in top else (),
-        key=_key(reader, top.get("key_file")),
-        warnings=tuple(reader.warnings),
-        lost="",
-        **numbers,
-    )
-
-
-_NUMBERS = frozenset((*_RETENTION, *_LIMITS))
+    if len(data) > MAX_BYTES:
+        raise TeamError(Code.STORE_UNREADABLE, f"{path}: larger than {MAX_BYTES} bytes", "Make it smaller.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise TeamError(Code.STORE_UNREADABLE, f"{path} line {line}: not UTF-8", "Save it as UTF-8.") from error
+    reader = SettingsReader()
+    return _Builder(reader, reader.read(text), path).build()
 
 
 def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> None:
@@ -117,26 +129,182 @@ def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], lang
     Raises:
         FileExistsError: There is a file at `path` already.
     """
+    # Created for its owner to write alone, whatever the umask: settings that others can write run no command.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(new_text(team=team, lead=lead, agents=agents, language=language))
+
+
+def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
+    """The settings of a new team as text."""
     lines = [
-        "# Settings of this team. Unknown keys are kept and ignored; see the README for all of them.",
-        f"team: {_quoted(team)}",
-        f"lead: {_quoted(lead)}",
+        "# Settings of this team; 'team-console help settings' explains them all.",
+        f"team: {quoted(team)}",
+        f"lead: {quoted(lead)}",
         f"language: {language}",
         "agents:",
     ]
     for agent in agents:
-        lines += [f"- name: {_quoted(agent.name)}", f"  role: {agent.role}"]
-        if agent.plan_mode_required:
-            lines.append("  plan_mode_required: true")
-    with path.open("x", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+        lines += member_lines(agent)
+    return "\n".join(lines) + "\n"
 
 
-def _quoted(name: str) -> str:
-    return name if name[:1].isalpha() and name.lower() not in _YAML_WORDS else f"'{name}'"
+def _folders(path: Path) -> list[Path]:
+    """The folders through which the settings are reached, within their project."""
+    inner = path.parent
+    return [inner, *inner.parents[: len(PROJECT_FOLDER.parts)]] if _is_project(path) else [inner]
 
 
-_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+def _is_project(path: Path) -> bool:
+    return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts
+
+
+def root_of(path: Path) -> Path:
+    """The project root of the settings at `path`: what `{project-root}` in them means."""
+    return path.parents[len(PROJECT_FOLDER.parts)] if _is_project(path) else path.parent
+
+
+class _Builder:
+    """Makes the settings of the values that were read."""
+
+    def __init__(self, reader: SettingsReader, values: Mapping[str, Any], path: Path) -> None:
+        self._reader = reader
+        self._values = values
+        self._path = path
+        self._more: list[ConfigProblem] = []
+
+    def build(self) -> TeamConfig:
+        """The settings, with everything that is wrong in them."""
+        values = self._values
+        agents = {name: _agent(name, fields) for name, fields in values.get("agents", {}).items()}
+        lead = values.get("lead") or _default_lead(agents)
+        numbers = {**values.get("retention", {}), **values.get("limits", {}), **values}
+        plain = {key: numbers[key] for key in _NUMBERS if key in numbers}
+        plain |= {key: values[key] for key in ("language", "spawn", "description", "version") if key in values}
+        overdue = {kind: seconds for kind, (_, seconds) in values.get("overdue_seconds", {}).items()}
+        priorities, ranks = self._priorities()
+        queue, archives = self._places()
+        key_path, key, key_trouble = self._key()
+        return TeamConfig(
+            name=values.get("team", "team"),
+            lead=lead,
+            agents=MappingProxyType(_with_lead(agents, lead)),
+            declared=bool(agents),
+            overdue_seconds=MappingProxyType({**OVERDUE_SECONDS, **overdue}),
+            priorities=MappingProxyType(priorities),
+            ranks=MappingProxyType(ranks),
+            kinds=MappingProxyType(self._kinds()),
+            routes=tuple(_route(name, fields) for name, fields in values.get("routing", {}).items()),
+            queue=queue,
+            archives=archives,
+            key_path=key_path,
+            key=key,
+            key_trouble=key_trouble,
+            misread=frozenset(self._reader.misread),
+            problems=(*self._reader.problems, *self._more),
+            **plain,
+        )
+
+    def _wrong(self, line: int, text: str, hint: str, code: str = "BAD_CONFIG") -> None:
+        self._more.append(ConfigProblem(code, "error", line, text, hint))
+
+    def _kinds(self) -> dict[str, KindRule]:
+        return {
+            name: KindRule(name, fields.get("description", ""), fields.get("required_fields", ()))
+            for name, fields in self._values.get("message_types", {}).items()
+        }
+
+    def _priorities(self) -> tuple[dict[str, str], dict[str, int]]:
+        """Kind -> priority, and priority -> its place in the order; one mapping in the settings says either."""
+        kinds = self._values.get("message_types", {})
+        priorities = {kind: fields["priority"] for kind, fields in kinds.items() if "priority" in fields}
+        ranks: dict[str, int] = {}
+        for word, (line, value) in self._values.get("priorities", {}).items():
+            if value.isascii() and value.isdigit() and len(value) < 5:
+                self._rank(ranks, line, word, int(value))
+            elif word not in PRIORITIES and value in PRIORITIES:
+                priorities[word] = value
+            else:
+                wanted = "a whole number" if word in PRIORITIES else f"one of {', '.join(PRIORITIES)}"
+                self._wrong(line, f"priorities.{word}: {value!r} is not {wanted}", "Correct the line.")
+        return priorities, ranks
+
+    def _rank(self, ranks: dict[str, int], line: int, word: str, rank: int) -> None:
+        if word in PRIORITIES:
+            ranks[word] = rank
+            return
+        meant = nearest(word, PRIORITIES)
+        ask = f"; did you mean {meant!r}?" if meant else ""
+        self._wrong(line, f"priorities.{word} is not a priority{ask}", f"Priorities are {', '.join(PRIORITIES)}.")
+
+    def _places(self) -> tuple[Path | None, Path | None]:
+        root = root_of(self._path)
+        usual = root / _PROJECT_QUEUES if _is_project(self._path) else root
+        folder = self._place("queue_dir", root, usual, None)
+        named = None if folder is None else folder / "message-queue.yaml"
+        queue = self._place("queue_file", root, folder or usual, named)
+        if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
+            self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
+            queue = None
+        archives = self._place(
+            "archive_dir", root, folder or usual, None if queue is None else queue.parent / "archive"
+        )
+        beside = self._path.with_name("message-queue.yaml")
+        if queue is not None and not _is_project(self._path) and queue != beside and beside.exists():
+            self._refuse_place(
+                "queue_file", f"{beside} is there and is used instead of {queue}", "Move one of them away."
+            )
+            return None, None
+        return queue, archives
+
+    def _place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
+        """The path a setting names; None, with a finding, where it leads out of the project."""
+        text = self._values.get(key)
+        if text is None:
+            return default
+        filled = text.replace("{project-root}", str(root)).replace("{queue_dir}", str(folder))
+        if "{" in filled or "\0" in filled:
+            self._refuse_place(key, f"{text!r} has a part in braces that nothing replaces", "Use {project-root}.")
+            return default
+        place = Path(os.path.normpath(root / filled))
+        inside = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
+        if not inside or not place.is_relative_to(root) or (place == root and key != "queue_dir"):
+            self._refuse_place(key, f"{text!r} leads out of the project {root}", "Keep it inside; the default is used.")
+            return default
+        return place
+
+    def _refuse_place(self, key: str, text: str, hint: str) -> None:
+        self._wrong(self._reader.lines.get(key, 0), f"{key}: {text}", hint)
+
+    def _key(self) -> tuple[Path | None, bytes, str]:
+        """The key's file, the key, and why it cannot be used."""
+        name = self._values.get("key_file")
+        if name is None:
+            return None, b"", ""
+        path = self._path.parent / name
+        try:
+            return path, read_key(path), ""
+        except (TeamError, ValueError) as error:
+            text = error.message if isinstance(error, TeamError) else "not the name of a file"
+            hint = error.hint if isinstance(error, TeamError) else "Correct the line."
+            line = self._reader.lines.get("key_file", 0)
+            self._wrong(line, f"key_file {text}; nothing is signed and no signature can be checked", hint, "BAD_KEY")
+            return path, b"", text
+
+
+def _agent(name: str, fields: Mapping[str, Any]) -> Agent:
+    known = {key: fields[key] for key in _AGENT_KEYS if key in fields}
+    for key in ("may_message", "may_send"):
+        if key in known:
+            known[key] = frozenset(known[key])
+    return Agent(name=name, **known)
+
+
+_AGENT_KEYS = ("role", "plan_mode_required", "deliver", "deliver_timeout", "may_message", "may_send")
+
+
+def _route(key: str, fields: Mapping[str, Any]) -> Route:
+    return Route(key, fields.get("trigger", ""), fields["from"], fields["to"], fields.get("payload", ()))
 
 
 def _default_lead(agents: Mapping[str, Agent]) -> str:
@@ -146,183 +314,3 @@ def _default_lead(agents: Mapping[str, Agent]) -> str:
 
 def _with_lead(agents: dict[str, Agent], lead: str) -> dict[str, Agent]:
     return agents if not agents or lead in agents else {lead: Agent(lead, role="master"), **agents}
-
-
-class _Reader:
-    """Turns YAML nodes into checked values; every refusal names the line."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.warnings: list[str] = []
-
-    def fail(self, node: Any, text: str, hint: str = "Correct the line and try again.") -> NoReturn:
-        raise TeamError(Code.STORE_UNREADABLE, f"{self.path} line {node.start_mark.line + 1}: {text}", hint)
-
-    def compose(self, data: bytes) -> Any:
-        import yaml
-
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        if len(data) > _MAX_BYTES:
-            raise TeamError(Code.STORE_UNREADABLE, f"{self.path}: larger than {_MAX_BYTES} bytes", "Make it smaller.")
-        try:
-            depth = 0
-            for event in yaml.parse(data, loader):
-                if isinstance(event, yaml.AliasEvent):
-                    self.fail(event, f"alias *{event.anchor}; settings must be written out")
-                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-                if depth > 16:
-                    self.fail(event, "nesting deeper than 16")
-            return yaml.compose(data, loader)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f" line {mark.line + 1}" if mark is not None else ""
-            problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
-            raise TeamError(Code.STORE_UNREADABLE, f"{self.path}{line}: {problem}", "Correct the YAML.") from error
-
-    def mapping(self, node: Any, what: str, *, known: set[str] | None = None) -> dict[str, Any]:
-        if getattr(node, "id", "") != "mapping":
-            self.fail(node, f"{what} must be a mapping of keys to values")
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            name = str(key.value)
-            if name in found:
-                self.fail(key, f"{name!r} is given twice", "Keep one of the two.")
-            if known is not None and name not in known:
-                meant = nearest(name, known)
-                ask = f"; did you mean {meant!r}?" if meant else ""
-                self.warnings.append(f"{self.path.name} line {key.start_mark.line + 1}: unknown setting {name!r}{ask}")
-            if not (value.id == "scalar" and value.style is None and value.value in ("", "~", "null")):
-                found[name] = value
-        return found
-
-    def text(self, node: Any, what: str) -> str:
-        if node.id != "scalar" or not node.value:
-            self.fail(node, f"{what} must be a text")
-        return str(node.value)
-
-    def name(self, node: Any, what: str) -> str:
-        text = self.text(node, what)
-        if not is_name(text) or text == ALL:
-            self.fail(node, f"{what}: {text!r} is not a usable name", "Letters, digits, dots, dashes, underscores.")
-        return text
-
-    def choice(self, node: Any, what: str, words: Iterable[str]) -> str:
-        text = self.text(node, what)
-        if text not in words:
-            self.fail(node, f"{what}: {text!r} is none of {', '.join(words)}")
-        return text
-
-    def flag(self, node: Any, what: str) -> bool:
-        return self.choice(node, what, ("true", "false", "yes", "no")) in ("true", "yes")
-
-    def count(self, node: Any, what: str) -> int:
-        text = self.text(node, what).replace("_", "")
-        if not (text.isascii() and text.isdigit() and int(text[:12]) > 0 and len(text) <= 12):
-            self.fail(node, f"{what} must be a whole number above 0, not {text!r}")
-        return int(text)
-
-    def seconds(self, node: Any, what: str) -> float:
-        try:
-            value = float(self.text(node, what))
-        except ValueError:
-            value = -1.0
-        if not 0 < value < 1e9:
-            self.fail(node, f"{what} must be a number of seconds above 0")
-        return value
-
-    def sequence(self, node: Any, what: str, read: Callable[[Any, str], T]) -> list[T]:
-        if node.id != "sequence":
-            self.fail(node, f"{what} must be a list")
-        return [read(item, what) for item in node.value]
-
-    def words(self, node: Any, what: str) -> list[str]:
-        return self.sequence(node, what, self.text)
-
-
-def _agents(reader: _Reader, node: Any) -> dict[str, Agent]:
-    if node is None:
-        return {}
-    agents: dict[str, Agent] = {}
-    for place, name_node, fields in _agent_nodes(reader, node):
-        name = reader.name(name_node, "agents")
-        if name in agents:
-            reader.fail(place, f"agent {name!r} is listed twice", "Keep one of the two.")
-        agents[name] = _agent(reader, name, fields)
-    return agents
-
-
-def _agent_nodes(reader: _Reader, node: Any) -> Iterable[tuple[Any, Any, dict[str, Any]]]:
-    if node.id == "mapping":
-        for key, value in node.value:
-            empty = value.id == "scalar" and not value.value
-            yield key, key, {} if empty else reader.mapping(value, f"agent {key.value!r}", known=_AGENT)
-        return
-    for item in node.value if node.id == "sequence" else reader.fail(node, "agents must be a list"):
-        if item.id == "scalar":
-            yield item, item, {}
-        else:
-            fields = reader.mapping(item, "an agent", known=_AGENT)
-            yield item, fields.get("name") or reader.fail(item, "an agent without a name"), fields
-
-
-def _agent(reader: _Reader, name: str, fields: Mapping[str, Any]) -> Agent:
-    plan = fields.get("plan_mode_required") or fields.get("plan")
-    return Agent(
-        name=name,
-        role=reader.choice(fields["role"], "role", ROLES) if "role" in fields else "member",
-        plan_mode_required=reader.flag(plan, "plan_mode_required") if plan is not None else False,
-        deliver=tuple(reader.words(fields["deliver"], "deliver")) if "deliver" in fields else (),
-        deliver_timeout=reader.seconds(fields["deliver_timeout"], "deliver_timeout")
-        if "deliver_timeout" in fields
-        else 30.0,
-        may_message=frozenset(reader.words(fields["may_message"], "may_message")) if "may_message" in fields else None,
-        may_send=frozenset(reader.words(fields["may_send"], "may_send")) if "may_send" in fields else None,
-    )
-
-
-def _seconds(reader: _Reader, node: Any) -> dict[str, float]:
-    if node is None:
-        return {}
-    fields = reader.mapping(node, "overdue_seconds", known=set(OVERDUE_SECONDS))
-    return {key: reader.seconds(value, f"overdue_seconds.{key}") for key, value in fields.items()}
-
-
-def _priorities(reader: _Reader, top: Mapping[str, Any]) -> dict[str, str]:
-    words = [str(priority) for priority in Priority]
-    found: dict[str, str] = {}
-    for kind, value in reader.mapping(top["message_types"], "message_types").items() if "message_types" in top else ():
-        if value.id == "mapping" and "priority" in (fields := reader.mapping(value, kind)):
-            found[kind] = reader.choice(fields["priority"], f"message_types.{kind}.priority", words)
-    for kind, value in reader.mapping(top["priorities"], "priorities").items() if "priorities" in top else ():
-        found[kind] = reader.choice(value, f"priorities.{kind}", words)
-    return found
-
-
-def _routes(reader: _Reader, node: Any) -> Iterable[Route]:
-    if node is None:
-        return
-    for key, value in reader.mapping(node, "routes").items():
-        fields = reader.mapping(value, f"routes.{key}")
-        missing = [one for one in ("from", "to") if one not in fields]
-        if missing:
-            reader.fail(value, f"routes.{key} has no {missing[0]!r}")
-        yield Route(
-            key=key,
-            trigger=reader.text(fields["trigger"], "trigger") if "trigger" in fields else "",
-            sender=reader.name(fields["from"], f"routes.{key}.from"),
-            recipient=reader.name(fields["to"], f"routes.{key}.to"),
-            payload=tuple(reader.words(fields["payload"], f"routes.{key}.payload")) if "payload" in fields else (),
-        )
-
-
-def _key(reader: _Reader, node: Any) -> bytes:
-    if node is None:
-        return b""
-    place = reader.path.parent / reader.text(node, "key_file")
-    try:
-        key = place.read_bytes().strip()
-    except OSError as error:
-        reader.fail(node, f"key_file {place}: {error.strerror}", "Make the key file readable or remove the setting.")
-    if len(key) < 16:
-        reader.fail(node, f"key_file {place}: a team key has at least 16 bytes", "Make one of 32 random bytes.")
-    return key

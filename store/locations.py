@@ -86,14 +86,19 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
     if not is_team(folder):
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} holds no {QUEUE_NAME} and no {CONFIG_NAME}", _HINT)
     from store.backends.yamlteam.team import YamlTeam
+    from store.config_file import places as configured_places
 
     flat = any((folder / name).is_file() for name in (QUEUE_NAME, CONFIG_NAME))
-    queue = folder / (QUEUE_NAME if flat else PROJECT_QUEUE)
+    if flat and not (folder / CONFIG_NAME).is_file():  # a project may keep its queue in its root
+        flat = configured_places(folder / PROJECT_CONFIG)[0] != folder / QUEUE_NAME
+    config_path = folder / (CONFIG_NAME if flat else PROJECT_CONFIG)
+    configured, archives = configured_places(config_path)
+    queue = configured or folder / (QUEUE_NAME if flat else PROJECT_QUEUE)
     return YamlTeam(
         folder,
         queue=queue,
-        archive_dir=queue.parent / "archive",
-        config_path=folder / (CONFIG_NAME if flat else PROJECT_CONFIG),
+        archive_dir=archives or queue.parent / "archive",
+        config_path=config_path,
         read_only=read_only,
         clock=clock,
     )

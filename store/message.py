@@ -104,6 +104,11 @@ class Message(Struct, frozen=True, eq=False):
         moment = self.created_at
         return self.rank, moment.isoformat() if moment else ""
 
+    def order_by(self, ranks: Mapping[str, int]) -> tuple[int, str]:
+        """As `order`, with the places of the team's settings for those priorities that they name."""
+        rank, age = self.order
+        return ranks.get(self.priority, rank), age
+
     @property
     def is_group(self) -> bool:
         """Whether one record addresses several agents, so that reading is kept per recipient (D1)."""

@@ -44,6 +44,8 @@ KEPT_PRIVATE = "KEPT_PRIVATE"
 """Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
 SETTINGS_LOST = "SETTINGS_LOST"
 """Code of the problem that settings which were in force are gone, emptied or cut."""
+SETTINGS_UNREADABLE = "SETTINGS_UNREADABLE"
+"""Code of the problem that the settings cannot be read, or do not say who leads and who is a member though they may."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
@@ -69,6 +71,14 @@ class Problem(Struct, frozen=True):
     def sentence(self) -> str:
         """What is wrong and where, the place named once."""
         return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
+
+
+def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
+    """What is wrong in the settings that stand in `source`, as findings with the line."""
+    return tuple(
+        Problem(one.code, one.severity, f"{source}:{one.line}" if one.line else source, one.message, one.hint)
+        for one in config.problems
+    )
 
 
 class LockHolder(Struct, frozen=True):
@@ -304,6 +314,12 @@ class Transaction(Protocol):
 
     def push(self, agent: str, message: Message) -> None:
         """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
+
+    def settings(self) -> str:
+        """The text of the team's settings as this transaction leaves them; empty when there are none."""
+
+    def configure(self, text: str) -> None:
+        """Put `text` in the place of the team's settings."""
 
     def record(self, action: str, **facts: Any) -> None:
         """Describe this transaction for the audit trail; required before a commit that writes."""

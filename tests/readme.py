@@ -1,4 +1,4 @@
-"""The parts of README.md that are made from code; `python -m tests.readme` writes them anew."""
+"""The parts of README.md that are made from code or by running it; `python -m tests.readme` writes them anew."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ def verbs() -> str:
     return "\n".join(lines) + "\n"
 
 
-PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds}
+def settings() -> str:
+    """Every setting of a team."""
+    from console.cli.settings_reference import settings_markdown
+
+    return settings_markdown()
+
+
+PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds, "settings": settings}
 
 
 def with_parts(text: str) -> str:
@@ -46,8 +53,10 @@ def with_parts(text: str) -> str:
 
 
 def main() -> None:
-    """Write README.md with its parts made anew."""
-    README.write_text(with_parts(README.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write README.md with its parts and its transcripts made anew."""
+    from tests.transcripts import with_transcripts
+
+    README.write_text(with_transcripts(with_parts(README.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 if __name__ == "__main__":

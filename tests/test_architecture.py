@@ -129,6 +129,8 @@ RUNS: dict[str, tuple[str, ...]] = {
     "migrate": ("migrate", ".", "copy.db"),
     "route": ("route",),
     "sendmessage": ("sendmessage",),
+    "member": ("member", "add", "newcomer"),
+    "help": ("help", "settings"),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),
     "demo": ("demo", "--headless", "0.2"),

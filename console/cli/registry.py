@@ -49,7 +49,8 @@ _TOOLS = "Tools"
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", _TEAM, "watch a simulated team at work, in a temporary folder", "demo"),
-    Verb("init", _TEAM, "make a new team in a folder", "init"),
+    Verb("init", _TEAM, "make a new team in a folder, a database file or on a server", "init"),
+    Verb("member", _TEAM, "add, change, remove or list the members in the team's settings", "member"),
     Verb("migrate", _TEAM, "copy a team with its history to a folder, a database file or a server", "migrate"),
     Verb("send", _TALK, "send a message, one delivery per recipient", "send"),
     Verb("broadcast", _TALK, "send one message to every member; says how many deliveries first", "broadcast"),
@@ -76,6 +77,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
     Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
     Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
+    Verb("help", _TOOLS, "explain a verb, the settings of a team, or the JSON of a verb", "help"),
     Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
     Verb("_complete", "", "print words for a completion script", "complete"),
 )

@@ -55,8 +55,6 @@ def _bash(verbs: Sequence[tuple[str, str]]) -> str:
         flags = " ".join(flag for one in found for flag in one.flags)
         words = [word for one in found if not one.flags for word in one.choices]
         source = next((one.source for one in found if not one.flags and one.source), "")
-        if name == "init":
-            source = "files"
         cases.append(f"    {name}) flags='{flags}' words='{' '.join(words)}' source='{source}' ;;")
     values = {}
     for name, _ in verbs:

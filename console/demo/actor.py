@@ -118,7 +118,7 @@ class Actor:
         if snapshot.revision == self._seen:
             return
         try:
-            if waiting_for(snapshot.messages, self.name, None, snapshot.taken_at):
+            if waiting_for(snapshot.messages, self.name, None, snapshot.taken_at, snapshot.config):
                 for message in receive(self.seat, agent=self.name).messages:
                     self._hear(message)
             self._seen = snapshot.revision

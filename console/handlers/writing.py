@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from console.subject import Mode, Subject
 from console.wording import listed, written
 from console.workspace import Workspace
+from store.config import TeamConfig
 from store.desk import mail, requests
 from store.desk.seat import Receipt
 from store.errors import Code, TeamError
@@ -36,7 +37,7 @@ def message(workspace: Workspace, subject: Subject) -> None:
         title,
         partial(_send, workspace, quoted.message_id if quoted else None),
         names=partial(known_names, workspace, subject),
-        kinds=_kinds(),
+        kinds=_kinds(workspace),
         handoffs=_handoffs(workspace),
         foresee=partial(_foresee, workspace),
         words=partial(_words, workspace),
@@ -123,11 +124,15 @@ def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Rec
     )
 
 
-def _kinds() -> Mapping[str, tuple[str, ...]]:
-    """What a human may write, each with the fields it needs (`REQUIREMENTS.md` B.1)."""
+def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
+    """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
+    from store.protocol.configured_kinds import required_fields
     from store.protocol.fields import REQUIRED
+    from store.protocol.registry import KINDS
 
-    return {"message": (), **{kind: tuple(fields) for kind, fields in REQUIRED.items()}}
+    config = workspace.view.snapshot.config if workspace.view else TeamConfig()
+    names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
+    return {kind: tuple(dict.fromkeys((*REQUIRED.get(kind, ()), *required_fields(config, kind)))) for kind in names}
 
 
 def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:

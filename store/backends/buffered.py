@@ -29,6 +29,7 @@ class Changes(Struct):
         archived, pushed: (agent, message) pairs.
         attachments: Reference -> bytes.
         records: (action, facts) pairs for the audit trail.
+        settings: The text of new settings, None to keep those there are.
     """
 
     added: dict[str, Message] = field(default_factory=dict)
@@ -39,12 +40,13 @@ class Changes(Struct):
     pushed: list[tuple[str, Message]] = field(default_factory=list)
     attachments: dict[str, bytes] = field(default_factory=dict)
     records: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    settings: str | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write; audit records alone are something."""
         in_queue = self.added or self.replaced or self.removed or self.merged
-        return not (in_queue or self.archived or self.pushed or self.records)
+        return not (in_queue or self.archived or self.pushed or self.records or self.settings is not None)
 
     def apply(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """The queue after these changes."""
@@ -119,6 +121,16 @@ class BufferedTransaction(ABC):
     @abstractmethod
     def archived_anywhere(self, message: Message) -> bool:
         """Whether any archive holds a whole copy of this message."""
+
+    @abstractmethod
+    def stored_settings(self) -> str:
+        """The text of the settings as stored."""
+
+    def settings(self) -> str:
+        return self.stored_settings() if self.changes.settings is None else self.changes.settings
+
+    def configure(self, text: str) -> None:
+        self.changes.settings = text
 
     def finish(self) -> Changes | None:
         """What to commit, or None when nothing was written. Of what is changed, further copies go with it.

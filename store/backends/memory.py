@@ -7,12 +7,15 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from msgspec import Struct, field
 
 from store.backends.buffered import BufferedTransaction, Changes, carries
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
+from store.config_file import parse
+from store.config_text import settings_text
 from store.copies import distinct, is_copy
 from store.errors import Code, TeamError
 from store.message import Message
@@ -70,6 +73,9 @@ class _Transaction(BufferedTransaction):
 
     def archived_anywhere(self, message: Message) -> bool:
         return any(is_copy(one, message) for one in self._archived())
+
+    def stored_settings(self) -> str:
+        return settings_text(self.config)
 
     def _archived(self) -> Iterator[Message]:
         for messages in self._state.archives.values():
@@ -178,5 +184,7 @@ class MemoryTeam(Team):
         state.attachments.update(changes.attachments)
         for action, facts in changes.records:
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
+        if changes.settings is not None:
+            self._config = parse(changes.settings.encode(), Path("settings"))
         state.messages = changes.apply(distinct(state.messages))
         state.revision += 1

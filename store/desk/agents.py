@@ -80,6 +80,9 @@ def start(seat: Seat, *, request_id: str, agent_name: str | None = None, seen: s
         TeamError: As for `announce`, or `SPAWN_FAILED` with the request still open.
     """
     config = seat.team.config()
+    if config.distrust:
+        hint = "The request stays open: let nobody else write the settings and their folder."
+        raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
     with seat.team.transaction(actor=seat.actor, action="spawn", wait=seat.wait) as tx:
         question, _ = open_question(tx, request_id, actor=seat.actor, seen=seen)

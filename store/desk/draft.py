@@ -59,6 +59,8 @@ class Draft(Struct, frozen=True):
         check_priority(self.priority)
         check_payload(self.payload)
         warnings = check_size(self.payload, config)
+        if config.key_trouble:
+            warnings.append(f"not signed: key_file {config.key_trouble}")
         summary = self.payload.get("summary")
         if isinstance(summary, str):
             warnings += summary_warnings(summary, language=config.language)

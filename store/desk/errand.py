@@ -75,6 +75,9 @@ class Errand:
         for name in commands(config, job):
             agent = config.agent(name)
             limit = self._choice.seconds(agent.deliver_timeout)
+            if config.distrust:
+                outcomes[name] = f"its command was not run: {config.distrust}"
+                continue
             outcomes[name] = hand_over(job.message, command=agent.deliver, limit=limit, folder=self._folder())
         return outcomes
 

@@ -101,7 +101,7 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
         return nothing
     snapshot = readable(team.snapshot())
     refuse_unknown_reader(snapshot.config, wanted.agent, lambda: snapshot.messages)
-    waiting = wanted.among(snapshot.messages, snapshot.taken_at)
+    waiting = wanted.among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks)
     return _received(
         wanted,
         waiting[:limit],
@@ -115,7 +115,7 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
 def _nothing(team: Team, wanted: Wanted) -> Received | None:
     """The result without a message, when a look without a lock proves that nothing waits; else None."""
     look = team.addressed(wanted.agent)
-    if look is None or wanted.among(look.messages, team.clock()):
+    if look is None or wanted.among(look.messages, team.clock(), {}):
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)
     if not named:
@@ -137,7 +137,7 @@ def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None)
     for part in parts[1:]:
         try:
             with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
-                taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now), lease, taken)
+                taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease, taken)
         except TeamError as error:
             # What is read already must reach its reader, so the rest waits for the next receive.
             what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
@@ -165,14 +165,17 @@ def _hand_out(
 def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
     """What waits for the agent, kept from everybody else until the end of the transaction."""
     if tx.alone:
-        return wanted.among(tx.everything(), tx.now)[:limit]
+        return wanted.among(tx.everything(), tx.now, tx.config.ranks)[:limit]
     agent = wanted.agent
     pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if wanted.type is None else None)
-    waiting = wanted.among(pending, tx.now)
+    waiting = wanted.among(pending, tx.now, tx.config.ranks)
     if limit is None or len(waiting) < limit:
         statuses = (Status.CLAIMED, Status.DELIVERED) if wanted.delivered else (Status.CLAIMED,)
         held = tx.select(recipient=agent, statuses=statuses)
-        waiting = sorted([*waiting, *wanted.among(held, tx.now)], key=lambda message: message.order)
+        waiting = sorted(
+            [*waiting, *wanted.among(held, tx.now, tx.config.ranks)],
+            key=lambda message: message.order_by(tx.config.ranks),
+        )
     return waiting[:limit]
 
 
@@ -250,10 +253,14 @@ class Wanted(Struct, frozen=True):
     type: str | None = None
     delivered: bool = False
 
-    def among(self, messages: Iterable[Message], now: datetime) -> list[Message]:
-        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count)."""
+    def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
+        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
+
+        Args:
+            ranks: The places of priorities by the team's own settings.
+        """
         waiting = [message for message in messages if self._waits(message, now) and self._fits(message)]
-        return sorted(waiting, key=lambda message: message.order)
+        return sorted(waiting, key=lambda message: message.order_by(ranks))
 
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
@@ -269,9 +276,11 @@ class Wanted(Struct, frozen=True):
         return self.type is None or self.type in (message.type, reading(message).name)
 
 
-def waiting_for(messages: Iterable[Message], agent: str, type: str | None, now: datetime) -> list[Message]:
+def waiting_for(
+    messages: Iterable[Message], agent: str, type: str | None, now: datetime, config: TeamConfig
+) -> list[Message]:
     """Messages that `receive` would hand to `agent` now, in its order."""
-    return Wanted(agent, type).among(messages, now)
+    return Wanted(agent, type).among(messages, now, config.ranks)
 
 
 def _is_waiting(message: Message, agent: str, now: datetime) -> bool:

@@ -13,6 +13,7 @@ from store.desk.seat import Receipt, Seat
 from store.errors import Code, TeamError
 from store.message import Message
 from store.names import ALL, USER, nearest
+from store.protocol.configured_kinds import check_configured
 from store.protocol.fields import as_written, check_outgoing, default_recipients
 from store.protocol.members import members
 from store.protocol.stops import silent
@@ -73,8 +74,11 @@ def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None 
 
 def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
-    check_outgoing(type=draft.type, to=draft.to, payload=draft.payload, priority=draft.priority)
-    warnings = draft.check(seat.team.config())
+    config = seat.team.config()
+    kind, to, payload = draft.type, draft.to, draft.payload
+    check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
+    warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
+    warnings += draft.check(config)
     with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)

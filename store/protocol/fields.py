@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from store.clock import from_text
@@ -84,21 +84,29 @@ def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str,
     return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
 
 
-def check_outgoing(*, type: str, to: Sequence[str], payload: Mapping[str, Any], priority: str | None) -> None:
+def check_outgoing(
+    *,
+    type: str,
+    to: Sequence[str],
+    payload: Mapping[str, Any],
+    priority: str | None,
+    own_kinds: Collection[str] = (),
+) -> None:
     """Refuse a message of `send` that would break its protocol.
 
-    `type` is a kind whose door is `send`, or `broadcast`: questions with an id made by the desk, and verdicts, have
-    doors of their own. A plain message that carries `NAME: {json}` is checked as that sprint message too.
+    `type` is a kind whose door is `send`, one of the team's `own_kinds`, or `broadcast`: questions with an id made by
+    the desk, and verdicts, have doors of their own. A plain message that carries `NAME: {json}` is checked as that
+    sprint message too.
 
     Raises:
         TeamError: `INVALID_TYPE` (with the nearest kind or the right door), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
             `MISSING_SUMMARY`, `FORBIDDEN_FIELD` or `INVALID_FIELD`, naming the field and the next step.
     """
-    kind = _sendable(type)
+    kind = _sendable(type, own_kinds)
     if not default_recipients(type, to):
         raise missing_recipient(type)
     for name in ("approve", "approved"):
-        if kind.family is not Family.ROUTER and payload.get(name) is not None:
+        if (kind is None or kind.family is not Family.ROUTER) and payload.get(name) is not None:
             raise forbidden(type, name)
     if type in CARRIERS:
         check_text_fields(type, payload)
@@ -164,10 +172,13 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
-def _sendable(type: str) -> Kind:
+def _sendable(type: str, own_kinds: Collection[str] = ()) -> Kind | None:
+    """The kind that may be sent this way; None for one that only the team's settings know."""
     kind = KINDS.get(type)
+    if kind is None and type in own_kinds:
+        return None
     if kind is None:
-        raise invalid_type(type, _SENDABLE)
+        raise invalid_type(type, (*_SENDABLE, *own_kinds))
     if type not in _SENDABLE:
         hint = f"Use its own door: {kind.door}." if kind.door else "It is understood on reading only."
         raise TeamError(Code.INVALID_TYPE, f"type: {type} is not sent this way", hint)

@@ -87,7 +87,7 @@ class Board:
         self._config = config
         self._now = EARLIEST
         self._queue = Queue()
-        self._inboxes = Inboxes()
+        self._inboxes = Inboxes(config.ranks)
         self._deliveries = Deliveries()
         self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))

@@ -34,9 +34,10 @@ class Inbox:
 
 
 class Inboxes:
-    """Inboxes by agent, and how many live messages have which status."""
+    """Inboxes by agent, and how many live messages have which status; `ranks` are the team's own, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._ranks = ranks
         self.by_agent: dict[str, Inbox] = {}
         self._counts: Counter[str] = Counter()
         self._to_all: dict[int, Entry] = {}
@@ -101,7 +102,7 @@ class Inboxes:
         inbox = self.by_agent.get(name)
         if inbox is None:
             inbox = self.by_agent[name] = Inbox()
-        inbox.messages.put(_key(entry, name), entry.message)
+        inbox.messages.put(_key(entry, name, self._ranks), entry.message)
         if entry.message.is_unread_by(name):
             inbox.unread.put(entry.order, entry)
 
@@ -109,15 +110,15 @@ class Inboxes:
         inbox = self.by_agent.get(name)
         if inbox is None:
             return
-        inbox.messages.drop(_key(entry, name))
+        inbox.messages.drop(_key(entry, name, self._ranks))
         inbox.unread.drop(entry.order)
         if not inbox.messages:
             del self.by_agent[name]
 
 
-def _key(entry: Entry, agent: str) -> tuple[Any, ...]:
+def _key(entry: Entry, agent: str, ranks: Mapping[str, int]) -> tuple[Any, ...]:
     message = entry.message
     if message.is_unread_by(agent):
-        return 0, message.rank, *entry.order
+        return 0, message.order_by(ranks)[0], *entry.order
     age = (EARLIEST - entry.order[0]).total_seconds()
     return 1, 0, age, -entry.place

@@ -9,13 +9,22 @@ from enum import StrEnum
 from msgspec import Struct
 
 from store.clock import from_text
-from store.team import SETTINGS_LOST, Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from store.team import (
+    SETTINGS_LOST,
+    SETTINGS_UNREADABLE,
+    Condition,
+    LockHolder,
+    Problem,
+    Snapshot,
+    WatchHint,
+    WatchState,
+)
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
 SILENT = 45.0
 """Seconds without a look at the store after which what is shown counts as stale."""
-_OF_SETTINGS = frozenset({"BAD_CONFIG", SETTINGS_LOST})
+_OF_SETTINGS = frozenset({SETTINGS_UNREADABLE, SETTINGS_LOST})
 _LIVE = WatchHint(WatchState.LIVE)
 
 

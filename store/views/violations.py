@@ -7,7 +7,9 @@ from datetime import datetime
 
 from store.config import TeamConfig
 from store.message import Status
+from store.protocol.configured_kinds import missing_fields
 from store.protocol.entries import EARLIEST, Entry
+from store.protocol.fields import REQUIRED
 from store.protocol.kinds import Family
 from store.protocol.message_rules import problems_of, self_addressed
 from store.protocol.signing import Seal, seal_of
@@ -117,6 +119,8 @@ class Violations:
     def unknown(self) -> Iterator[Problem]:
         """Kinds nobody here knows; their messages are shown and kept as they are."""
         for name, number in sorted(self._unknown.items()):
+            if name in self._config.kinds:
+                continue
             are = "is" if number == 1 else "are"
             text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
             yield Problem(
@@ -157,6 +161,11 @@ def _is_sprint(entry: Entry) -> bool:
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
     yield from self_addressed(message)
+    for name in missing_fields(config, message.type, message.payload):
+        if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
+            text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
+            hint = f"message_types.{message.type} in the team settings requires it; ask {message.sender} for it."
+            yield Problem("BODY_INVALID", "warning", place, text, hint)
     if not config.key:
         return
     seal = seal_of(message, config.key)

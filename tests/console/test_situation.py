@@ -34,7 +34,9 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
 FOREIGN = Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", "somebody wrote it without the lock", "Look again.")
 ROLLED_BACK = Problem("ROLLED_BACK", "error", "message-queue.yaml", "somebody took 3 messages out", "Write again.")
-BROKEN = Problem("BAD_CONFIG", "error", "messenger-config.yaml", "messenger-config.yaml line 6: no YAML", "Correct it.")
+BROKEN = Problem(
+    "SETTINGS_UNREADABLE", "error", "messenger-config.yaml", "messenger-config.yaml line 6: no YAML", "Correct it."
+)
 HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", False)
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)

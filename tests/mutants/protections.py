@@ -116,4 +116,32 @@ LINES = (
         "pass",
         (f"{TRUST}/test_leaving.py::test_a_signal_ends_it_in_order",),
     ),
+    Line(
+        "commands only out of trusted settings",
+        "store/desk/errand.py",
+        "if config.distrust:",
+        "if False:",
+        ("tests/settings/test_trust.py::test_settings_that_everybody_can_write_run_no_command",),
+    ),
+    Line(
+        "no key that others can read",
+        "store/config_trust.py",
+        "if status.st_mode & 0o007 or",
+        "if False and status.st_mode & 0o007 or False and",
+        ("tests/settings/test_trust.py::test_a_key_that_others_can_use_is_an_error_and_signs_nothing",),
+    ),
+    Line(
+        "places only inside the project",
+        "store/config_file.py",
+        "if not inside or",
+        "if False and not inside or False and",
+        ("tests/settings/test_office_settings.py::test_a_place_out_of_the_project_is_a_finding_and_not_used",),
+    ),
+    Line(
+        "settings put back when the commit fails",
+        "store/backends/yamlteam/settings_file.py",
+        "            if before is not None:\n                _write(disk, layout, before)",
+        "            if before is not None:\n                pass",
+        ("tests/settings/test_members.py::test_a_failed_commit_puts_the_settings_back",),
+    ),
 )

@@ -94,7 +94,7 @@ def looked_at(team: Team) -> Found:
         errors=bool(errors),
         is_rolled_back=seen.is_rolled_back,
         is_damaged="DAMAGED_ENTRY" in errors,
-        settings="BAD_CONFIG" in errors or "SETTINGS_LOST" in errors,
+        settings="SETTINGS_UNREADABLE" in errors or "SETTINGS_LOST" in errors,
     )
 
 

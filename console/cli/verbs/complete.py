@@ -54,7 +54,7 @@ def _held(call: Call) -> list[str]:
 def _kinds(call: Call) -> list[str]:
     from store.protocol.registry import KINDS
 
-    return list(KINDS)
+    return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
 
 
 _SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds}

@@ -1,35 +1,40 @@
-"""`init`: a new YAML team in a folder."""
+"""`init`: a new team in a folder, a database file or on a server."""
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 
+from console.cli.arguments import complete_with
 from console.cli.call import Call
+from console.cli.members import parse_agent, with_lead
 from store.config import Agent
+from store.config_table import ROLES
 from store.errors import Code, TeamError
 from store.names import check_name, is_name
 from store.safe import safe_line
-
-_ROLES = ("master", "resident", "slave", "temp", "member")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options of `DESIGN.md` section 5."""
     parser.description = (
-        "Write the settings and an empty queue into DIR (made when it is not there). A queue that exists already is\n"
-        "kept as it is. Example:\n\n"
-        "  team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident"
+        "Make a team at LOCATION: a folder (made when it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.\n"
+        "Without LOCATION it is that of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of\n"
+        "messages, that is there already is kept as it is. Examples:\n\n"
+        "  team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident\n"
+        "  team-console init team.db --agent task-manager"
     )
-    parser.add_argument("dir", nargs="?", default=".", metavar="DIR", help="the folder (default: the current one)")
-    parser.add_argument("--name", metavar="TEAM", help="the team's name (default: the folder's)")
+    place = parser.add_argument("location", nargs="?", metavar="LOCATION", help="where (default: the current folder)")
+    complete_with(place, "files")
+    parser.add_argument("--name", metavar="TEAM", help="the team's name (default: the place's)")
     parser.add_argument("--lead", metavar="NAME", default="ceo", help="who answers plans (default: ceo)")
     parser.add_argument(
         "--agent",
         action="append",
         default=[],
         metavar="NAME[:ROLE][:plan]",
-        help=f"a member; ROLE is one of {', '.join(_ROLES)}; plan: it works only after its plan was approved",
+        help=f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
     )
 
 
@@ -38,61 +43,95 @@ def run(call: Call) -> int:
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "init writes a new team", "Leave --read-only out.")
-    folder = Path(options.dir).expanduser()
-    name = check_name(options.name, field="--name") if options.name else _name_of(folder)
+    place = _place(options.location, options.team)
+    name = check_name(options.name, field="--name") if options.name else _name_of(place)
     lead = check_name(options.lead, field="--lead")
-    agents = _with_lead([parse_agent(text) for text in options.agent], lead)
-    _write(folder, name, lead, agents)
+    agents = with_lead([parse_agent(text) for text in options.agent], lead)
+    shown = _make(place, name, lead, agents)
     members = [agent.name for agent in agents]
     if call.out.as_json:
         call.out.json(
-            {"success": True, "action": "init", "team": name, "location": str(folder), "lead": lead, "agents": members}
+            {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members}
         )
         return 0
-    place = safe_line(folder)
-    call.out.say(f"made team {name} in {place}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}")
-    call.out.say(f"open it with: team-console -t {place}")
+    shown = safe_line(shown)
+    call.out.say(f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}")
+    call.out.say(f"open it with: team-console -t {shown}")
     return 0
 
 
-def parse_agent(text: str) -> Agent:
-    """The member described by `NAME[:ROLE][:plan]`.
+def _place(given: str | None, team: str | None) -> str:
+    """The location of the argument, else of `-t`, else of the environment, else the current folder.
 
     Raises:
-        TeamError: `INVALID_NAME`, or `USAGE` for a word that is no role.
+        TeamError: `USAGE` when argument and `-t` name two places.
     """
-    name, *words = text.split(":")
-    check_name(name, field="--agent")
-    role, plan = "member", False
-    for word in words:
-        if word == "plan":
-            plan = True
-        elif word in _ROLES:
-            role = word
-        else:
-            raise TeamError(Code.USAGE, f"--agent {text}: {word!r} is no role", f"Roles: {', '.join(_ROLES)}; or plan.")
-    return Agent(name=name, role=role, plan_mode_required=plan)
+    if given and team and given != team:
+        raise TeamError(Code.USAGE, f"{given} and -t {team} are two places", "Name one.")
+    return given or team or os.environ.get("TEAM_CONSOLE_TEAM") or "."
 
 
-def _with_lead(agents: list[Agent], lead: str) -> list[Agent]:
-    names = [agent.name for agent in agents]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise TeamError(Code.USAGE, f"--agent {twice} is given twice", "Name every agent once.")
-    mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))
-    return [mine, *(agent for agent in agents if agent.name != lead)]
-
-
-def _name_of(folder: Path) -> str:
-    name = folder.resolve().name
+def _name_of(place: str) -> str:
+    if "://" in place:
+        name = place.partition("?")[0].rstrip("/").rpartition("/")[2]
+    else:
+        name = Path(place).expanduser().resolve().name
+    name = name.removesuffix(Path(name).suffix) if _is_database(place) else name
     return name if is_name(name) and name != "all" else "team"
 
 
-def _write(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
+def _is_database(place: str) -> bool:
+    from store.locations import DATABASE_SUFFIXES
+
+    return "://" in place or place.endswith(DATABASE_SUFFIXES)
+
+
+def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
+    """Make it; gives back the location as it may be shown."""
+    if place.startswith("claude:"):
+        raise TeamError(Code.USAGE, f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
+    if _is_database(place):
+        return _make_database(place, name, lead, agents)
+    folder = Path(place).expanduser()
+    _make_folder(folder, name, lead, agents)
+    return str(folder)
+
+
+def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
+    from store.config_file import new_text
+    from store.locations import needing_packages, open_team
+
+    with needing_packages(place):
+        from store.backends.sql.locate import create_database
+    if "://" not in place:
+        _make_parents(Path(place).expanduser())
+    made = create_database(place, new_text(team=name, lead=lead, agents=agents))
+    team = open_team(place, read_only=True)
+    team.close()
+    if not made:
+        text = f"{team.location} holds a team already; nothing was changed"
+        raise TeamError(Code.NOT_PERMITTED, text, "Choose another database, or: team-console member add NAME")
+    return team.location
+
+
+def _make_parents(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TeamError(
+            Code.STORE_FAILED, f"{error.filename}: {error.strerror}", "Choose a folder to write in."
+        ) from None
+
+
+def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
     from store.config import CONFIG_NAME
     from store.config_file import write_new
-    from store.locations import QUEUE_NAME
+    from store.locations import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
 
+    for known in (PROJECT_CONFIG, PROJECT_QUEUE):
+        if (folder / known).exists():
+            hint = f"Use it with -t {folder}, add members with 'team-console member add', or choose another folder."
+            raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_new(folder / CONFIG_NAME, team=name, lead=lead, agents=agents)

@@ -13,6 +13,7 @@ from store.backends.buffered import Changes
 from store.backends.sql.past import archive_key, archived_row, audit_rows, dump, message_of
 from store.backends.sql.recorded import with_recorded
 from store.backends.sql.rows import Entry, changed_row, new_row
+from store.backends.sql.settings import write_settings
 from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
 from store.backends.sql.transaction import SqlTransaction
 from store.copies import is_copy
@@ -47,6 +48,8 @@ class Writer:
         self._push(changes, at)
         for reference, data in changes.attachments.items():
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, reference=reference)
+        if changes.settings is not None:
+            write_settings(self._connection, changes.settings)
         lines = audit_rows(with_recorded(changes), seq=state.audit_seq, prev=state.audit_hash, at=at, actor=actor)
         self._connection.execute(insert(AUDIT), lines)
         end = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}

@@ -33,8 +33,11 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
     return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
 
 
-def create_database(location: str, settings: str) -> None:
+def create_database(location: str, settings: str) -> bool:
     """Make what a team needs: the table of messages, our own, the text of its settings. What is there stays as it is.
+
+    Returns:
+        Whether the settings were written, so that the team is new.
 
     Raises:
         TeamError: What the database says.
@@ -49,9 +52,11 @@ def create_database(location: str, settings: str) -> None:
                 connection.exec_driver_sql(CREATE_MESSAGES)
             dialect.begin(connection, Mode.WRITE, wait=10.0, label="create")
             create_ours(connection)
-            if stored_settings(connection) is None:
+            is_new = stored_settings(connection) is None
+            if is_new:
                 write_settings(connection, settings)
             dialect.commit(connection)
+            return is_new
     finally:
         dialect.close()
 

@@ -16,16 +16,17 @@ from sqlalchemy import Connection, delete, insert, select
 
 from store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from store.config import CONFIG_NAME, TeamConfig
-from store.config_file import parse, read_text
+from store.config_file import parse, read_settings, read_text, stamp, with_trust
+from store.config_trust import whose
 from store.errors import Code, TeamError
-from store.settings_loss import digest, from_record, loss, loss_problem, lost_to
-from store.team import Problem
+from store.settings_loss import digest, from_record, loss, loss_problem, lost_to, misread_problems
+from store.team import SETTINGS_UNREADABLE, Problem, config_problems
 
 KEY = "settings"
 IN_FORCE = "settings_in_force"
 """Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
 TABLE, FILE = "table", "file"
-Stamp = tuple[int, int, int]
+Stamp = tuple[tuple[int, ...] | None, ...]
 
 
 class ReadSettings(Struct, frozen=True):
@@ -52,9 +53,9 @@ class ReadSettings(Struct, frozen=True):
     @property
     def to_record(self) -> bytes | None:
         """The text that the next write puts on the audit trail, None when it is there or not in force."""
-        if self.text is None or self.config.lost or self.error is not None or digest(self.text) == self.recorded:
+        if self.text is None or self.config.lost or self.config.is_misread or self.error is not None:
             return None
-        return self.text
+        return None if digest(self.text) == self.recorded else self.text
 
 
 class Settings:
@@ -65,6 +66,7 @@ class Settings:
     """
 
     def __init__(self, root: Path | None, location: str) -> None:
+        self._root = root
         self.file = None if root is None else root.with_name(CONFIG_NAME)
         self._location = location
         self._place = (Path() if root is None else root.parent) / str(SETTINGS.name)
@@ -73,13 +75,21 @@ class Settings:
         self._seen: bytes | None = None
         self.number = 0
 
-    def stamp(self) -> Stamp | None:
-        """Which version of the file beside the database is there, None for none."""
-        try:
-            found = self.file.stat() if self.file is not None else None
-        except OSError:
-            found = None
-        return None if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+    def stamp(self) -> Stamp:
+        """Which version of the file beside the database is there, and of the key, and whose the database is."""
+        key = self._known.config.key_path
+        return (
+            None if self.file is None else stamp(self.file),
+            None if key is None else stamp(key),
+            None if self._root is None else whose(self._root),
+        )
+
+    def text(self, connection: Connection, shape: Shape) -> str:
+        """The text of the settings now: of the table, else of the file, else empty."""
+        text = stored_settings(connection) if shape.has_ours else None
+        if text is None and self.file is not None:
+            return read_settings(self.file)
+        return text or ""
 
     def read(self, connection: Connection, shape: Shape) -> TeamConfig:
         """The settings now: of the table, else of the file, else defaults; lost ones as they were in force.
@@ -99,7 +109,7 @@ class Settings:
             TeamError: As for `stored_settings`.
         """
         stored = _stored(connection) if shape.has_ours else {}
-        source = (stored.get(KEY, self.stamp()), stored.get(IN_FORCE))
+        source = (self.stamp(), stored.get(KEY), stored.get(IN_FORCE))
         if source != self._source or self._known.config.lost or self._known.error is not None:
             known = self._understand(connection, shape, stored)
             self.number += known != self._known
@@ -108,23 +118,25 @@ class Settings:
 
     def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> ReadSettings:
         line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
-        place = TABLE if KEY in stored else FILE if self.stamp() is not None else was_in or TABLE
+        place = TABLE if KEY in stored else FILE if self.stamp()[0] is not None else was_in or TABLE
         text, config, error = self._parsed(stored, place)
         before = self._seen
         if shape.has_ours and recorded == digest(text or b""):
             before = text or b""
         elif shape.has_ours and before is None:
             before = _text_on_record(connection, line, recorded) if recorded or not text else None
-        what = loss(text, before) if before is not None and (error is None or text is not None) else ""
-        if not what and error is None:
-            self._seen = text if text is not None else self._seen
-            return ReadSettings(config, _warnings(config), text, place, text, recorded)
-        problem = self._problem(place, what, error, is_known=before is not None and before != text)
-        lost = self._lost(before, problem) if before is not None and before != text else None
+        known = before is not None and (error is None or text is not None)
+        what = loss(text, before or b"", is_read=error is None and not config.is_misread) if known else ""
+        is_known = before is not None and before != text
+        if not what and error is None and not (is_known and config.is_misread):
+            self._seen = text if text is not None and not config.is_misread else self._seen
+            return ReadSettings(config, self._findings(config, place), text, place, text, recorded)
+        problems = self._problems(place, what, error, config, is_known=is_known)
+        lost = self._lost(before, problems[0]) if before is not None and is_known else None
         if lost is not None:
-            return ReadSettings(lost, (problem,), text, was_in or place, before, recorded)
+            return ReadSettings(lost, problems, text, was_in or place, before, recorded)
         config = config if error is None else self._known.config
-        return ReadSettings(config, (problem,), text, place, None, recorded, error)
+        return ReadSettings(config, problems, text, place, None, recorded, error)
 
     def _parsed(self, stored: Mapping[str, str], place: str) -> tuple[bytes | None, TeamConfig, TeamError | None]:
         """The text that is there, and what it says or why it says nothing."""
@@ -132,21 +144,35 @@ class Settings:
         try:
             text = stored[KEY].encode() if KEY in stored else None if self.file is None else read_text(self.file)
             path = self._place if place == TABLE or self.file is None else self.file
-            return text, TeamConfig() if text is None else parse(text, path), None
+            return text, TeamConfig() if text is None else self._trusted(parse(text, path), place), None
         except TeamError as error:
             return text, TeamConfig(), error
 
-    def _problem(self, place: str, what: str, error: TeamError | None, *, is_known: bool) -> Problem:
+    def _trusted(self, config: TeamConfig, place: str) -> TeamConfig:
+        """With whether its commands may be run: not when others can write the file, or the database it stands in."""
+        path = self._root if place == TABLE else self.file
+        return config if path is None else with_trust(config, path)
+
+    def _findings(self, config: TeamConfig, place: str) -> tuple[Problem, ...]:
+        where = "settings" if place == TABLE or self.file is None else str(self.file)
+        return misread_problems(config, where) if config.is_misread else config_problems(config, where)
+
+    def _problems(
+        self, place: str, what: str, error: TeamError | None, config: TeamConfig, *, is_known: bool
+    ) -> tuple[Problem, ...]:
+        if not what and error is None:
+            reason, *others = self._findings(config, place)
+            return (lost_to(reason), *others)
         if what or error is None:
-            where = f"{self._location}: the settings" if place == TABLE or self.file is None else str(self.file)
-            return loss_problem(where, what)
-        problem = Problem("BAD_CONFIG", "error", self._location, error.message, error.hint)
-        return lost_to(problem) if is_known else problem
+            is_file = place == FILE and self.file is not None
+            return (loss_problem(str(self.file) if is_file else f"{self._location}: the settings", what),)
+        problem = Problem(SETTINGS_UNREADABLE, "error", self._location, error.message, error.hint)
+        return (lost_to(problem) if is_known else problem,)
 
     def _lost(self, before: bytes, problem: Problem) -> TeamConfig | None:
         """What was in force, marked as lost; None when it cannot be understood any more either."""
         try:
-            return replace(parse(before, self._place), lost=problem.message)
+            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.message)
         except TeamError:
             return None
 
@@ -230,7 +256,3 @@ def _kept(facts: object) -> Mapping[str, object]:
         return {}
     kept = said.get("settings") if isinstance(said, dict) else None
     return kept if isinstance(kept, dict) else {}
-
-
-def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
-    return tuple(Problem("CONFIG_WARNING", "warning", "the settings", text) for text in config.warnings)

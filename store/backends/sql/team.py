@@ -16,7 +16,7 @@ from store.backends.sql.dialect import Dialect, Mode
 from store.backends.sql.past import Chain, archived_messages, attachment, page
 from store.backends.sql.reader import Reader
 from store.backends.sql.recorded import restore
-from store.backends.sql.settings import FILE, Settings, put_back, write_pointer, write_settings
+from store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
 from store.backends.sql.transaction import SqlTransaction, may_address
 from store.backends.sql.view import View
@@ -25,7 +25,7 @@ from store.config import TeamConfig
 from store.config_file import parse
 from store.errors import Code, TeamError
 from store.message import Message, Status
-from store.settings_loss import digest, on_record
+from store.settings_loss import digest, on_record, refuse_misread
 from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 _ABILITIES = ("write", "leases", "router", "attachments")
@@ -153,9 +153,9 @@ class SqlTeam(Team):
             if not settings.config.lost:
                 return None
             if settings.text is not None:
-                parse(settings.text, Path(self.location))
-            tx.settings = settings.text or b""
-            tx.record("accept_settings", sha256=digest(tx.settings))
+                refuse_misread(parse(settings.text, Path(self.location)), "settings")
+            tx.to_record = settings.text or b""
+            tx.record("accept_settings", sha256=digest(tx.to_record))
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:
@@ -192,8 +192,6 @@ class SqlTeam(Team):
             self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
             shape = self._writable_shape(connection)
             settings = self._settings.look(connection, shape)
-            if settings.error is not None:
-                raise settings.error
             tx = SqlTransaction(
                 connection,
                 self._dialect,
@@ -201,9 +199,9 @@ class SqlTeam(Team):
                 shape,
                 alone=mode is Mode.WRITE,
                 now=self.clock(),
-                config=settings.config,
+                settings=self._settings,
             )
-            tx.settings = settings.to_record
+            tx.to_record = settings.to_record
             if action == "heal":
                 with self._reader.guard:
                     restore(tx, self._view.recorded(connection, shape))
@@ -215,14 +213,16 @@ class SqlTeam(Team):
         changes = tx.finish()
         if changes is None:
             return
-        if tx.settings is not None:
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            tx.to_record, place = changes.settings.encode(), TABLE
+        if tx.to_record is not None:
             action, facts = changes.records[0]
-            changes.records[0] = (action, {**facts, "settings": on_record(tx.settings)})
+            changes.records[0] = (action, {**facts, "settings": on_record(tx.to_record)})
         try:
             writer = Writer(connection, tx)
             line = writer.write(changes, actor=actor, at=to_text(self.clock()))
-            if tx.settings is not None:
-                write_pointer(connection, line, tx.settings, place)
+            if tx.to_record is not None:
+                write_pointer(connection, line, tx.to_record, place)
             self._dialect.announce(connection)
         except DBAPIError as error:
             raise self._failed(error) from error

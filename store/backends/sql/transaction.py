@@ -17,8 +17,8 @@ from store.backends.sql.ordering import State
 from store.backends.sql.past import archive_key, archived_messages, message_of
 from store.backends.sql.reader import Reader
 from store.backends.sql.rows import Entry
+from store.backends.sql.settings import Settings
 from store.backends.sql.tables import ARCHIVE, Shape
-from store.config import TeamConfig
 from store.copies import distinct, is_copy
 from store.message import Message
 from store.names import ALL
@@ -50,15 +50,16 @@ class SqlTransaction(BufferedTransaction):
         *,
         alone: bool,
         now: datetime,
-        config: TeamConfig,
+        settings: Settings,
     ) -> None:
-        super().__init__(now=now, config=config)
+        super().__init__(now=now, config=settings.read(connection, shape))
+        self._settings = settings
         self.connection = connection
         self._dialect = dialect
         self._reader = reader
         self.shape = shape
         self.alone = alone
-        self.settings: bytes | None = None
+        self.to_record: bytes | None = None
         """Text of settings that this transaction is the first to put on the audit trail."""
         self._state: State | None = None
         self._entries: dict[str, Entry] = {}
@@ -184,6 +185,9 @@ class SqlTransaction(BufferedTransaction):
         entries = self._reader.alone(self.connection.execute(statement))
         self._entries.update({entry.row.message_id: entry for entry in entries})
         return [entry.message for entry in entries if entry.message is not None]
+
+    def stored_settings(self) -> str:
+        return self._settings.text(self.connection, self.shape)
 
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):

@@ -47,7 +47,7 @@ class _Broken(Struct, frozen=True):
 
 
 class Reader:
-    """Reads one team; safe to use from several threads. `generation` is shared with transactions."""
+    """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
 
     def __init__(self, disk: Disk, layout: Layout, clock: Clock) -> None:
         self._disk = disk
@@ -65,6 +65,7 @@ class Reader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
+        self.folder_seen = layout.folder_exists(disk)
         self.generation: Generation | None = None
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
@@ -190,11 +191,18 @@ class Reader:
         if generation is None:
             return Condition.UNREADABLE
         if generation.stat is None:
-            if self._layout.folder_exists(self._disk) and not self._existed():
+            if self._was_never_made():
                 return Condition.EMPTY
             problems.append(self._vanished_problem())
             return Condition.VANISHED
         return Condition.OK if messages or generation.text.entries else Condition.EMPTY
+
+    def _was_never_made(self) -> bool:
+        """Whether there is no queue because nobody wrote yet; the first write makes its folder beside the settings."""
+        if self._layout.folder_exists(self._disk):
+            self.folder_seen = True
+            return not self._existed()
+        return not self.folder_seen and self._disk.stat(self._layout.config) is not None
 
     def _existed(self) -> bool:
         """Whether anything beside it shows that there was a queue."""
@@ -261,5 +269,5 @@ def _digest(offers: Offers) -> str:
     return f"/{hash(offers.marks):x}" if offers.marks else ""
 
 
-def _words(mark: Mark | None) -> str:
+def _words(mark: tuple[int, ...] | None) -> str:
     return "-".join(f"{one:x}" for one in mark) if mark else "none"

@@ -21,6 +21,7 @@ from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line
 from store.backends.yamlteam.lock import held
 from store.backends.yamlteam.recovery import recover
+from store.backends.yamlteam.settings_file import replaced_settings
 from store.backends.yamlteam.transaction import YamlTransaction
 from store.backends.yamlteam.work import line_of
 from store.clock import Clock, to_text
@@ -83,7 +84,10 @@ def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConf
         return
     if os.getpid() != owner:
         raise RuntimeError("a transaction must end in the process that began it")
-    _write(queue, line_of(changes, queue.generation.text, actor=actor), changes.attachments)
+    with replaced_settings(queue.disk, queue.layout, changes.settings):
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            queue.settings = changes.settings.encode()
+        _write(queue, line_of(changes, queue.generation.text, actor=actor), changes.attachments)
 
 
 def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[str, bytes] | None = None) -> None:

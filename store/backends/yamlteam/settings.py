@@ -11,10 +11,10 @@ from store.backends.yamlteam.files import write_new
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
 from store.config import TeamConfig
-from store.config_file import parse, read_text
+from store.config_file import parse, read_text, stamp, with_trust
 from store.errors import Code, TeamError
-from store.settings_loss import loss, loss_problem, lost_to
-from store.team import Problem
+from store.settings_loss import loss, loss_problem, lost_to, misread_problems, refuse_misread
+from store.team import SETTINGS_UNREADABLE, Problem, config_problems
 
 
 class ReadSettings(Struct, frozen=True):
@@ -22,7 +22,7 @@ class ReadSettings(Struct, frozen=True):
 
     Attributes:
         config: Those in force.
-        mark: Which version of the file was read, None for none.
+        mark: Which versions of the file and of the key it names were read, and who may write them.
         problems: What is wrong with the file.
         text: What is in the file, None when there is none.
         in_force: The text that `config` was made from, None where that is not known.
@@ -31,7 +31,7 @@ class ReadSettings(Struct, frozen=True):
     """
 
     config: TeamConfig
-    mark: Mark | None
+    mark: tuple[int, ...]
     problems: tuple[Problem, ...] = ()
     text: bytes | None = None
     in_force: bytes | None = None
@@ -51,9 +51,13 @@ class SettingsFile:
 
     def look(self) -> ReadSettings:
         """The settings as they are now; while they are lost or cannot be read, those in force before."""
-        mark, known = self._mark(), self._known
+        known = self._known
+        mark = self._mark(known)
         if known is None or known.mark != mark or not self._is_settled(known):
-            self._known = known = self._read(mark)
+            known = self._read(mark)
+            if (again := self._mark(known)) != mark:  # it names another key, whose mark was not taken before
+                known = self._read(again)
+            self._known = known
         return known
 
     def _is_settled(self, known: ReadSettings) -> bool:
@@ -62,42 +66,46 @@ class SettingsFile:
             return False
         return not known.config.lost or known.ledger == self._ledger_mark()
 
-    def _read(self, mark: Mark | None) -> ReadSettings:
+    def _read(self, mark: tuple[int, ...]) -> ReadSettings:
         path, text = self._layout.config, None
         try:
             text = read_text(path)
-            config = TeamConfig() if text is None else parse(text, path)
+            config = TeamConfig() if text is None else with_trust(parse(text, path), path)
         except TeamError as error:
             return self._unreadable(mark, text, error)
         before = self._in_force(text)
-        what = loss(text, before) if before is not None else ""
-        if before is not None and what:
-            problem = loss_problem(str(path), what)
-            return self._lost(mark, text, before, problem) or ReadSettings(config, mark, (problem,), text)
-        self._seen = text if text is not None else self._seen
-        return ReadSettings(config, mark, _warnings(config), text, text)
+        what = loss(text, before, is_read=not config.is_misread) if before is not None else ""
+        problems = misread_problems(config, str(path)) if config.is_misread else config_problems(config, str(path))
+        if before is not None and (what or (config.is_misread and before != text)):
+            told = (loss_problem(str(path), what),) if what else (lost_to(problems[0]), *problems[1:])
+            return self._lost(mark, text, before, told) or ReadSettings(config, mark, told, text)
+        self._seen = text if text is not None and not config.is_misread else self._seen
+        return ReadSettings(config, mark, problems, text, text)
 
-    def _unreadable(self, mark: Mark | None, text: bytes | None, error: TeamError) -> ReadSettings:
+    def _unreadable(self, mark: tuple[int, ...], text: bytes | None, error: TeamError) -> ReadSettings:
         place = str(self._layout.config)
-        problem = Problem("BAD_CONFIG", "error", place, error.message, error.hint)
+        problem = Problem(SETTINGS_UNREADABLE, "error", place, error.message, error.hint)
         before = self._in_force(text)
         if before is not None and before != text:
-            what = loss(text, before) if text is not None else ""
+            what = loss(text, before, is_read=False) if text is not None else ""
             told = loss_problem(place, what) if what else lost_to(problem)
-            lost = self._lost(mark, text, before, told)
+            lost = self._lost(mark, text, before, (told,))
             if lost is not None:
                 return lost
         last = self._known.config if self._known else TeamConfig()
         return ReadSettings(last, mark, (problem,), text, error=error)
 
-    def _lost(self, mark: Mark | None, text: bytes | None, before: bytes, problem: Problem) -> ReadSettings | None:
+    def _lost(
+        self, mark: tuple[int, ...], text: bytes | None, before: bytes, problems: tuple[Problem, ...]
+    ) -> ReadSettings | None:
         """What was in force, with what happened to it; None when that cannot be understood any more either."""
         try:
             config = parse(before, self._layout.config)
         except TeamError:
             return None
-        lost = replace(config, lost=problem.message)
-        return ReadSettings(lost, mark, (problem,), text, before, ledger=self._ledger_mark())
+        # Its commands come out of the ledger now: who can write that would have them run.
+        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].message)
+        return ReadSettings(lost, mark, problems, text, before, ledger=self._ledger_mark())
 
     def _in_force(self, text: bytes | None) -> bytes | None:
         """What was in force before: on record, or seen by this process since; None when nothing is known of it."""
@@ -109,12 +117,14 @@ class SettingsFile:
             return recorded
         return self._seen if self._seen is not None else recorded
 
-    def _mark(self) -> Mark | None:
+    def _mark(self, known: ReadSettings | None) -> tuple[int, ...]:
         try:
             found = self._disk.stat(self._layout.config)
         except OSError:
-            return None
-        return found.mark if found else None
+            found = None
+        key = known.config.key_path if known is not None else None
+        marks = (found.mark if found else None, stamp(self._layout.config), stamp(key) if key is not None else None)
+        return tuple(number for mark in marks for number in (mark or (0,)))
 
     def _ledger_mark(self) -> Mark | None:
         try:
@@ -156,8 +166,4 @@ def refuse_unreadable(layout: Layout, settings: ReadSettings) -> None:
     if settings.error is not None:
         raise settings.error
     if settings.text is not None:
-        parse(settings.text, layout.config)
-
-
-def _warnings(config: TeamConfig) -> tuple[Problem, ...]:
-    return tuple(Problem("CONFIG_WARNING", "warning", "messenger-config.yaml", text) for text in config.warnings)
+        refuse_misread(parse(settings.text, layout.config), str(layout.config))

@@ -100,8 +100,8 @@ class YamlTeam(Team):
 
     def _settings_in_force(self) -> bytes | None:
         """The text of the settings now; None while there is none or those in force are lost."""
-        settings = self._reader.settings()
-        return None if settings.config.lost or settings.error else settings.text
+        settings, config = self._reader.settings(), self._reader.settings().config
+        return None if config.lost or config.is_misread or settings.error else settings.text
 
     @contextmanager
     def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
@@ -115,6 +115,7 @@ class YamlTeam(Team):
                 yield queue
             finally:
                 self._reader.generation = queue.generation
+                self._reader.folder_seen = True
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""

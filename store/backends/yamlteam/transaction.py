@@ -9,6 +9,7 @@ from store.backends.buffered import BufferedTransaction
 from store.backends.yamlteam.commit import LockedQueue
 from store.backends.yamlteam.layout import refuse_clash
 from store.config import TeamConfig
+from store.config_file import read_settings
 from store.copies import distinct, is_copy
 from store.message import Message
 from store.names import ALL, check_name, is_name
@@ -74,6 +75,9 @@ class YamlTransaction(BufferedTransaction):
         self._looks += 1
         if self._looks == _FEW:
             self._archives.expect(message.message_id for message in self.stored())
+
+    def stored_settings(self) -> str:
+        return read_settings(self._queue.layout.config)
 
     def archive(self, agent: str, message: Message) -> None:
         check_name(agent, field="agent")

@@ -1,0 +1,196 @@
+"""What every verb prints with `--json` is what its schema says: each key it has, and no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.cli.registry import VERBS
+from console.cli.schemas import SCHEMAS, schema_of
+from tests.conftest import CommandLine
+
+NO_JSON = {"completions", "_complete"}
+"""Verbs that print a script or words, whatever the flags."""
+_KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def departures(value: Any, schema: Mapping[str, Any], place: str = "$") -> Iterator[str]:
+    """Where `value` is not what the schema says; a key the schema does not know is a departure too."""
+    assert set(schema) <= _KEYWORDS | {"$schema", "title"}, (
+        f"{place}: this check does not know {set(schema) - _KEYWORDS}"
+    )
+    kinds = schema.get("type", list(_TYPES))
+    allowed = [kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in _TYPES[name]]
+    if type(value) not in allowed:
+        yield f"{place}: {value!r} is no {kinds}"
+    elif isinstance(value, dict):
+        yield from _key_departures(value, schema, place)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from departures(item, schema.get("items", {}), f"{place}[{number}]")
+    if "enum" in schema and value is not None and value not in schema["enum"]:
+        yield f"{place}: {value!r} is none of {schema['enum']}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{place}: {value!r} is not {schema['const']!r}"
+
+
+def _key_departures(value: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
+    known = schema.get("properties", {})
+    more = schema.get("additionalProperties", not known)
+    yield from (f"{place}: {key} is missing" for key in schema.get("required", ()) if key not in value)
+    for key, inner in value.items():
+        if key in known:
+            yield from departures(inner, known[key], f"{place}.{key}")
+        elif more is False:
+            yield f"{place}: {key} is not in the schema"
+        elif isinstance(more, Mapping):
+            yield from departures(inner, more, f"{place}.{key}")
+
+
+def check(verb: str, value: Any) -> None:
+    assert list(departures(value, schema_of(verb))) == []
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Any]]:
+    """Verb -> what it printed, in a day of a team in which every verb is used."""
+    folder = tmp_path_factory.mktemp("day")
+    return _Day(CommandLine(folder)).printed
+
+
+class _Day:
+    def __init__(self, command: CommandLine) -> None:
+        self.command = command
+        self.printed: dict[str, list[Any]] = {}
+        self._start()
+        self._talk()
+        self._decide()
+        self._deliver()
+        self._look()
+
+    def do(self, verb: str, *arguments: str, stdin: str = "", actor: str = "ceo") -> Any:
+        """Run it; its JSON is kept, whatever its status is."""
+        result = self.command("--as", actor, verb, *arguments, "--json", stdin=stdin)
+        assert result.out, result
+        values = [json.loads(line) for line in result.out.splitlines()]
+        refused = any(value.get("success") is False and "error" in value for value in values)
+        self.printed.setdefault("error" if refused else verb, []).extend(values)
+        return values[0]
+
+    def _start(self) -> None:
+        self.do("demo", "--headless", "0.2")
+        self.do("init", "--agent", "a1:plan", "--agent", "a2", "--agent", "a3:resident")
+        self.do("member", "add", "a4:temp")
+        self.do("member", "set", "a4", "--may-send", "message", "--deliver", "false")
+        self.do("member", "list")
+        self.do("init")
+
+    def _talk(self) -> None:
+        self.do("send", "--to", "a1", "--summary", "Write the report of this week", "--content", "x", "--id", "M-1")
+        self.do("send", "--to", "a1", "--summary", "Write the report of this week", "--content", "x", "--id", "M-1")
+        self.do("send", "--to", "a1,a2", "--summary", "Both of you", "--content", "password: hunter2hunter2")
+        self.do("send", "--to", "nobody", "--summary", "x", "--content", "x")
+        self.do("broadcast", "--summary", "Code freeze starts today at four", "--content", "x", "--dry-run")
+        self.do("broadcast", "--summary", "Code freeze starts today at four", "--content", "x", "--yes")
+        document = {"type": "message", "recipient": "a2", "content": "x", "summary": "One more thing to look at"}
+        self.do("sendmessage", stdin=json.dumps(document))
+        self.do("sendmessage", stdin=json.dumps({"type": "broadcast", "content": "x", "summary": "For all of you"}))
+        self.do("receive", "--agent", "a2", "--limit", "1")
+        held = self.do("receive", "--agent", "a2", "--limit", "1", "--lease", "600")
+        self.do("ack", held["messages"][0]["message_id"], actor="a2")
+
+    def _decide(self) -> None:
+        for verb, more in (("approve", ()), ("reject", ("--reason", "Not yet"))):
+            plan = self.do("plan", "--content", "1. Split it in two", actor="a1")
+            self.do(verb, plan["request_id"], *more)
+        self.do("plan", "--content", "1. Split it in three", actor="a1")
+        self.do("approve", "no-such-request")
+        wanted = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "a2"}
+        request = ("--type", "AGENT_CREATE_REQUEST", "--payload", json.dumps(wanted))
+        asked = self.do("send", "--to", "ceo", *request, actor="a2")["message_id"]
+        self.do("approve", asked, "--dry-run")
+        self.do("approve", asked, "--agent-name", "tester-1")
+        self.do("shutdown", "a3", "--reason", "All is done")
+
+    def _deliver(self) -> None:
+        self.do("send", "--to", "a4", "--summary", "This cannot be delivered", "--content", "x", "--id", "F-1")
+        self.do("deliver")
+        self.do("failures")
+        self.do("retry", "F-1")
+        self.do("redirect", "F-1", "--to", "a3")
+        for name in ("F-2", "F-3"):
+            self.do("send", "--to", "a4", "--summary", "This will not arrive", "--content", "x", "--id", name)
+        self.do("recall", "F-2")
+        self.command.ok("deliver")
+        self.do("discard", "F-3", "--reason", "nobody waits for it")
+        self._route()
+        self.do("clear", "--older-than-days", "0", "--dry-run")
+
+    def _route(self) -> None:
+        head = {"ORCHESTRATOR_INSTANCE_ID": "o-1"}
+        for action in (
+            {"ACTION": "poll", "RECIPIENT": "a1", "BATCH_SIZE": 2},
+            {"ACTION": "deliver_all"},
+            {"ACTION": "send", "RECIPIENT": "a1", "MESSAGE_TYPE": "spec_ready", "PAYLOAD": {"spec_id": "s"}},
+            {"ACTION": "clear_old"},
+            {"ACTION": "dance"},
+        ):
+            self.do("route", stdin=json.dumps({**action, **head}))
+
+    def _look(self) -> None:
+        for verb in ("requests", "roster", "status", "check", "history"):
+            self.do(verb)
+        self.do("inbox", "a1")
+        self._watch()
+        self.do("migrate", ".", str(Path("copy.db")))
+        (self.command.folder / "messenger-config.yaml").write_text("")
+        for verb in ("status", "check"):
+            self.do(verb)
+        self.do("check", "--heal")
+        self.do("help", "settings")
+
+    def _watch(self) -> None:
+        from tests.conftest import next_line
+
+        with self.command.running("watch", "--json") as process:
+            next_line(process.stderr)
+            self.do("send", "--to", "a1", "--summary", "Something new for you today", "--content", "x")
+            self.printed.setdefault("watch", []).append(json.loads(next_line(process.stdout)))
+
+
+@pytest.mark.parametrize("verb", sorted(SCHEMAS))
+def test_what_a_verb_prints_fits_its_schema(verb: str, printed: Mapping[str, list[Any]]) -> None:
+    assert printed.get(verb), f"the day above does not use {verb}"
+    for value in printed[verb]:
+        if verb == "error":
+            value = {key: value[key] for key in value if key in SCHEMAS["error"]["properties"]}
+        check(verb, value)
+
+
+def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:
+    assert set(SCHEMAS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
+    for verb in ("status", "error"):
+        assert elsewhere.ok("help", "json", verb).json == schema_of(verb)
+    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(SCHEMAS)
+    refused = elsewhere("help", "json", "statsu", "--json")
+    assert (refused.status, "status" in refused.json["hint"]) == (2, True)
+
+
+def test_a_key_that_is_missing_renamed_or_of_another_kind_is_noticed() -> None:
+    good = {"messages": [], "count": 0, "status_message": "No pending messages"}
+    check("receive", good)
+    for bad in ({**good, "count": "0"}, {**good, "number": 0}, {"messages": [], "count": 0}):
+        assert list(departures(bad, schema_of("receive")))

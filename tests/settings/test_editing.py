@@ -1,0 +1,104 @@
+"""Members changed in a settings file: what changes is the member, and every other character stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.config import Agent
+from store.config_edit import NotEditable, add_member, change_member, remove_member
+from store.config_file import parse
+
+PATH = Path("/nowhere/messenger-config.yaml")
+STYLES: Mapping[str, str] = {
+    "block": (
+        "# ours\nteam: t\nlead: ceo\nagents:\n# the boss\n- name: ceo # lead\n  role: master\n\n# helper\n"
+        "- name: a1\n  role: slave\n  deliver:\n  - x\n  - y   # why\n# end\nlanguage: any\n"
+    ),
+    "indented, no newline at the end": (
+        "lead: ceo\nagents:\n  - name: ceo\n    role: master\n  - name: a1\n    role: slave"
+    ),
+    "names": "lead: ceo\nagents:\n- ceo\n- a1 # one\nlanguage: any\n",
+    "brackets": "lead: ceo\nagents: [ceo, a1, {name: a3, role: slave}] # x\nlanguage: any\n",
+    "mapping": "lead: ceo\nagents:\n  ceo:\n    role: master\n  a1: # c\n  a3: {role: slave}\nlanguage: any\n",
+    "braces": "lead: ceo\nagents: {ceo: {role: master}, a1: , a3: {}}\n",
+    "json": '{"lead": "ceo", "agents": [\n    {"name": "ceo"},\n    {"name": "a1", "role": "slave"}\n  ]\n}\n',
+    "other end of line": "lead: ceo\r\nagents:\r\n- name: ceo\r\n- name: a1\r\n  role: slave\r\n",
+    "byte order mark": "\ufefflead: ceo\nmembers:\n- name: a1\n  plan: true\n",
+}
+EMPTY = (
+    "",
+    "# only words\n",
+    "lead: ceo\n",
+    "lead: ceo\nagents: []  # nobody\n",
+    "agents:\nlead: ceo\n",
+    "{}\n",
+    "agents: ~\n",
+)
+NEW = Agent("new", role="temp", plan_mode_required=True, deliver=("./run", "a b", "it's"))
+
+
+def members(text: str) -> dict[str, Agent]:
+    config = parse(text.encode(), PATH)
+    assert config.problems == ()
+    return {name: agent for name, agent in config.agents.items() if name not in ("ceo", "user")}
+
+
+@pytest.mark.parametrize("text", [*STYLES.values(), *EMPTY])
+def test_a_new_member_is_added_and_nothing_is_lost(text: str) -> None:
+    after = add_member(text, NEW)
+    assert members(after) == {**members(text), "new": NEW}
+    left = [line for line in text.splitlines() if line.strip() and line not in after.splitlines()]
+    assert len(left) <= 1  # the line of a list in brackets, with the member in it
+    assert [word for word in text.split() if "#" in word] == [word for word in after.split() if "#" in word]
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+def test_adding_and_removing_gives_the_text_there_was(text: str) -> None:
+    after = remove_member(add_member(text, NEW), "new")
+    assert after.rstrip("\n") == text.rstrip("\n")
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"role": "resident"},
+        {"plan_mode_required": True},
+        {"deliver": ("run", "x y"), "deliver_timeout": 5.5},
+        {"may_message": frozenset({"ceo", "a3"}), "may_send": frozenset()},
+    ],
+)
+def test_a_field_is_changed_and_taken_away_again(text: str, fields: Mapping[str, Any]) -> None:
+    written = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in fields.items()}
+    after = change_member(text, "a1", written)
+    before = members(text)
+    changed = members(after)
+    assert {key: getattr(changed["a1"], key) for key in fields} == fields
+    assert {name: one for name, one in changed.items() if name != "a1"} == {
+        name: one for name, one in before.items() if name != "a1"
+    }
+    gone = members(change_member(after, "a1", dict.fromkeys(fields)))["a1"]
+    assert {key: getattr(gone, key) for key in fields} == {key: getattr(Agent("a1"), key) for key in fields}
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+def test_a_member_is_removed_and_the_others_stay(text: str) -> None:
+    after = remove_member(text, "a1")
+    assert members(after) == {name: one for name, one in members(text).items() if name != "a1"}
+
+
+def test_comments_stay_where_they_are() -> None:
+    text = STYLES["block"]
+    assert add_member(text, Agent("new")) == text.replace("# end\n", "- name: new\n  role: member\n# end\n")
+    assert change_member(text, "a1", {"role": "temp"}) == text.replace("role: slave", "role: temp")
+    assert remove_member(text, "a1").endswith("\n# helper\n# end\nlanguage: any\n")
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "just words\n", "agents: [\n", "lead: ceo\n"])
+def test_what_cannot_be_edited_says_so(text: str) -> None:
+    with pytest.raises(NotEditable):
+        remove_member(text, "a1")

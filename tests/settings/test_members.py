@@ -1,0 +1,161 @@
+"""`member`: members are added, changed and removed in the settings of a folder or a database, by the lead alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.backends.memory import MemoryTeam
+from store.config import Agent, TeamConfig
+from store.desk.members import add_members, set_member
+from store.desk.seat import Seat
+from store.errors import Code, TeamError
+from store.locations import open_team
+from tests.conftest import CommandLine
+
+
+@pytest.fixture(params=["folder", "database"])
+def crew(request: pytest.FixtureRequest, elsewhere: CommandLine) -> tuple[str, ...]:
+    """How to reach a team of `ceo` and `a1`."""
+    place = "crew" if request.param == "folder" else "crew.db"
+    elsewhere.ok("init", place, "--agent", "a1")
+    return ("-t", place)
+
+
+def names(command: CommandLine, crew: tuple[str, ...]) -> dict[str, str]:
+    listed = command.ok(*crew, "member", "list", "--json").json["members"]
+    return {member["name"]: member["role"] for member in listed}
+
+
+def test_members_come_change_and_go(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
+    done = elsewhere.ok(*crew, "member", "add", "a2:slave", "a3:plan", "--json").json
+    assert (done["action"], [member["name"] for member in done["members"]]) == ("member_add", ["a2", "a3"])
+    assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave", "a3": "member"}
+    elsewhere.ok(*crew, "send", "--to", "a3", "--summary", "Welcome to the team of today", "--content", "x")
+    elsewhere.ok(*crew, "member", "set", "a3", "--role", "resident", "--no-plan", "--may-message", "ceo")
+    refused = elsewhere(
+        *crew, "--as", "a3", "send", "--to", "a2", "--summary", "Hello to you", "--content", "x", "--json"
+    )
+    assert refused.json["error"] == "NOT_PERMITTED"
+    elsewhere.ok(*crew, "member", "set", "a3", "--may-message", "all")
+    elsewhere.ok(*crew, "--as", "a3", "send", "--to", "a2", "--summary", "Hello to you", "--content", "x")
+    gone = elsewhere.ok(*crew, "member", "remove", "a3", "--json").json
+    assert gone["warnings"] == ["a3 leaves 1 unread message behind"]
+    assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave"}
+    refused = elsewhere(*crew, "send", "--to", "a3", "--summary", "Are you still there", "--content", "x", "--json")
+    assert refused.json["error"] == "AGENT_NOT_FOUND"
+    findings = elsewhere.ok(*crew, "check", "--json").json["findings"]
+    assert {(finding["code"], finding["place"]) for finding in findings} == {("STRANGER", "a3")}
+
+
+def test_each_change_is_on_the_audit_trail(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
+    elsewhere.ok(*crew, "member", "add", "a2:slave")
+    elsewhere.ok(*crew, "member", "set", "a2:temp")
+    elsewhere.ok(*crew, "member", "remove", "a2")
+    team = open_team(str(elsewhere.folder / crew[1]))
+    lines = team.audit()
+    team.close()
+    assert [line.action for line in lines] == ["member_remove", "member_set", "member_add"]
+    assert {line.actor for line in lines} == {"ceo"}
+    assert lines[1].facts["before"] == {"name": "a2", "role": "slave"}
+    assert lines[1].facts["member"] == {"name": "a2", "role": "temp"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("member", "add", "a1"), "NOT_PERMITTED", "is a member already"),
+        (("member", "add", "../x"), "INVALID_NAME", "not an agent name"),
+        (("member", "add", "x:bos"), "USAGE", "no role"),
+        (("member", "add"), "USAGE", "nobody is named"),
+        (("member", "set", "a11", "--role", "slave"), "AGENT_NOT_FOUND", "not a member"),
+        (("member", "remove", "ceo"), "NOT_PERMITTED", "leads the team"),
+        (("member", "remove", "a1", "--role", "slave"), "USAGE", "takes no --role"),
+        (("--as", "a1", "member", "add", "a2"), "NOT_PERMITTED", "does not lead"),
+        (("--read-only", "member", "add", "a2"), "READ_ONLY", "read-only"),
+        (("member", "set", "a1", "--deliver-timeout", "-1"), "USAGE", "number of seconds"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_changes(
+    elsewhere: CommandLine, crew: tuple[str, ...], arguments: tuple[str, ...], code: str, words: str
+) -> None:
+    before = elsewhere.ok(*crew, "member", "list", "--json").json
+    refused = elsewhere(*crew, *arguments, "--json")
+    assert (refused.json["error"], words in refused.json["message"]) == (code, True), refused
+    assert elsewhere.ok(*crew, "member", "list", "--json").json == before
+
+
+def test_the_file_keeps_its_words(team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    text = path.read_text().replace("language: any", "language: any   # for now").replace("agents:", "agents:  # us")
+    path.write_text("# our team\n" + text)
+    team.ok("member", "add", "newcomer:temp")
+    assert path.read_text() == "# our team\n" + text + "- name: newcomer\n  role: temp\n"
+
+
+def test_settings_with_a_mistake_are_edited_and_keep_it(team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.write_text("leed: ceo\n" + path.read_text())
+    team.ok("member", "add", "newcomer")
+    assert path.read_text().startswith("leed: ceo\n")
+
+
+def test_settings_that_are_not_yaml_are_left_to_an_editor(team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.write_text(text := path.read_text() + "limits: [\n")
+    refused = team("member", "add", "newcomer", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert path.read_text() == text
+
+
+def test_a_master_that_would_take_the_lead_is_refused(elsewhere: CommandLine) -> None:
+    (elsewhere.folder / "messenger-config.yaml").write_text("agents:\n- name: a1\n")
+    refused = elsewhere("member", "add", "boss:master", "--json")
+    assert "the lead would change from user to boss" in refused.json["message"]
+
+
+def test_the_first_listed_member_closes_the_team_and_says_so(elsewhere: CommandLine) -> None:
+    (elsewhere.folder / "messenger-config.yaml").write_text("lead: ceo\n")
+    elsewhere.ok("--as", "a7", "send", "--to", "a8", "--summary", "Hello from the start", "--content", "x")
+    done = elsewhere.ok("member", "add", "a1", "--json").json
+    assert done["warnings"] == ["the team lists its members from now on; not on the list: a7, a8"]
+
+
+def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import session
+
+    def fails(store: object, work: object) -> None:
+        raise TeamError(Code.STORE_FAILED, "the disk is full")
+
+    monkeypatch.setattr(session, "_commit", fails)
+    path = team.folder / "messenger-config.yaml"
+    before = path.read_bytes()
+    with pytest.raises(TeamError, match="the disk is full"):
+        add_members(Seat(open_team(str(team.folder)), "ceo"), [Agent("newcomer")])
+    assert path.read_bytes() == before
+    assert not list(team.folder.glob("*.tmp.*"))
+
+
+def test_settings_reached_by_a_link_stay_a_link(team: CommandLine, tmp_path: Path) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.rename(tmp_path / "kept.yaml")
+    path.symlink_to(tmp_path / "kept.yaml")
+    team.ok("member", "add", "newcomer")
+    assert path.is_symlink()
+    assert "newcomer" in (tmp_path / "kept.yaml").read_text()
+
+
+def test_a_team_in_memory_has_members_too() -> None:
+    seat = Seat(MemoryTeam(config=TeamConfig(lead="ceo")), "ceo")
+    add_members(seat, [Agent("a1")])
+    set_member(seat, "a1", {"role": "slave"})
+    assert seat.team.config().agents["a1"].role == "slave"
+
+
+def test_members_of_a_database_beside_a_settings_file_are_kept_in_the_database(elsewhere: CommandLine) -> None:
+    elsewhere.ok("init", "crew.db", "--agent", "a1")
+    elsewhere.ok("-t", "crew.db", "member", "add", "a2")
+    assert "a2" in json.dumps(elsewhere.ok("-t", "crew.db", "member", "list", "--json").json)
+    assert not (elsewhere.folder / "messenger-config.yaml").exists()

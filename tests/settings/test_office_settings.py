@@ -1,0 +1,218 @@
+"""The settings of BMAD's messenger, as its public forks ship them: everything in them is read and honoured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from store.config_file import parse
+from tests.conftest import CommandLine
+
+OFFICE = """\
+# Messenger of the office
+name: inter-agent-messenger
+version: "1.0.0"
+description: "How the agents hand work to each other"
+
+queue_dir: "{project-root}/_bmad-output/messenger"
+queue_file: "{queue_dir}/message-queue.yaml"
+archive_dir: "{queue_dir}/archive"
+
+message_types:
+  handoff:
+    description: "Passes work on"
+    required_fields:
+      - from_agent
+      - to_agent
+      - artifact_path
+      - context_summary
+      - next_actions
+    priority: high
+  escalate:
+    description: "Brings an issue to the human"
+    required_fields: [from_agent, issue, severity, recommendation]
+    priority: critical
+  notify:
+    description: "Tells others"
+    required_fields:
+      - from_agent
+      - to_agents  # Can be list or "all"
+      - message
+    priority: low
+  audit:
+    description: "Only this office has it"
+    required_fields: [from_agent, to_agent, scope]
+    priority: critical
+
+routing:
+  # first phase
+  analyst_to_pm:
+    trigger: "Brief complete"
+    from: analyst
+    to: pm
+    payload:
+      - product_brief_path
+      - key_insights
+
+priorities:
+  critical: 1
+  high: 2
+  medium: 3
+  low: 4
+
+retention:
+  active_messages_max: 100
+  archive_after_days: 7
+  delete_archived_after_days: 30
+"""
+HANDOFF = '{"artifact_path": "a.md", "context_summary": "b", "next_actions": ["c"]}'
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> CommandLine:
+    """A project that only has these settings."""
+    folder = tmp_path / "office"
+    (folder / "_bmad/core/messenger").mkdir(parents=True)
+    (folder / "_bmad/core/messenger/messenger-config.yaml").write_text(OFFICE)
+    return CommandLine(folder)
+
+
+def configure(office: CommandLine, old: str, new: str) -> None:
+    path = office.folder / "_bmad/core/messenger/messenger-config.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_team_with_them_has_no_findings_and_can_be_read_and_written(office: CommandLine) -> None:
+    assert office.ok("check", "--json").json["findings"] == []
+    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    status = office.ok("status", "--json").json
+    assert (status["team"], status["condition"], status["problems"]) == ("inter-agent-messenger", "ok", 0)
+    assert office.ok("check", "--json").json["findings"] == []
+
+
+def test_queue_and_archives_are_where_they_say(office: CommandLine) -> None:
+    configure(office, "_bmad-output/messenger", "docs/mail")
+    configure(office, "{queue_dir}/archive", "docs/old mail")
+    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    office.ok("receive", "--agent", "dev")
+    assert len(yaml.safe_load((office.folder / "docs/mail/message-queue.yaml").read_text())["messages"]) == 1
+    assert (office.folder / "docs/old mail/dev-archive.yaml").is_file()
+    assert not (office.folder / "_bmad-output").exists()
+    assert office.ok("history", "--json").json["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("queue_dir", "{project-root}/../outside"),
+        ("queue_dir", "/etc"),
+        ("queue_dir", "{home}/x"),
+        ("queue_file", "{queue_dir}/queue.db"),
+        ("archive_dir", "../../../etc"),
+    ],
+)
+def test_a_place_out_of_the_project_is_a_finding_and_not_used(office: CommandLine, key: str, place: str) -> None:
+    lines = OFFICE.splitlines()
+    number = next(at for at, line in enumerate(lines) if line.startswith(key))
+    configure(office, lines[number], f'{key}: "{place}"')
+    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    office.ok("receive", "--agent", "dev")
+    (finding,) = office("check", "--json").json["findings"]
+    assert (finding["code"], finding["severity"]) == ("BAD_CONFIG", "error")
+    assert finding["place"].endswith(f"messenger-config.yaml:{number + 1}")
+    assert key in finding["message"]
+    assert sorted(path.name for path in office.folder.parent.iterdir()) == ["office"]
+
+
+def test_a_link_out_of_the_project_is_no_place_for_the_queue(office: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (office.folder / "_bmad-output").symlink_to(tmp_path / "outside")
+    configure(office, "_bmad-output/messenger", "_bmad-output")
+    assert "leads out of the project" in office("check", "--json").json["findings"][0]["message"]
+
+
+@pytest.mark.parametrize("field", ["artifact_path", "context_summary", "next_actions"])
+def test_a_required_field_is_required(office: CommandLine, field: str) -> None:
+    payload = yaml.safe_load(HANDOFF)
+    del payload[field]
+    refused = office(
+        "--as", "pm", "send", "--type", "handoff", "--to", "dev", "--payload", str(payload).replace("'", '"')
+    )
+    assert (refused.status, f"payload.{field} is missing" in refused.err) == (1, True)
+
+
+def test_a_kind_of_their_own_is_sent_with_its_fields_and_its_priority(office: CommandLine) -> None:
+    refused = office("--as", "pm", "send", "--type", "audit", "--to", "dev", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "INVALID_FIELD")
+    assert "scope" in refused.json["message"]
+    office.ok("--as", "pm", "send", "--type", "audit", "--to", "dev", "--payload", '{"scope": "all of it"}')
+    (message,) = office.ok("inbox", "dev", "--json").json["messages"]
+    assert (message["type"], message["priority"]) == ("audit", "critical")
+    assert "audit" in office.ok("_complete", "kinds").out.split()
+
+
+def test_a_kind_nobody_knows_is_still_refused_with_the_nearest(office: CommandLine) -> None:
+    refused = office("--as", "pm", "send", "--type", "adit", "--to", "dev", "--payload", "{}", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "INVALID_TYPE")
+    assert "audit" in refused.json["hint"]
+
+
+def test_a_handoff_without_the_fields_of_its_route_is_sent_with_a_warning(office: CommandLine) -> None:
+    arguments = ("send", "--type", "handoff", "--to", "pm", "--payload")
+    sent = office.ok("--as", "analyst", *arguments, HANDOFF, "--json").json
+    assert sent["warnings"] == ["the handoff analyst_to_pm usually carries product_brief_path, key_insights"]
+    whole = HANDOFF.replace("}", ', "product_brief_path": "p", "key_insights": ["k"]}')
+    assert office.ok("--as", "analyst", *arguments, whole, "--json").json["warnings"] == []
+    assert office.ok("--as", "dev", *arguments, HANDOFF, "--json").json["warnings"] == []
+
+
+def test_the_order_of_priorities_is_theirs(office: CommandLine) -> None:
+    configure(office, "critical: 1\n  high: 2\n  medium: 3\n  low: 4", "critical: 4\n  high: 3\n  medium: 2\n  low: 1")
+    for word in ("critical", "low", "medium"):
+        office.ok("--as", "pm", "send", "--to", "dev", "--summary", word, "--content", word, "--priority", word)
+    inbox = office.ok("inbox", "dev", "--json").json["messages"]
+    assert [one["priority"] for one in inbox] == ["low", "medium", "critical"]
+    received = office.ok("receive", "--agent", "dev", "--json").json["messages"]
+    assert [one["priority"] for one in received] == ["low", "medium", "critical"]
+
+
+def test_retention_is_theirs() -> None:
+    text = OFFICE.replace("100", "12").replace("archive_after_days: 7", "archive_after_days: 3")
+    config = parse(text.encode(), Path("/office/messenger-config.yaml"))
+    kept = (config.active_messages_max, config.archive_after_days, config.delete_archived_after_days)
+    assert kept == (12, 3, 30)
+    assert (config.version, config.description) == ("1.0.0", "How the agents hand work to each other")
+    assert config.problems == ()
+
+
+def test_beside_a_queue_they_do_not_take_it_away(elsewhere: CommandLine) -> None:
+    (elsewhere.folder / "messenger-config.yaml").write_text(OFFICE)
+    queue = "messages:\n- message_id: m1\n  type: message\n  from: pm\n  to: dev\n  payload: {content: hello}\n"
+    (elsewhere.folder / "message-queue.yaml").write_text(queue)
+    assert elsewhere.ok("inbox", "dev", "--json").json["count"] == 1
+    findings = elsewhere("check", "--json").json["findings"]
+    assert any("is used instead of" in finding["message"] for finding in findings)
+
+
+def test_a_project_may_keep_its_queue_in_its_root(office: CommandLine) -> None:
+    configure(office, "{project-root}/_bmad-output/messenger", "{project-root}")
+    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    assert (office.folder / "message-queue.yaml").is_file()
+    status = office.ok("status", "--json").json
+    assert (status["team"], status["messages"]) == ("inter-agent-messenger", {"pending": 1})
+
+
+def test_a_field_that_a_foreign_message_lacks_is_a_finding(office: CommandLine) -> None:
+    office.ok("--as", "pm", "send", "--type", "audit", "--to", "dev", "--payload", '{"scope": "all"}', "--id", "M-1")
+    assert office.ok("check", "--json").json["findings"] == []
+    queue = office.folder / "_bmad-output/messenger/message-queue.yaml"
+    queue.write_text(
+        queue.read_text()
+        + "- message_id: M-2\n  type: audit\n  from: pm\n  to: dev\n  status: pending\n  payload: {}\n"
+    )
+    findings = office("check", "--json").json["findings"]
+    assert ("BODY_INVALID", "M-2 payload.scope") in {(one["code"], one["place"]) for one in findings}

@@ -1,0 +1,163 @@
+"""Settings that are unknown, wrong or broken: named with line and nearest name, and nothing else is lost by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from store.config import Agent, TeamConfig
+from store.config_file import parse
+from store.config_table import TABLE, Form, every_setting
+from tests.conftest import CommandLine
+
+PATH = Path("/nowhere/messenger-config.yaml")
+GOOD = "team: crew\nlead: ceo\nagents:\n- name: ceo\n- name: a1\n"
+
+
+def read(text: str) -> TeamConfig:
+    return parse(text.encode(), PATH)
+
+
+def told(config: TeamConfig) -> list[tuple[str, int]]:
+    return [(problem.code, problem.line) for problem in config.problems]
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("leed: ceo", "lead"),
+        ("rention: {}", "retention"),
+        ("active_mesages_max: 3", "active_messages_max"),
+        ("key-file: k", "key_file"),
+    ],
+)
+def test_an_unknown_setting_is_told_with_its_line_and_the_nearest_name(line: str, meant: str) -> None:
+    config = read(GOOD + line + "\n")
+    (problem,) = config.problems
+    assert (problem.code, problem.severity, problem.line) == ("CONFIG_WARNING", "warning", 6)
+    assert repr(meant) in problem.message
+    assert list(config.agents) == ["ceo", "a1"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "language: english",
+        "limits: 3",
+        "limits: {content_max_bytes: many}",
+        "limits: {content_max_bytes: -1}",
+        "retention: [1]",
+        "overdue_seconds: {plan: soon}",
+        "overdue_seconds: 900",
+        "routing: {a_to_b: {from: a}}",
+        "routing: {a_to_b: {from: a, to: all}}",
+        "routing: [a, b]",
+        "message_types: {handoff: {priority: hgih}}",
+        "message_types: {handoff: 3}",
+        "priorities: {critical: first}",
+        "priorities: {urgent: 0}",
+        "spawn: {run: this}",
+        "team: a b",
+        "lead: ceo",
+        "queue_file: /etc/passwd",
+        "key_file: missing",
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> None:
+    config = read(GOOD + line + "\n")
+    assert [(code, number) for code, number in told(config) if number == 6] == [(told(config)[0][0], 6)]
+    assert [problem.severity for problem in config.problems] == ["error"]
+    assert (config.name, config.lead, list(config.agents)) == ("crew", "ceo", ["ceo", "a1"])
+
+
+@pytest.mark.parametrize(
+    "value", ["{a: 1}", "[[]]", "12", "''", "null", "*x", "&a [*a]", "!!python/name:x 1", "2026-01-01"]
+)
+@pytest.mark.parametrize("key", [key for setting in TABLE for key in setting.keys])
+def test_no_value_of_any_setting_keeps_the_team_from_being_read(key: str, value: str) -> None:
+    read(f"{key}: {value}\nlanguage: zh\n")
+
+
+def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
+    config = read(
+        "agents:\n- name: a1\n  rolle: slave\n- name: ../x\n- {role: temp}\n- name: a1\n- name: a2\n  role: boss\n"
+    )
+    assert told(config) == [
+        ("CONFIG_WARNING", 3),
+        *(("BAD_CONFIG", line) for line in (4, 5, 6, 8)),
+    ]
+    assert dict(config.agents) == {"user": Agent("user", "master"), "a1": Agent("a1"), "a2": Agent("a2")}
+
+
+def test_what_may_be_written_is_not_widened_by_a_mistake() -> None:
+    config = read("agents:\n- name: a1\n  may_message: {ceo: yes}\n  may_send: message\n")
+    assert config.agents["a1"].may_message == frozenset()
+    assert config.agents["a1"].may_send == frozenset({"message"})
+    assert told(config) == [("BAD_CONFIG", 3)]
+
+
+@pytest.mark.parametrize("broken", ["language: [zh", "limits: {a: ", "spawn: 'x", "x: y: z", "\ttab: 1", "- list"])
+def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str) -> None:
+    config = read(f"team: crew\nlead: ceo\n{broken}\nagents:\n- name: a1\nretention:\n  archive_after_days: 3\n")
+    assert config.problems[0].code == "BAD_CONFIG"
+    assert config.problems[0].line
+    assert config.name == "crew"
+    assert config.lead == "ceo"
+
+
+def test_a_setting_that_could_not_be_understood_is_known_to_be_there() -> None:
+    assert read("lead: [ceo\nteam: t\n").misread >= {"lead"}
+    assert read("agents: 3\nteam: t\n").misread == {"agents"}
+    assert read("lead: all\n").misread == {"lead"}
+    assert read(GOOD).misread == frozenset()
+
+
+def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
+    config = read("agents:\n- &base\n  name: a1\n  role: slave\n- <<: *base\n  name: a2\n")
+    assert config.agents["a2"] == Agent("a2", "slave")
+    assert config.problems == ()
+    names = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 9))
+    read(f"x0: &x0 [a]\n{names}spawn: *x8\n")
+
+
+def test_every_setting_of_the_table_can_be_set() -> None:
+    values = {
+        Form.NAME: "ceo",
+        Form.TEXT: "x",
+        Form.FLAG: "true",
+        Form.COUNT: "8",
+        Form.SECONDS: "8",
+        Form.TEXTS: "[x]",
+        Form.COMMAND: "[x]",
+    }
+    default = TeamConfig()
+    for path, setting in every_setting():
+        parts = path.replace("[]", ".0").split(".")
+        if setting.form in (Form.SECTION, Form.ENTRIES, Form.MEMBERS, Form.VALUES) or parts[0] == "key_file":
+            continue
+        value = setting.choices[-1] if setting.form is Form.WORD else values[setting.form]
+        text = f"{parts[-1]}: {value}"
+        for part in reversed(parts[:-1]):
+            extra = ", name: ceo" if part == "0" and parts[-1] != "name" else ""
+            extra += ", from: a, to: b" if part == "ROUTE" and parts[-1] not in ("from", "to") else ""
+            extra += ", to: b" if part == "ROUTE" and parts[-1] == "from" else ", from: a" if parts[-1] == "to" else ""
+            text = (
+                f"[{{{text}{extra}}}]" if part == "0" else f"{{{text}{extra}}}" if part in ("KIND", "ROUTE") else text
+            )
+            text = text if part == "0" else f"{part}: {text}" if text[0] in "[{" else f"{part}: {{{text}}}"
+        config = read(text + "\n")
+        unread = ("queue_file", "version", "agents")
+        assert config.problems == () or parts[0] == "queue_file", (text, config.problems)
+        assert config != default or parts[-1] in ("agent_type", "description", "trigger") or parts[0] in unread, text
+
+
+def test_findings_reach_check_and_the_team_works(team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.write_text(path.read_text() + "leed: x\nlanguage: klingon\n")
+    lines = len(path.read_text().splitlines())
+    result = team("check", "--json")
+    found = {(one["code"], one["place"]) for one in result.json["findings"]}
+    assert found == {("CONFIG_WARNING", f"{path}:{lines - 1}"), ("BAD_CONFIG", f"{path}:{lines}")}
+    team.ok("send", "--to", "task-manager", "--summary", "Create a task for the reports", "--content", "x")
+    assert team.ok("status", "--json").json["condition"] == "ok"

@@ -1,0 +1,35 @@
+"""`init` and `member` with a database: a file or a server becomes a team, and its settings are changed in it."""
+
+from __future__ import annotations
+
+from tests.conftest import CommandLine
+from tests.sql.conftest import Open
+from tests.sql.test_foreign import SEED, execute
+
+
+def test_an_empty_database_becomes_a_team_with_members(elsewhere: CommandLine, empty_place: str, opened: Open) -> None:
+    made = elsewhere.ok("-t", empty_place, "init", "--name", "crew", "--agent", "a1:slave", "--json").json
+    assert (made["team"], made["agents"]) == ("crew", ["ceo", "a1"])
+    elsewhere.ok("-t", empty_place, "member", "add", "a2:resident:plan")
+    team = opened(empty_place)
+    config = team.config()
+    assert {name: agent.role for name, agent in config.agents.items()} == {
+        "ceo": "master",
+        "a1": "slave",
+        "a2": "resident",
+    }
+    assert [line.action for line in team.audit()] == ["member_add"]
+    again = elsewhere("-t", empty_place, "init", "--json")
+    assert (again.status, again.json["error"]) == (1, "NOT_PERMITTED")
+
+
+def test_a_table_of_others_is_adopted_with_its_rows(elsewhere: CommandLine, empty_place: str, opened: Open) -> None:
+    execute(empty_place, SEED.format(more=""))
+    execute(
+        empty_place,
+        "INSERT INTO agent_message (message_id, sender, recipient, message_type, status) "
+        "VALUES ('theirs', 'a1', 'a2', 'spec_ready', 'pending')",
+    )
+    elsewhere.ok("init", empty_place, "--agent", "a1", "--agent", "a2")
+    assert [one.message_id for one in opened(empty_place).snapshot().messages] == ["theirs"]
+    assert opened(empty_place).config().declared

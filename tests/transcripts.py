@@ -1,0 +1,101 @@
+"""Runs the commands that README.md shows, in a team made for it, and writes what they print below them.
+
+Clock and ids are those of the step, so that the same commands print the same on every machine and day.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conftest import clean_environment
+
+_BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_PROMPT = "$ "
+_PROGRAM = "team-console"
+_HOME = "/home/you"
+_ID = re.compile(r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown)-\d{13}@[\w.@-]*\w")
+_PROCESS = """
+import random, secrets, sys
+from datetime import UTC, datetime, timedelta
+import store.clock
+step = int(sys.argv[1])
+moment = datetime(2026, 2, 24, 10, 30, tzinfo=UTC) + timedelta(seconds=step)
+store.clock.utc_now = lambda: moment
+secrets.choice = random.Random(step).choice
+secrets.randbelow = random.Random(step).randrange
+from console.cli.main import run
+sys.exit(run(sys.argv[2:]))
+"""
+"""The command line at a time and with ids that only the step decides."""
+
+
+def with_transcripts(text: str) -> str:
+    """`text` with every block of `team-console` commands run anew, one after the other in one folder."""
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home).resolve() / "sprint-42"
+        folder.mkdir()
+        session = _Session(folder)
+        return _BLOCK.sub(lambda match: session.block(match.group()), text)
+
+
+def shown_commands(text: str) -> Iterator[list[str]]:
+    """The words of every `team-console` command in a console block."""
+    for match in _BLOCK.finditer(text):
+        for command, _ in _steps(match.group()):
+            words = shlex.split(command, comments=True)
+            if words[:1] == [_PROGRAM]:
+                yield words
+
+
+class _Session:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._step = 0
+        self._renamed: dict[str, str] = {}
+
+    def block(self, text: str) -> str:
+        """A block with its output made anew; a block with other programs in it stays as it is."""
+        steps = list(_steps(text))
+        words = [shlex.split(command, comments=True) for command, _ in steps]
+        if not all(one[0] == _PROGRAM and len(one) > 1 for one in words):
+            return text
+        return "".join(self._run(command, before) for command, before in steps)
+
+    def _run(self, command: str, before: str) -> str:
+        for old, new in self._renamed.items():
+            command = command.replace(old, new)
+        self._step += 1
+        done = subprocess.run(
+            [sys.executable, "-P", "-u", "-c", _PROCESS, str(self._step), *shlex.split(command, comments=True)[1:]],
+            cwd=self._folder,
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        after = done.stdout.replace(str(self._folder.parent), _HOME)
+        old_ids, new_ids = dict.fromkeys(_ID.findall(before)), dict.fromkeys(_ID.findall(after))
+        self._renamed |= dict(zip(old_ids, new_ids, strict=False))
+        return f"{_PROMPT}{command}\n{after}"
+
+
+def _steps(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a block and the output below it."""
+    command, output = "", ""
+    for line in block.splitlines(keepends=True):
+        if line.startswith(_PROMPT):
+            if command:
+                yield command, output
+            command, output = line.removeprefix(_PROMPT).rstrip("\n"), ""
+        else:
+            output += line
+    if command:
+        yield command, output
