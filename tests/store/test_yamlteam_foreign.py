@@ -159,6 +159,27 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
 
 
+def test_writes_before_and_after_the_swap_of_a_repair_are_both_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7)))
+    swap = LockedQueue._swap
+
+    def slip(self: LockedQueue, staged: Path) -> Path | None:
+        monkeypatch.undo()
+        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(8)))
+        displaced = swap(self, staged)
+        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(9)))
+        return displaced
+
+    monkeypatch.setattr(LockedQueue, "_swap", slip)
+    put(team, make_message(2))
+    expected = dict.fromkeys(("01", "02", "07", "08", "09"), "pending")
+    assert states(open_yaml(tmp_path)) == expected
+
+
 def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1))
     stop = threading.Event()

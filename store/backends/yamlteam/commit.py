@@ -55,6 +55,7 @@ class LockedQueue(Struct):
         known: The queue's text in that state, as far as this process has seen it.
         generation: The queue as last read or written.
         tip: The end of the ledger.
+        reached: Number of the last line that this process itself brought into the queue, 0 for none.
         agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
@@ -73,6 +74,7 @@ class LockedQueue(Struct):
     known: Generation
     left: Released | None = None
     tip: Tip = field(default_factory=Tip)
+    reached: int = 0
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
@@ -282,6 +284,7 @@ class LockedQueue(Struct):
         """After the swap: keep the old generation as `.prev`, make names durable; whether it was the one we read."""
         old = self.generation
         self.generation = Generation(text, staged)
+        self.reached = self.tip.seq
         self.archives.forget()
         try:
             found = self.disk.stat(displaced) if displaced is not None else None

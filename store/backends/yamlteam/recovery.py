@@ -60,7 +60,8 @@ def recover(queue: LockedQueue) -> Line | None:
     line = queue.tip.line
     if line is None:
         return None
-    unfinished = left is None and not swapped and is_unfinished(queue, line, queue.generation)
+    is_known = left is not None or swapped or queue.reached == line.seq
+    unfinished = not is_known and is_unfinished(queue, line, queue.generation)
     return _remedy(queue, Diagnosis(line, left, unfinished))
 
 
