@@ -24,11 +24,12 @@ _AUTHORITY = re.compile(rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|me
 _NAMES = {"master": "lead", "members": "agents"}
 
 
-def loss(text: bytes | None, in_force: bytes) -> str:
+def loss(text: bytes | None, in_force: bytes, *, is_read: bool = True) -> str:
     """What happened to settings that were `in_force`, as the end of a sentence; empty when they were merely edited.
 
     Args:
         text: What is there now, None when nothing is.
+        is_read: Whether it could be understood; of what could not, its own error says more than a key it lacks.
     """
     if _NOTHING.fullmatch(in_force):
         return ""
@@ -38,6 +39,8 @@ def loss(text: bytes | None, in_force: bytes) -> str:
         return "is empty"
     if in_force.startswith(text.rstrip(b"\0\r\n \t")) and len(text.rstrip()) < len(in_force.rstrip()):
         return "was cut short"
+    if not is_read:
+        return ""
     gone = sorted(_authority(in_force) - _authority(text))
     return f"says nothing of {' and '.join(gone)} any more" if gone else ""
 

@@ -31,18 +31,15 @@ def _plain(story: Chronicle, data: st.DataObject) -> object:
 def _report(story: Chronicle, data: st.DataObject) -> object:
     """State reports, some about the same, and plain talk that wants an answer."""
     sender, to = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from((*NAMES, "all")))
-    number = data.draw(st.integers(1, 3))
-    return data.draw(
-        st.sampled_from(
-            (
-                lambda: story.say(sender, to, "broadcast", summary="s", content=f"{number} running, 2 done"),
-                lambda: story.say(sender, to, "notify", message=f"Freeze {number}"),
-                lambda: story.say(sender, to, status=data.draw(st.sampled_from(("pending", "read")))),
-                lambda: story.say(sender, to, "shutdown_request", request_id=f"r{number}"),
-                lambda: story.say(sender, to, "task_complete"),
-            )
-        )
-    )()
+    number, status = data.draw(st.integers(1, 3)), data.draw(st.sampled_from(("pending", "read")))
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: story.say(sender, to, "broadcast", summary="s", content=f"{number} running, 2 done"),
+        lambda: story.say(sender, to, "notify", message=f"Freeze {number}"),
+        lambda: story.say(sender, to, status=status),
+        lambda: story.say(sender, to, "shutdown_request", request_id=f"r{number}"),
+        lambda: story.say(sender, to, "task_complete"),
+    )
+    return data.draw(st.sampled_from(acts))()
 
 
 def _ask(story: Chronicle, data: st.DataObject) -> object:

@@ -125,7 +125,8 @@ class Settings:
             before = text or b""
         elif shape.has_ours and before is None:
             before = _text_on_record(connection, line, recorded) if recorded or not text else None
-        what = loss(text, before) if before is not None and (error is None or text is not None) else ""
+        known = before is not None and (error is None or text is not None)
+        what = loss(text, before or b"", is_read=error is None and not config.is_misread) if known else ""
         is_known = before is not None and before != text
         if not what and error is None and not (is_known and config.is_misread):
             self._seen = text if text is not None and not config.is_misread else self._seen
@@ -171,7 +172,7 @@ class Settings:
     def _lost(self, before: bytes, problem: Problem) -> TeamConfig | None:
         """What was in force, marked as lost; None when it cannot be understood any more either."""
         try:
-            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.message)
+            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.sentence)
         except TeamError:
             return None
 

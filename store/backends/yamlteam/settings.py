@@ -74,7 +74,7 @@ class SettingsFile:
         except TeamError as error:
             return self._unreadable(mark, text, error)
         before = self._in_force(text)
-        what = loss(text, before) if before is not None else ""
+        what = loss(text, before, is_read=not config.is_misread) if before is not None else ""
         problems = misread_problems(config, str(path)) if config.is_misread else config_problems(config, str(path))
         if before is not None and (what or (config.is_misread and before != text)):
             told = (loss_problem(str(path), what),) if what else (lost_to(problems[0]), *problems[1:])
@@ -87,7 +87,7 @@ class SettingsFile:
         problem = Problem(SETTINGS_UNREADABLE, "error", place, error.message, error.hint)
         before = self._in_force(text)
         if before is not None and before != text:
-            what = loss(text, before) if text is not None else ""
+            what = loss(text, before, is_read=False) if text is not None else ""
             told = loss_problem(place, what) if what else lost_to(problem)
             lost = self._lost(mark, text, before, (told,))
             if lost is not None:
@@ -104,7 +104,7 @@ class SettingsFile:
         except TeamError:
             return None
         # Its commands come out of the ledger now: who can write that would have them run.
-        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].message)
+        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].sentence)
         return ReadSettings(lost, mark, problems, text, before, ledger=self._ledger_mark())
 
     def _in_force(self, text: bytes | None) -> bytes | None:
