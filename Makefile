@@ -8,7 +8,7 @@ WORKERS ?= auto
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format screenshots bench peers clean
+.PHONY: help run test test-all check format screenshots bench peers clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -19,7 +19,10 @@ help: ## show this list
 run: $(VENV)/.installed ## set up, then open the console on a simulated team
 	$(BIN)/team-console demo $(ARGS)
 
-test: $(VENV)/.tested ## set up, then run the tests
+test: $(VENV)/.tested ## set up, then run the quick tests
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.tested ## set up, then run every test, the slow ones too
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 check: $(VENV)/.checked ## set up, then lint and check types
@@ -41,7 +44,7 @@ peers: $(VENV)/.tested ## install what `make bench` compares with; without them 
 	$(BIN)/python -m tests.benchmarks --set-up
 
 clean: ## remove the environment and everything tools left behind
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.python:
@@ -52,13 +55,13 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[postgresql]' --group test
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[postgresql]' --group test
 	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested
-	$(BIN)/python -m pip install --quiet --group check
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group check
 	@touch $@

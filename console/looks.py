@@ -102,7 +102,7 @@ _OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light"}
 
 
 def first_theme(color_system: str | None) -> str:
-    """The theme to begin with: the one the environment names, else the last one, else what the terminal can show."""
+    """The theme to begin with: what the environment names, else that of last time, else what the terminal can show."""
     chosen = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or remembered_theme()
     names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT}
     if chosen in names and color_system == "standard":

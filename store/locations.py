@@ -82,6 +82,7 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         folder = folder.parent
     if not folder.is_dir():
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} is not a folder", _HINT)
+    folder = _project_of(folder) or folder
     if not is_team(folder):
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} holds no {QUEUE_NAME} and no {CONFIG_NAME}", _HINT)
     from store.backends.yamlteam.team import YamlTeam
@@ -101,6 +102,18 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         read_only=read_only,
         clock=clock,
     )
+
+
+def _project_of(folder: Path) -> Path | None:
+    """The project root whose queue lies in `folder`, so that both ways to a team lead to the same settings.
+
+    None when `folder` is not where a project keeps its queue, or is the only one of the two with settings.
+    """
+    resolved = folder.resolve()
+    root = resolved.parents[1] if len(resolved.parents) > 1 else resolved
+    if resolved != root / PROJECT_QUEUE.parent:
+        return None
+    return root if (root / PROJECT_CONFIG).is_file() or not (folder / CONFIG_NAME).is_file() else None
 
 
 def _open_database(location: str, *, read_only: bool, clock: Clock) -> Team:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -39,6 +39,8 @@ class Priority(StrEnum):
 
 _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
 
+_TO_BE_READ = frozenset({Status.PENDING, Status.CLAIMED, Status.RETRY, Status.DELIVERED})
+
 _ALIASES = {
     "message_id": ("message_id", "id"),
     "type": ("type", "message_type"),
@@ -46,12 +48,14 @@ _ALIASES = {
     "created": ("created", "created_at", "timestamp"),
 }
 _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
+ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
+"""Keys of a record that say whom it is for."""
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
-    | {"recalled_at", "ended_at", "signature", "claimed_by", "lease_until", "token"}
+    | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
     | {"delivered_to", "redirected_from"}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
@@ -160,6 +164,27 @@ class Message(Struct, frozen=True, eq=False):
         """Whether `receive` would hand this message to `agent` now."""
         waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
         return waiting and agent not in self.read_by and agent not in self.delivered_to
+
+    def is_delivered_to(self, agent: str) -> bool:
+        """Whether the router handed this message over and `agent` did not acknowledge it yet."""
+        if self.status == Status.READ or not self.is_addressed_to(agent) or agent in self.read_by:
+            return False
+        return self.status == Status.DELIVERED or agent in self.delivered_to
+
+    def is_unread_by(self, agent: str) -> bool:
+        """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
+        waits = self.status in _TO_BE_READ and self.is_addressed_to(agent) and agent not in self.read_by
+        return waits or self.is_delivered_to(agent)
+
+    def reading_times(self) -> Iterator[tuple[str, str]]:
+        """Agent and time text of every reading that the record tells: read, or taken with a lease."""
+        yield from self.read_by.items()
+        if not self.is_group:
+            reader = self.recipients[0]
+            for key in ("read_at",) if self.record.get("claimed_by") != reader else ("read_at", "claimed_at"):
+                moment = self.record.get(key)
+                if isinstance(moment, str):
+                    yield reader, moment
 
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""

@@ -11,18 +11,13 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
+from store.copies import STATE_KEYS
 from store.message import Message, from_record
 
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
-RecordOrder = tuple[datetime, int, float]
-"""A moment, whether the trail knows nothing of it (1), and the place in the trail or else in the store."""
-STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
-    *("claimed_by", "lease_until", "token"),
-    *("attempts", "retry_count", "next_attempt_at", "error_message"),
-)
-"""Record keys that tell how far a message is on its way; they change while its words stay."""
+RecordOrder = tuple[datetime, int, int, float]
+"""A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
 _DECODER = msgspec.json.Decoder()
 
 
@@ -62,6 +57,7 @@ class RecordedFacts:
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
         self._answers: dict[str, list[str]] = {}
+        self._messages: dict[str, Message | None] = {}
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -84,9 +80,19 @@ class RecordedFacts:
         return self._answers.get(request_id, ())
 
     def message(self, message_id: str) -> Message | None:
-        """A recorded answer as it was written; None for a question and for what is not on record."""
-        fact = self.get(message_id)
-        return None if fact is None or not fact.record else _understood(fact.record)
+        """A recorded answer as it was written, the same object each time; None for all that is no recorded answer."""
+        if message_id not in self._messages:
+            fact = self.get(message_id)
+            if fact is None or not fact.record:
+                return None
+            self._messages[message_id] = _understood(fact.record)
+        return self._messages[message_id]
+
+    def differs(self, message: Message) -> bool:
+        """Whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
+        fact = self.get(message.message_id)
+        written = _understood(fact.record) if fact is not None and fact.record else None
+        return written is not None and not is_same(message, written)
 
     def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
         """When the message came: by the trail where it is on record, else by its own date and place in `order`.
@@ -95,13 +101,13 @@ class RecordedFacts:
         """
         known = self._facts.get(message_id)
         if known is None:
-            return order[0], 1, order[1]
+            return order[0], 1, 0, order[1]
         place, fact = known
         moment = self._moments[place]
         if moment is None:
-            return order[0], 0, place
+            return order[0], 0, place, order[1]
         own = moment if fact.in_time else fact.created or order[0]
-        return min(own, moment), 0, place
+        return min(own, moment), 0, place, order[1]
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""

@@ -130,6 +130,7 @@ class Snapshot(Struct, frozen=True):
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
+        dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
     """
 
     revision: str
@@ -144,6 +145,7 @@ class Snapshot(Struct, frozen=True):
     missing: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
     recorded: RecordedFacts | None = None
+    dropped: tuple[Message, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -182,10 +184,15 @@ STARTING = "starting"
 
 
 class WatchHint(Struct, frozen=True):
-    """Look again: something may have changed, or the way of watching did (`reason` says why)."""
+    """Look again: something may have changed, or the way of watching did (`reason` says why).
+
+    Attributes:
+        beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
+    """
 
     state: WatchState
     reason: str = ""
+    beside: bool = False
 
 
 class AuditLine(Struct, frozen=True):
@@ -208,11 +215,28 @@ class AuditLine(Struct, frozen=True):
     intact: bool = True
 
 
+class Addressed(Struct, frozen=True):
+    """Live messages for one agent, found without a lock.
+
+    Attributes:
+        messages: In stored order, whatever their status is.
+        is_empty: Whether the queue holds no message at all, for nobody.
+        damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
+    """
+
+    messages: tuple[Message, ...] = ()
+    is_empty: bool = False
+    damaged: int = 0
+
+
 class Transaction(Protocol):
     """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
 
     Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
     an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
+
+    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
+    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
     """
 
     now: datetime
@@ -222,14 +246,24 @@ class Transaction(Protocol):
     alone: bool
     """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
 
+    @property
+    def damaged(self) -> int:
+        """Stored entries that cannot be read, as far as this transaction found out."""
+
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""
 
     def get(self, message_id: str) -> Message | None:
-        """The live message with this id."""
+        """The live message with this id; the first where several share it."""
+
+    def named(self, message_id: str) -> Sequence[Message]:
+        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
+
+    def current(self, seen: Message) -> Message | None:
+        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
 
     def prefetch(self, ids: Iterable[str]) -> None:
-        """Read these live messages at once, so that `get` costs no further look at the store."""
+        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
 
     def known(self, message_id: str) -> Message | None:
         """The live or archived message with this id; tells a repeated send from a new one."""
@@ -255,20 +289,25 @@ class Transaction(Protocol):
         """
 
     def replace(self, old: Message, new: Message) -> None:
-        """Put `new` where `old` is. `old` must be what this transaction read (same id, unchanged since).
+        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
+
+        `new` may have another id if nobody has that.
 
         Raises:
             LookupError: `old` is not live in the state of this transaction.
         """
 
     def archive(self, agent: str, message: Message) -> None:
-        """Append `message` to the history of `agent`; a no-op when its id is already there (idempotent)."""
+        """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
 
-    def is_archived(self, message_id: str) -> bool:
-        """Whether a provable archive copy with this id exists, this transaction's own included."""
+    def is_archived(self, message: Message) -> bool:
+        """Whether a provable archive copy of this message exists, this transaction's own included."""
 
     def remove(self, message: Message) -> None:
         """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
+
+    def merge_copies(self) -> Sequence[Message]:
+        """Keep one of every message that is there more than once; returns those that were."""
 
     def attach(self, data: bytes) -> str:
         """Store a large content beside the queue and return its reference, `attachments/<name>`."""
@@ -322,6 +361,14 @@ class Team(ABC):
         """
         return None
 
+    def addressed(self, agent: str) -> Addressed | None:
+        """The live messages for `agent`, found without a lock and without a look at what is for others.
+
+        None when it takes a transaction to tell: something is to be taken in, finished or repaired first, or this
+        kind of team has no quicker way.
+        """
+        return None
+
     @abstractmethod
     def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
         """Enter exclusive access, waiting at most `wait` seconds.
@@ -334,6 +381,20 @@ class Team(ABC):
     @abstractmethod
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """Archived messages newest first, of one agent or of all (each id once)."""
+
+    def archived(self, word: str) -> list[Message]:
+        """Archived messages that have `word`, an id of whatever kind, in their text; others may be among them.
+
+        Each message id comes once, in no certain order.
+        """
+        messages: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = self.history(cursor=cursor, limit=1000)
+            messages += page.messages
+            cursor = page.cursor
+            if cursor is None:
+                return messages
 
     @abstractmethod
     def audit(self, *, limit: int = 200) -> list[AuditLine]:

@@ -111,6 +111,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "approve": ("approve", "plan-1"),
     "reject": ("reject", "plan-1", "--reason", "no"),
     "shutdown": ("shutdown", "task-manager"),
+    "show": ("show", "MSG-1"),
     "requests": ("requests",),
     "roster": ("roster",),
     "status": ("status",),

@@ -10,7 +10,7 @@ def span(seconds: float) -> str:
     seconds = max(0.0, seconds)
     if seconds < 60:
         return f"{int(seconds // 10) * 10} s" if seconds >= 10 else "a moment"
-    if seconds < 5400:
+    if seconds < 3600:
         return f"{int(seconds // 60)} min"
     if seconds < 129_600:
         return f"{int(seconds // 3600)} h"
@@ -21,7 +21,7 @@ def short_span(seconds: float) -> str:
     """The same in at most four cells: `now`, `4m`, `3h`, `2d`."""
     if seconds < 60:
         return "now"
-    if seconds < 5400:
+    if seconds < 3600:
         return f"{int(seconds // 60)}m"
     if seconds < 129_600:
         return f"{int(seconds // 3600)}h"

@@ -13,12 +13,12 @@ from store.protocol.reading import Reading, reading
 from store.protocol.signing import Seal
 from store.safe import safe_line, safe_text
 from store.team import Problem
+from store.views.structure import structure
 from widgets.ages import ago, clock_time
 from widgets.cells import Line, Part
 from widgets.detail import Detail
 from widgets.document import Block, Document, Fact, Form, Heading, Lines, Text
 from widgets.signs import SEVERITIES, priority_sign, status_sign
-from widgets.structure import structure
 
 _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
 _PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")

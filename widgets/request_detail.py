@@ -27,6 +27,8 @@ _MEANINGS = {
     Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
 }
 _EARLIER = 8
+_JUST = 10.0
+"""Seconds for which a question counts as just asked."""
 _NAMED_IN_RANK = 3
 """Blocked names up to this many stand in the rank already."""
 
@@ -50,6 +52,7 @@ def request_document(
     token: str = "",
     item: AttentionItem | None = None,
     seal: Seal | None = None,
+    me: str = "",
 ) -> Document:
     """What there is to read of a request.
 
@@ -59,13 +62,14 @@ def request_document(
         token: What an answer must quote.
         item: Why it stands in the list of what waits, when it does.
         seal: What the signature of the question tells, None when the team has no key.
+        me: Who looks at it; it goes without saying that this reader has not read it yet.
     """
     read = reading(row.question)
     return Document(
         key=f"request:{row.key}",
         title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
         blocks=(
-            *_facts(row, now, item, seal),
+            *_facts(row, now, item, seal, me),
             *content_blocks(row.question, read, content),
             *_answers(row, now),
             *_history(row, earlier, now),
@@ -86,11 +90,13 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
     return tuple(chain)
 
 
-def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None) -> list[Block]:
+def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> list[Block]:
     sign = REQUESTS[row.state]
     waited = span(row.waiting_seconds(now))
     state: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
-    state.append((f" · waits for {waited}" if row.is_open else f" · took {waited}", "muted"))
+    just_asked = row.is_open and row.waiting_seconds(now) < _JUST
+    words = "just asked" if just_asked else f"waits for {waited}" if row.is_open else f"took {waited}"
+    state.append((f" · {words}", "muted"))
     if row.is_open and row.due_at is not None:
         left = (row.due_at - now).total_seconds()
         state.append((f" · due in {span(left)}" if left > 0 else f" · overdue for {span(-left)}", "muted"))
@@ -98,7 +104,7 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Sea
         Fact(
             "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
         ),
-        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now), *seal_line(row.question, seal))),
+        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now, me), *seal_line(row.question, seal))),
         Fact("state", tuple(state)),
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
@@ -112,7 +118,9 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Sea
     return facts
 
 
-def _seen(row: RequestRow, now: datetime) -> Line:
+def _seen(row: RequestRow, now: datetime, me: str) -> Line:
+    if row.seen_at is None and row.addressee == me:
+        return ()
     if row.seen_at is None:
         return ((" · not read by ", "muted"), (safe_line(row.addressee, 64), "muted"), (" yet", "muted"))
     return ((f" · read {clock_time(row.seen_at, now)}", "muted"),)

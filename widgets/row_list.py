@@ -289,7 +289,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         if not on and not marked:
             return self.strip(((" " * GUTTER, ""),), GUTTER)
         bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
-        return self.strip((bar, ("✓" if marked else " ", "mark" if marked else "")), GUTTER, *states)
+        return self.strip((bar, ("*" if marked else " ", "mark" if marked else "")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         lines = () if self.rows else centred(self._empty, width)

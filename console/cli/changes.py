@@ -21,7 +21,7 @@ class Change(Struct, frozen=True):
 
     Attributes:
         at: When it was noticed, ISO 8601 UTC.
-        change: `new`, `status`, `gone`, `condition` or `problem`.
+        change: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
         text: What happened, for people; may hold stored text.
         facts: The same as JSON values.
     """
@@ -51,8 +51,17 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
             facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
             text = f"problem {problem.code} at {problem.place}: {problem.message}"
             yield Change(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
+    yield from _dropped(at, before, after)
     if after.messages is not before.messages:
         yield from _messages(at, before, after)
+
+
+def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    known = {message.message_id for message in before.dropped}
+    for message in after.dropped:
+        if message.message_id not in known:
+            text = f"in drop/, to be taken in: {_about(message)}"
+            yield Change(at, "dropped", text, {**_facts(message), "summary": message.summary})
 
 
 def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from console.cli.output import Output, OutputLost
 from store.errors import Code, TeamError
+from store.version import VERSION
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -55,7 +56,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
     verb = find_verb(name) if name is not None else None
     options = parser_for(verb).parse_args(rest)
     if options.version:
-        out.say(f"team-console {_version()}")
+        out.say(f"team-console {VERSION}")
         return 0
     call = Call(options, out)
     try:
@@ -92,12 +93,3 @@ def _unexpected(error: Exception, out: Output) -> int:
         traceback.print_exc(file=sys.stderr)
     out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))
     return 1
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("team-console")
-    except PackageNotFoundError:
-        return "(not installed: run from its source folder)"

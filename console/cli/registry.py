@@ -60,6 +60,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("approve", _DECIDE, "answer an open request with yes", "approve"),
     Verb("reject", _DECIDE, "answer an open request with no, and say why", "reject"),
     Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "shutdown"),
+    Verb("show", _LOOK, "show a whole message or request with its thread", "show"),
     Verb("requests", _LOOK, "list the requests: who asked whom, how long ago, what was answered", "requests"),
     Verb("roster", _LOOK, "list the agents: role, state, unread messages, last seen", "roster"),
     Verb("status", _LOOK, "show the team on one screen: condition, what needs you, problems", "status"),

@@ -17,7 +17,8 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     if not receipt.messages:
         return [safe_line(f"{word} {receipt.request_id}")]
     answer = receipt.messages[0]
-    thing = _THINGS.get(answer.type, "the request of")
+    # A message of this type from an approval goes to the agent that is to end, not to whoever asked for its end.
+    thing = "the end of" if answer.type == "shutdown_request" else _THINGS.get(answer.type, "the request of")
     head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
     return [
         safe_line(head),

@@ -46,7 +46,7 @@ def _read(seat: Seat, readers: Sequence[tuple[Message, str]]) -> None:
     """Mark each as read; when one cannot be, say how many were before it."""
     for number, (letter, reader) in enumerate(readers):
         try:
-            inbox.read_message(seat, agent=reader, message_id=letter.message_id)
+            inbox.read_message(seat, agent=reader, message_id=letter.message_id, seen=letter)
         except TeamError as error:
             before = f"{counted(number, 'message')} read; " if number else ""
             raise TeamError(error.code, before + error.message, error.hint, **error.facts) from error

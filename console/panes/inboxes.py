@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
 
-from console.panes.pane import ListPane, set_title
+from console.panes.pane import FilterLine, ListPane, set_title
 from console.situation import Situation, empty_words
 from console.subject import Mode, Selection
 from store.desk.requests import fingerprint
@@ -23,7 +23,7 @@ from widgets.detail import Detail
 from widgets.document import Document
 from widgets.drawing import Drawing
 from widgets.faces.messages import inbox_lines
-from widgets.faces.roster import roster_lines, state_parts
+from widgets.faces.roster import roster_lines, state_parts, state_word
 from widgets.message_detail import message_document
 from widgets.row_list import RowList
 from widgets.signs import AGENTS
@@ -52,16 +52,27 @@ class InboxesPane(ListPane[Message]):
 
     def compose(self) -> ComposeResult:
         """Roster and inbox side by side, the message right of them or below."""
-        with Container(classes="pane--rows"), Container(classes="inboxes--lists"):
-            yield RowList[RosterRow](
-                lambda row: row.name, roster_lines, roomy=20, matter=lambda row: row.name, id="roster"
-            )
-            yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
+        with Container(classes="pane--rows"):
+            with Container(classes="inboxes--lists"):
+                yield RowList[RosterRow](
+                    lambda row: row.name, self._draw_agent, roomy=20, matter=lambda row: row.name, id="roster"
+                )
+                yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
+            yield FilterLine()
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message as its recipient sees it."""
         return inbox_lines(row, drawing)
+
+    def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
+        return roster_lines(row, drawing, me=self._me)
+
+    @property
+    def _me(self) -> str:
+        """Who looks at the screen."""
+        view = self.situation.sight.view if self.situation.sight else None
+        return view.me if view is not None else ""
 
     def key_of(self, row: Message) -> str:
         """Its id; two records with one id are told apart by their state."""
@@ -132,7 +143,7 @@ class InboxesPane(ListPane[Message]):
             empty = ((("No agents are known yet", "muted"),),)
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
         unread = sum(row.unread for row in view.roster) if view else 0
-        count = f"✓ {len(self.roster.marks)} marked" if self.roster.marks else ""
+        count = f"* {len(self.roster.marks)} marked" if self.roster.marks else ""
         set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread} unread")
         super().show(situation, now)
 
@@ -155,7 +166,7 @@ class InboxesPane(ListPane[Message]):
         if row is None:
             return "Inbox"
         number = str(shown) if shown == total else f"{shown} of {total}"
-        return f"{safe_line(row.name, 64)} · {number} · {AGENTS[row.state].word}"
+        return f"{safe_line(row.name, 64)} · {number} · {state_word(row, self._me)}"
 
     def back(self) -> bool:
         """From the inbox to the roster, after all else."""

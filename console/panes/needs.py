@@ -75,6 +75,7 @@ class NeedsPane(ListPane[AttentionItem]):
                 token=fingerprint(row.request.question),
                 item=row,
                 seal=self.seal_of(row.request.question),
+                me=view.me if view else "",
             )
         if row.message is not None:
             content = self.content_of(row.message)

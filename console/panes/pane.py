@@ -29,6 +29,7 @@ from widgets.detail import Detail
 from widgets.document import Document, Lines
 from widgets.drawing import Draw
 from widgets.guarded import CANNOT_BE_SHOWN, Guarded
+from widgets.one_line import OneLine
 from widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -147,6 +148,23 @@ class Pane(Guarded, Container):
         return False
 
 
+class FilterLine(Guarded, Container):
+    """The line below a list in which words to filter by are typed, behind the `/` that opened it."""
+
+    DEFAULT_CSS = """
+    FilterLine { display: none; height: 1; layout: horizontal; background: $panel; }
+    FilterLine.-shown { display: block; }
+    FilterLine > OneLine { width: 3; padding: 0 1; background: $panel; }
+    FilterLine > Field { width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The slash; the field is made when it is first asked for."""
+        slash = OneLine()
+        slash.set_line((("/", "key"),))
+        yield slash
+
+
 class ListPane(Pane, Generic[RowT]):
     """A mode with one list and one detail."""
 
@@ -158,8 +176,6 @@ class ListPane(Pane, Generic[RowT]):
     ListPane RowList { height: 1fr; border: round $border-blurred; border-title-color: $text-muted;
         border-subtitle-color: $text-warning; }
     ListPane RowList:focus { border: round $accent; border-title-color: $text-accent; }
-    ListPane .pane--filter { display: none; height: 1; margin: 0 1; }
-    ListPane .pane--filter.-shown { display: block; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
@@ -185,6 +201,7 @@ class ListPane(Pane, Generic[RowT]):
         """List and filter left, detail right."""
         with Container(classes="pane--rows"):
             yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, markable=self.MARKABLE)
+            yield FilterLine()
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
@@ -280,10 +297,11 @@ class ListPane(Pane, Generic[RowT]):
         from widgets.field import Field
 
         if self._field is None:
-            field = Field(placeholder="only rows that hold all of these words", classes="pane--filter")
-            self._field = field
-            self.query_one(".pane--rows").mount(field)
-        self._field.add_class("-shown")
+            self._field = Field(placeholder="only rows that hold all of these words")
+            # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
+            # what is typed meanwhile would be keys.
+            self._asking.mount(self._field)
+        self._asking.add_class("-shown")
         self._field.value = self.query_text
         self._field.focus()
 
@@ -296,7 +314,12 @@ class ListPane(Pane, Generic[RowT]):
     @property
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
-        return self._field is not None and self._field.has_class("-shown")
+        return self._field is not None and self._asking.has_class("-shown")
+
+    @property
+    def _asking(self) -> Container:
+        """The line in which words to filter by are typed."""
+        return self.query_one(FilterLine)
 
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
@@ -359,7 +382,7 @@ class ListPane(Pane, Generic[RowT]):
     def _close_filter(self, text: str) -> None:
         self.set_filter(text)
         if self._field is not None:
-            self._field.remove_class("-shown")
+            self._asking.remove_class("-shown")
         self.rows.focus()
 
     def _fill(self) -> None:
@@ -385,9 +408,9 @@ class ListPane(Pane, Generic[RowT]):
         shown, total = len(self.rows.rows), len(self._all)
         notes = self.notes()
         if self.rows.marks:
-            notes.append(f"✓ {len(self.rows.marks)} marked")
+            notes.append(f"* {len(self.rows.marks)} marked")
         if self.query_text:
-            notes.append(f"∕ {self.query_text}  esc ✕")
+            notes.append(f"/ {self.query_text}  esc ✕")
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 

@@ -50,6 +50,7 @@ class RequestsPane(ListPane[RequestRow]):
             content=self.content_of(row.question),
             token=fingerprint(row.question),
             seal=self.seal_of(row.question),
+            me=view.me if view else "",
         )
 
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:

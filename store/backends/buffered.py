@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from store.config import TeamConfig
+from store.copies import counterpart, distinct, is_copy, shared_ids
 from store.errors import Code, TeamError
 from store.message import Message
 from store.protocol.reading import reading
@@ -18,12 +19,13 @@ from store.team import Problem
 
 
 class Changes(Struct):
-    """What a transaction wants to make durable, in the order of its calls.
+    """What a transaction wants to make durable, in the order of its calls. A stored message is its own handle.
 
     Attributes:
-        added: New messages.
-        replaced: Message id -> (as stored, as wanted).
-        removed: Message id -> as stored.
+        added: New messages by id.
+        replaced: Message as stored -> as wanted.
+        removed: Messages as stored.
+        merged: Messages as stored that are there more than once and of which one copy is to stay.
         archived, pushed: (agent, message) pairs.
         attachments: Reference -> bytes.
         records: (action, facts) pairs for the audit trail.
@@ -31,8 +33,9 @@ class Changes(Struct):
     """
 
     added: dict[str, Message] = field(default_factory=dict)
-    replaced: dict[str, tuple[Message, Message]] = field(default_factory=dict)
-    removed: dict[str, Message] = field(default_factory=dict)
+    replaced: dict[Message, Message] = field(default_factory=dict)
+    removed: dict[Message, None] = field(default_factory=dict)
+    merged: dict[Message, None] = field(default_factory=dict)
     archived: list[tuple[str, Message]] = field(default_factory=list)
     pushed: list[tuple[str, Message]] = field(default_factory=list)
     attachments: dict[str, bytes] = field(default_factory=dict)
@@ -42,16 +45,12 @@ class Changes(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write; audit records alone are something."""
-        queue = self.added or self.replaced or self.removed
-        return not (queue or self.archived or self.pushed or self.records or self.settings is not None)
+        in_queue = self.added or self.replaced or self.removed or self.merged
+        return not (in_queue or self.archived or self.pushed or self.records or self.settings is not None)
 
     def apply(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """The queue after these changes."""
-        kept = (
-            self.replaced[one.message_id][1] if one.message_id in self.replaced else one
-            for one in messages
-            if one.message_id not in self.removed
-        )
+        kept = (self.replaced.get(message, message) for message in messages if message not in self.removed)
         return (*kept, *self.added.values())
 
 
@@ -60,25 +59,52 @@ def carries(message: Message, request_id: str) -> bool:
     return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id
 
 
+def copy_problems(messages: Sequence[Message]) -> list[Problem]:
+    """What to tell of records that are there more than once and count once."""
+    kept = distinct(messages)
+    if len(kept) == len(messages):
+        return []
+    left = shared_ids(kept)
+    hint = "Copies count once; the next change of the message, or 'team-console check --heal', takes the others out."
+    problems = []
+    for message_id, count in shared_ids(messages).items():
+        number = count - left.get(message_id, 1)
+        if number:
+            text = f"message {message_id} is stored {number + 1} times with the same content"
+            problems.append(Problem("DUPLICATE_COPY", "warning", message_id, text, hint))
+    return problems
+
+
 class BufferedTransaction(ABC):
-    """A `Transaction` over four questions that a backend answers about what is stored."""
+    """A `Transaction` over a few questions that a backend answers about what is stored."""
 
     alone = True
+
+    @property
+    def damaged(self) -> int:
+        """See `Transaction.damaged`."""
+        return 0
 
     def __init__(self, *, now: datetime, config: TeamConfig) -> None:
         self.now = now
         self.config = config
         self.notices: list[Problem] = []
         self.changes = Changes()
-        self._archiving: dict[str, set[str]] = {}
+        self._origins: dict[Message, Message] = {}
+        self._renamed: dict[str, Message] = {}
+        self._archiving: dict[str, list[tuple[str, Message]]] = {}
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
-        """All live messages as stored."""
+        """All live messages as stored, copies of one message once."""
 
     @abstractmethod
-    def stored_message(self, message_id: str) -> Message | None:
-        """The live message with this id, as stored."""
+    def stored_named(self, message_id: str) -> Sequence[Message]:
+        """The live messages with this id, as stored, copies of one message once."""
+
+    @abstractmethod
+    def stored_copies(self, message: Message) -> int:
+        """How many records there are of a stored message, itself included."""
 
     @abstractmethod
     def archived_message(self, message_id: str) -> Message | None:
@@ -89,8 +115,12 @@ class BufferedTransaction(ABC):
         """Archived messages that carry this request id or have it as message id."""
 
     @abstractmethod
-    def archived_for(self, agent: str, message_id: str) -> bool:
-        """Whether the archive of `agent` holds a whole copy of this id."""
+    def archived_for(self, agent: str, message: Message) -> bool:
+        """Whether the archive of `agent` holds a whole copy of this message."""
+
+    @abstractmethod
+    def archived_anywhere(self, message: Message) -> bool:
+        """Whether any archive holds a whole copy of this message."""
 
     @abstractmethod
     def stored_settings(self) -> str:
@@ -103,16 +133,21 @@ class BufferedTransaction(ABC):
         self.changes.settings = text
 
     def finish(self) -> Changes | None:
-        """What to commit, or None when nothing was written.
+        """What to commit, or None when nothing was written. Of what is changed, further copies go with it.
 
         Raises:
             RuntimeError: Something was written and `record` was never called; a programming error.
         """
-        if self.changes.is_empty:
+        changes = self.changes
+        if changes.is_empty:
             return None
-        if not self.changes.records:
+        if not changes.records:
             raise RuntimeError("a transaction that writes must record what it did")
-        return self.changes
+        touched = dict.fromkeys((*changes.replaced, *changes.removed, *changes.merged))
+        changes.merged = {message: None for message in touched if self.stored_copies(message) > 1}
+        if changes.merged:
+            changes.records.append(("merge_copies", {"ids": [message.message_id for message in changes.merged]}))
+        return changes
 
     def everything(self) -> Sequence[Message]:
         stored = self.stored()
@@ -120,14 +155,18 @@ class BufferedTransaction(ABC):
         return stored if not (changes.added or changes.replaced or changes.removed) else changes.apply(stored)
 
     def get(self, message_id: str) -> Message | None:
+        return next(iter(self.named(message_id)), None)
+
+    def named(self, message_id: str) -> list[Message]:
         changes = self.changes
-        if message_id in changes.added:
-            return changes.added[message_id]
-        if message_id in changes.removed:
-            return None
-        if message_id in changes.replaced:
-            return changes.replaced[message_id][1]
-        return self.stored_message(message_id)
+        stored = (message for message in self.stored_named(message_id) if message not in changes.removed)
+        now = [changes.replaced.get(message, message) for message in stored]
+        new = (self._renamed.get(message_id), changes.added.get(message_id))
+        here = [message for message in now if message.message_id == message_id]
+        return [*here, *(message for message in new if message is not None)]
+
+    def current(self, seen: Message) -> Message | None:
+        return counterpart(seen, self.named(seen.message_id))
 
     def prefetch(self, ids: Iterable[str]) -> None:
         return None
@@ -177,30 +216,41 @@ class BufferedTransaction(ABC):
         self.changes.added[message.message_id] = message
 
     def replace(self, old: Message, new: Message) -> None:
-        if self.get(old.message_id) is not old or new.message_id != old.message_id:
-            raise LookupError(old.message_id)
-        if old.message_id in self.changes.added:
-            self.changes.added[old.message_id] = new
+        if self._is_added(old):
+            self.changes.added.pop(old.message_id)
+            self.changes.added[new.message_id] = new
             return
-        first = self.changes.replaced.get(old.message_id, (old, new))[0]
-        self.changes.replaced[old.message_id] = (first, new)
+        stored = self._handle(old)
+        self._forget(old)
+        self.changes.replaced[stored] = new
+        self._origins[new] = stored
+        if new.message_id != stored.message_id:
+            self._renamed[new.message_id] = new
 
     def archive(self, agent: str, message: Message) -> None:
-        agents = self._archiving.setdefault(message.message_id, set())
-        if agent not in agents and not self.archived_for(agent, message.message_id):
-            self.changes.archived.append((agent, message))
-            agents.add(agent)
+        mine = self._archiving.setdefault(message.message_id, [])
+        if any(name == agent and is_copy(message, held) for name, held in mine) or self.archived_for(agent, message):
+            return
+        self.changes.archived.append((agent, message))
+        mine.append((agent, message))
 
-    def is_archived(self, message_id: str) -> bool:
-        return bool(self._archiving.get(message_id)) or self.archived_message(message_id) is not None
+    def is_archived(self, message: Message) -> bool:
+        mine = self._archiving.get(message.message_id, ())
+        return any(is_copy(message, held) for _, held in mine) or self.archived_anywhere(message)
 
     def remove(self, message: Message) -> None:
-        if self.get(message.message_id) is not message:
-            raise LookupError(message.message_id)
-        if self.changes.added.pop(message.message_id, None) is not None:
+        if self._is_added(message):
+            self.changes.added.pop(message.message_id)
             return
-        first, _ = self.changes.replaced.pop(message.message_id, (message, message))
-        self.changes.removed[message.message_id] = first
+        stored = self._handle(message)
+        self._forget(message)
+        self.changes.replaced.pop(stored, None)
+        self.changes.removed[stored] = None
+
+    def merge_copies(self) -> list[Message]:
+        several = [message for message in self.stored() if self.stored_copies(message) > 1]
+        self.changes.merged.update(dict.fromkeys(several))
+        return several
 
     def attach(self, data: bytes) -> str:
         reference = f"attachments/{hashlib.sha256(data).hexdigest()[:32]}.txt"
@@ -212,3 +262,24 @@ class BufferedTransaction(ABC):
 
     def record(self, action: str, **facts: Any) -> None:
         self.changes.records.append((action, facts))
+
+    def _forget(self, message: Message) -> None:
+        """`message` is not what the transaction has any more."""
+        self._origins.pop(message, None)
+        if self._renamed.get(message.message_id) is message:
+            del self._renamed[message.message_id]
+
+    def _is_added(self, message: Message) -> bool:
+        return self.changes.added.get(message.message_id) is message
+
+    def _handle(self, message: Message) -> Message:
+        """The stored message behind `message`, which must be live and as this transaction has it now."""
+        origin = self._origins.get(message)
+        if origin is not None:
+            return origin
+        changes = self.changes
+        if message in changes.replaced or message in changes.removed:
+            raise LookupError(message.message_id)
+        if not any(stored is message for stored in self.stored_named(message.message_id)):
+            raise LookupError(message.message_id)
+        return message

@@ -16,6 +16,7 @@ from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.config_file import parse
 from store.config_text import settings_text
+from store.copies import distinct, is_copy
 from store.errors import Code, TeamError
 from store.message import Message
 from store.team import (
@@ -52,10 +53,14 @@ class _Transaction(BufferedTransaction):
         self._state = team._state
 
     def stored(self) -> Sequence[Message]:
-        return self._state.messages
+        return distinct(self._state.messages)
 
-    def stored_message(self, message_id: str) -> Message | None:
-        return next((one for one in self._state.messages if one.message_id == message_id), None)
+    def stored_named(self, message_id: str) -> Sequence[Message]:
+        return [message for message in self.stored() if message.message_id == message_id]
+
+    def stored_copies(self, message: Message) -> int:
+        same_id = [one for one in self._state.messages if one.message_id == message.message_id]
+        return len(same_id) if len(same_id) < 2 else sum(is_copy(message, one) for one in same_id)
 
     def archived_message(self, message_id: str) -> Message | None:
         return next((one for one in self._archived() if one.message_id == message_id), None)
@@ -63,8 +68,11 @@ class _Transaction(BufferedTransaction):
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return [one for one in self._archived() if carries(one, request_id)]
 
-    def archived_for(self, agent: str, message_id: str) -> bool:
-        return any(one.message_id == message_id for one in self._state.archives.get(agent, ()))
+    def archived_for(self, agent: str, message: Message) -> bool:
+        return any(is_copy(one, message) for one in self._state.archives.get(agent, ()))
+
+    def archived_anywhere(self, message: Message) -> bool:
+        return any(is_copy(one, message) for one in self._archived())
 
     def stored_settings(self) -> str:
         return settings_text(self.config)
@@ -108,7 +116,7 @@ class MemoryTeam(Team):
             taken_at=now,
             changed_at=now if state.messages else None,
             config=self._config,
-            messages=state.messages,
+            messages=tuple(distinct(state.messages)),
             condition=Condition.OK if state.messages else Condition.EMPTY,
             holder=self._holder,
         )
@@ -178,5 +186,5 @@ class MemoryTeam(Team):
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
         if changes.settings is not None:
             self._config = parse(changes.settings.encode(), Path("settings"))
-        state.messages = changes.apply(state.messages)
+        state.messages = changes.apply(distinct(state.messages))
         state.revision += 1

@@ -20,15 +20,15 @@ from store.desk.attempts import Attempt, Choice, Delivered, commands, due_jobs, 
 from store.desk.endings import finish_endings, next_ending
 from store.desk.errand import run_commands
 from store.desk.inbox import readable
-from store.desk.routing import Job, counted, failed, obstacle, serves, settled
+from store.desk.repair import take_in_drops
+from store.desk.routing import Job, counted, failed, job_of, obstacle, serves, settled
 from store.desk.seat import Seat
 from store.desk.skipped import skipped
+from store.desk.slices import slices, still
 from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from store.team import Snapshot, Transaction
-
-_BATCH = 500
 
 
 def deliver(
@@ -59,7 +59,7 @@ def deliver(
         reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
         raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
-    snapshot = readable(seat.team.snapshot())
+    snapshot = readable(take_in_drops(seat, readable(seat.team.snapshot())))
     done = Delivered()
     _finish_endings(seat, snapshot)
     _expire(seat, snapshot, choice, done)
@@ -67,9 +67,8 @@ def deliver(
     if most is not None:
         jobs = jobs[:most]
         choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
-    plain = [job.message.message_id for job in jobs if not commands(snapshot.config, job)]
-    for start in range(0, len(plain), _BATCH):
-        _push(seat, choice, plain[start : start + _BATCH], done)
+    for part in slices([job.message for job in jobs if not commands(snapshot.config, job)]):
+        _push(seat, choice, part, done)
     agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
     run_commands(seat, choice, list(agents), done, stop or threading.Event())
     after = seat.team.snapshot()
@@ -100,15 +99,21 @@ def _finish_endings(seat: Seat, snapshot: Snapshot) -> None:
 
 def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
-    if not any(_is_stale(snapshot.config, one, choice, snapshot.taken_at) for one in snapshot.messages):
-        return
-    with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
-        for one in [one for one in tx.everything() if _is_stale(tx.config, one, choice, tx.now)]:
-            expired = one.with_changes(status=Status.EXPIRED.value, next_attempt_at=None, ended_at=to_text(tx.now))
-            tx.replace(one, expired)
-            done.expired.append(expired)
-        if done.expired:
-            tx.record("expire", ids=[one.message_id for one in done.expired])
+    stale = [one for one in snapshot.messages if _is_stale(snapshot.config, one, choice, snapshot.taken_at)]
+    for part in slices(stale):
+        with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
+            expired = [
+                _expired(tx, message) for message in still(tx, part) if _is_stale(tx.config, message, choice, tx.now)
+            ]
+            if expired:
+                tx.record("expire", ids=[message.message_id for message in expired])
+        done.expired += expired
+
+
+def _expired(tx: Transaction, message: Message) -> Message:
+    expired = message.with_changes(status=Status.EXPIRED.value, next_attempt_at=None, ended_at=to_text(tx.now))
+    tx.replace(message, expired)
+    return expired
 
 
 def _is_stale(config: TeamConfig, message: Message, choice: Choice, now: datetime) -> bool:
@@ -116,36 +121,36 @@ def _is_stale(config: TeamConfig, message: Message, choice: Choice, now: datetim
     return served and is_expired(message, now) and choice.takes(message, message.recipients)
 
 
-def _push(seat: Seat, choice: Choice, ids: Sequence[str], done: Delivered) -> None:
+def _push(seat: Seat, choice: Choice, due: Sequence[Message], done: Delivered) -> None:
     """Fill the inboxes in one transaction; when one of them cannot be written, message by message."""
     try:
-        done.attempts += _push_ids(seat, choice, ids)
+        done.attempts += _push_all(seat, choice, due)
         return
     except TeamError as error:
         if error.code is not Code.STORE_FAILED:
             raise
-    for message_id in ids:
-        _push_alone(seat, choice, message_id, done)
+    for message in due:
+        _push_alone(seat, choice, message, done)
 
 
-def _push_alone(seat: Seat, choice: Choice, message_id: str, done: Delivered) -> None:
+def _push_alone(seat: Seat, choice: Choice, message: Message, done: Delivered) -> None:
     """Push one message, or put on record why that failed."""
     try:
-        done.attempts += _push_ids(seat, choice, [message_id])
+        done.attempts += _push_all(seat, choice, [message])
     except TeamError as error:
         if error.code is not Code.STORE_FAILED:
             raise
-        done.attempts += _push_ids(seat, choice, [message_id], trouble=error.message)
+        done.attempts += _push_all(seat, choice, [message], trouble=error.message)
 
 
-def _push_ids(seat: Seat, choice: Choice, ids: Sequence[str], *, trouble: str | None = None) -> list[Attempt]:
+def _push_all(seat: Seat, choice: Choice, due: Sequence[Message], *, trouble: str | None = None) -> list[Attempt]:
     """Push those messages that are still due, or note `trouble` as the reason why that failed."""
-    wanted = frozenset(ids)
     attempts: list[Attempt] = []
     with seat.team.transaction(actor=seat.actor, action="deliver", wait=seat.wait) as tx:
         members = members_of(tx.config, tx.everything())
-        for job in due_jobs(tx.config, tx.everything(), choice, tx.now):
-            if job.message.message_id in wanted and not commands(tx.config, job):
+        for message in still(tx, due):
+            job = job_of(tx.config, members, message, tx.now)
+            if job is not None and choice.takes(message, job.targets) and not commands(tx.config, job):
                 errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
                 attempts += _write_outcome(tx, job, errors)
         record_attempts(tx, attempts)

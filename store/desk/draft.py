@@ -54,6 +54,8 @@ class Draft(Struct, frozen=True):
         for name in self.to:
             if name != ALL:
                 check_name(name, field="recipient")
+        if self.message_id is not None and not self.message_id.strip():
+            raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
         check_priority(self.priority)
         check_payload(self.payload)
         warnings = check_size(self.payload, config)

@@ -98,7 +98,7 @@ class Errand:
 
     def _settle(self, tx: Transaction, job: Job, outcomes: dict[str, str | None]) -> list[Attempt]:
         """The outcome counts only while the claim stands: a late one would overrule whoever took over."""
-        stored = tx.get(job.message.message_id)
+        stored = tx.current(job.message)
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []

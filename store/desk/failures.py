@@ -66,15 +66,19 @@ def forecast(seat: Seat, remedy: Remedy, ids: Sequence[str]) -> Forecast:
         TeamError: `STORE_UNREADABLE`.
     """
     snapshot = readable(seat.team.snapshot())
-    live = {one.message_id: one for one in snapshot.messages}
+    wanted = dict.fromkeys(ids)
+    live: dict[str, list[Message]] = {}
+    for message in snapshot.messages:
+        if message.message_id in wanted:
+            live.setdefault(message.message_id, []).append(message)
     possible, refused = [], {}
-    for message_id in dict.fromkeys(ids):
-        message = live.get(message_id)
-        refusal = _refusal(snapshot.config, remedy, message_id, message, seat.actor, snapshot.taken_at)
-        if message is not None and refusal is None:
-            possible.append(message)
-        elif refusal is not None:
-            refused[message_id] = refusal.message
+    for message_id in wanted:
+        for named in live.get(message_id) or (None,):
+            refusal = _refusal(snapshot.config, remedy, message_id, named, seat.actor, snapshot.taken_at)
+            if named is not None and refusal is None:
+                possible.append(named)
+            elif refusal is not None:
+                refused[message_id] = refusal.message
     return Forecast(remedy, tuple(possible), refused)
 
 
@@ -150,15 +154,15 @@ def _treat(seat: Seat, remedy: Remedy, ids: Sequence[str], change: _Change, **fa
     refusals: dict[str, TeamError] = {}
     with seat.team.transaction(actor=seat.actor, action=str(remedy), wait=seat.wait) as tx:
         for message_id in dict.fromkeys(ids):
-            message = tx.get(message_id)
-            try:
-                refusal = _refusal(tx.config, remedy, message_id, message, seat.actor, tx.now)
-                if refusal is not None or message is None:
-                    raise refusal or LookupError(message_id)
-                changed.append(_apply(tx, message, change))
-                before[message_id] = message.status
-            except TeamError as error:
-                refusals[message_id] = error
+            for message in tx.named(message_id) or (None,):
+                try:
+                    refusal = _refusal(tx.config, remedy, message_id, message, seat.actor, tx.now)
+                    if refusal is not None or message is None:
+                        raise refusal or LookupError(message_id)
+                    changed.append(_apply(tx, message, change))
+                    before[message_id] = message.status
+                except TeamError as error:
+                    refusals[message_id] = error
         if changed:
             tx.record(str(remedy), ids=[one.message_id for one in changed], before=before, **facts)
     if refusals and not changed:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from store.clock import to_text
 from store.config import TeamConfig
+from store.desk.readers import refuse_unknown_reader
 from store.desk.seat import Receipt, Seat
+from store.desk.slices import slices, still
 from store.desk.upkeep import settle
 from store.errors import Code, TeamError
 from store.message import Message, Status
 from store.names import check_name
 from store.protocol.reading import reading
 from store.schedule import MAX_LEASE, is_held
-from store.team import Problem, Snapshot, Transaction
+from store.team import Problem, Snapshot, Team, Transaction
+from store.words import counted
 
 
 class Received(Struct, frozen=True):
@@ -28,17 +32,24 @@ class Received(Struct, frozen=True):
     Attributes:
         messages: Most urgent first, oldest first within a priority, as stored after the change.
         status_message: The sentence of seed 000 for the way it ended.
+        delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
+        damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
+        may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
+            what is not known because it took a lock to look.
     """
 
     agent: str
     messages: tuple[Message, ...]
     status_message: str
     notices: tuple[Problem, ...] = ()
+    delivered: tuple[Message, ...] = ()
+    damaged: int = 0
+    may_change_by_itself: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Exactly the three keys of seed 000 (requirement 40)."""
         return {
-            "messages": [dict(one.record) for one in self.messages],
+            "messages": [dict(message.record) for message in self.messages],
             "count": len(self.messages),
             "status_message": self.status_message,
         }
@@ -52,17 +63,22 @@ def receive(
     mark_read: bool = True,
     lease: float | None = None,
     limit: int | None = None,
+    delivered: bool = False,
 ) -> Received:
     """Hand `agent` its pending messages; each goes to exactly one caller (requirements 6-48).
+
+    Where nothing waits for it, and the store can tell so without a lock, none is taken.
 
     Args:
         mark_read: False only looks: no lock, no change (requirement 25).
         lease: Seconds to hold the messages as `claimed` until `acknowledge`, instead of reading them.
         limit: At most so many, for several workers on one inbox; where they can, they are served side by side,
             and a message another worker is just being given is left out.
+        delivered: Whether to hand out, too, what the router pushed and the agent did not acknowledge (D19).
 
     Raises:
-        TeamError: `INVALID_NAME`, `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
+        TeamError: `INVALID_NAME`, `AGENT_NOT_FOUND` for a name that a team with declared members does not know,
+            `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
     """
     check_name(agent, field="agent")
     longest = MAX_LEASE.total_seconds()
@@ -71,56 +87,120 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
+    wanted = Wanted(agent, type, delivered)
     if not mark_read:
-        snapshot = readable(seat.team.snapshot())
-        waiting = waiting_for(snapshot.messages, agent, type, snapshot.taken_at, snapshot.config)
-        return _received(agent, waiting[:limit], bool(snapshot.messages))
+        return _peek(seat.team, wanted, limit)
+    nothing = None if seat.team.read_only else _nothing(seat.team, wanted)
+    return nothing or _receive(seat, wanted, lease, limit)
+
+
+def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
+    """What would be handed out now."""
+    nothing = _nothing(team, wanted)
+    if nothing is not None:
+        return nothing
+    snapshot = readable(team.snapshot())
+    refuse_unknown_reader(snapshot.config, wanted.agent, lambda: snapshot.messages)
+    waiting = wanted.among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks)
+    return _received(
+        wanted,
+        waiting[:limit],
+        snapshot.messages,
+        is_empty=not snapshot.messages,
+        notices=(snapshot.doubt,) if snapshot.doubt else (),
+        damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
+    )
+
+
+def _nothing(team: Team, wanted: Wanted) -> Received | None:
+    """The result without a message, when a look without a lock proves that nothing waits; else None."""
+    look = team.addressed(wanted.agent)
+    if look is None or wanted.among(look.messages, team.clock(), {}):
+        return None
+    named = any(wanted.agent in message.recipients for message in look.messages)
+    if not named:
+        refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
+    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
+    return replace(result, may_change_by_itself=any(one.status == Status.CLAIMED for one in look.messages))
+
+
+def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
+    agent = wanted.agent
     action = "claim" if lease else "receive"
     with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
-        waiting = _take(tx, agent, type, limit)
-        any_message = bool(waiting or tx.everything())
-        taken = [_claim(tx, one, agent, lease) if lease else mark_as_read(tx, one, agent) for one in waiting]
-        if taken:
-            if tx.alone:
-                settle(tx)
-            tx.record(action, agent=agent, ids=[one.message_id for one in taken])
+        refuse_unknown_reader(tx.config, agent, tx.everything)
+        waiting = _take(tx, wanted, limit)
+        rest = tx.everything() if tx.alone or not waiting else waiting
+        parts = list(slices(waiting)) if tx.alone else [waiting]
+        taken = _hand_out(tx, wanted, parts[0], lease, ()) if parts else []
+    notices, damaged = list(tx.notices), tx.damaged
+    for part in parts[1:]:
+        try:
+            with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+                taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease, taken)
+        except TeamError as error:
+            # What is read already must reach its reader, so the rest waits for the next receive.
+            what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
+            notices.append(Problem(error.code, "warning", seat.team.location, what, error.hint))
+            break
+        notices += tx.notices
     if not tx.alone:
-        _settle_later(seat, tx.config, 0 if lease else len(taken))
-    return _received(agent, taken, any_message, tuple(tx.notices))
+        _settle_later(seat, tx.config, [] if lease else [message.message_id for message in taken])
+    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
 
 
-def _take(tx: Transaction, agent: str, type: str | None, limit: int | None) -> list[Message]:
-    """What waits for `agent`, kept from everybody else until the end of the transaction."""
+def _hand_out(
+    tx: Transaction, wanted: Wanted, waiting: Sequence[Message], lease: float | None, before: Sequence[Message]
+) -> list[Message]:
+    """What was handed out `before`, and one more slice of what waits, read or claimed."""
+    agent = wanted.agent
+    taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
+    if taken:
+        if tx.alone:
+            settle(tx, keep=[message.message_id for message in (*before, *taken)])
+        tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
+    return [*before, *taken]
+
+
+def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
+    """What waits for the agent, kept from everybody else until the end of the transaction."""
     if tx.alone:
-        return waiting_for(tx.everything(), agent, type, tx.now, tx.config)[:limit]
-    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if type is None else None)
-    waiting = waiting_for(pending, agent, type, tx.now, tx.config)
+        return wanted.among(tx.everything(), tx.now, tx.config.ranks)[:limit]
+    agent = wanted.agent
+    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if wanted.type is None else None)
+    waiting = wanted.among(pending, tx.now, tx.config.ranks)
     if limit is None or len(waiting) < limit:
-        held = tx.select(recipient=agent, statuses=(Status.CLAIMED,))
-        waiting += waiting_for(held, agent, type, tx.now, tx.config)
-        waiting.sort(key=lambda one: one.order_by(tx.config.ranks))
+        statuses = (Status.CLAIMED, Status.DELIVERED) if wanted.delivered else (Status.CLAIMED,)
+        held = tx.select(recipient=agent, statuses=statuses)
+        waiting = sorted(
+            [*waiting, *wanted.among(held, tx.now, tx.config.ranks)],
+            key=lambda message: message.order_by(tx.config.ranks),
+        )
     return waiting[:limit]
 
 
-def _settle_later(seat: Seat, config: TeamConfig, read: int) -> None:
+def _settle_later(seat: Seat, config: TeamConfig, read: Sequence[str]) -> None:
     """Now and then, the more often the more is read, take read messages out in a transaction that is alone."""
-    if secrets.randbelow(5 * config.active_messages_max) >= read:
+    if secrets.randbelow(5 * config.active_messages_max) >= len(read):
         return
     with suppress(TeamError), seat.team.transaction(actor=seat.actor, action="compact", wait=0.1) as tx:
-        settle(tx)
+        settle(tx, keep=read)
 
 
-def read_message(seat: Seat, *, agent: str, message_id: str) -> Receipt:
+def read_message(seat: Seat, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
     """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
+
+    Args:
+        seen: The message that was looked at, where others may have its id.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
     with seat.team.transaction(actor=agent, action="read", wait=seat.wait) as tx:
-        message = _addressed(tx, message_id, agent)
-        if message.is_pending_for(agent) or (message.status == Status.DELIVERED and not message.is_group):
+        message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
+        if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
-            settle(tx)
+            settle(tx, keep=[message_id])
             tx.record("read", agent=agent, ids=[message_id])
     return Receipt("read", (message,), notices=tuple(tx.notices))
 
@@ -136,17 +216,17 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
     with seat.team.claims(actor=seat.actor, action="ack", wait=seat.wait) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
-            message = _addressed(tx, message_id, seat.actor)
-            if _needs_acknowledgement(message, seat.actor, token):
-                message = mark_as_read(tx, message, seat.actor)
-                changed.append(message_id)
-            done.append(message)
+            for message in _addressed(tx, message_id, seat.actor):
+                if _needs_acknowledgement(message, seat.actor, token):
+                    message = mark_as_read(tx, message, seat.actor)
+                    changed.append(message_id)
+                done.append(message)
         if changed:
             if tx.alone:
-                settle(tx)
+                settle(tx, keep=changed)
             tx.record("ack", agent=seat.actor, ids=changed)
     if not tx.alone:
-        _settle_later(seat, tx.config, len(changed))
+        _settle_later(seat, tx.config, changed)
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
 
 
@@ -163,31 +243,64 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
+_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
+
+
+class Wanted(Struct, frozen=True):
+    """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
+
+    agent: str
+    type: str | None = None
+    delivered: bool = False
+
+    def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
+        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
+
+        Args:
+            ranks: The places of priorities by the team's own settings.
+        """
+        waiting = [message for message in messages if self._waits(message, now) and self._fits(message)]
+        return sorted(waiting, key=lambda message: message.order_by(ranks))
+
+    def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
+        pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
+        return tuple(sorted(pushed, key=lambda message: message.order))
+
+    def _waits(self, message: Message, now: datetime) -> bool:
+        if _is_waiting(message, self.agent, now):
+            return True
+        return self.delivered and message.is_delivered_to(self.agent)
+
+    def _fits(self, message: Message) -> bool:
+        return self.type is None or self.type in (message.type, reading(message).name)
+
+
 def waiting_for(
-    messages: Sequence[Message], agent: str, type: str | None, now: datetime, config: TeamConfig
+    messages: Iterable[Message], agent: str, type: str | None, now: datetime, config: TeamConfig
 ) -> list[Message]:
-    """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count)."""
-    found = [
-        one
-        for one in messages
-        if (one.is_pending_for(agent) or _lease_ended(one, agent, now))
-        and (type is None or type in (one.type, reading(one).name))
-    ]
-    return sorted(found, key=lambda one: one.order_by(config.ranks))
+    """Messages that `receive` would hand to `agent` now, in its order."""
+    return Wanted(agent, type).among(messages, now, config.ranks)
+
+
+def _is_waiting(message: Message, agent: str, now: datetime) -> bool:
+    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
-    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7)."""
+    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
+
+    A message to several is archived as its reader sees it, read, whatever the others have yet to do.
+    """
     at = to_text(tx.now)
+    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
+    changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
         others = [name for name in _addressees(tx, message) if name not in read_by]
         changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
-    else:
-        changed = message.with_changes(
-            status=Status.READ.value, read_at=at, claimed_by=None, lease_until=None, token=None
-        )
-    tx.archive(agent, changed)
+        own = own.with_changes(read_by=read_by)
+    tx.archive(agent, own)
     tx.replace(message, changed)
     return changed
 
@@ -199,6 +312,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     changed = message.with_changes(
         status=Status.CLAIMED.value,
         claimed_by=agent,
+        claimed_at=to_text(tx.now),
         lease_until=to_text(tx.now + timedelta(seconds=lease)),
         token=secrets.token_hex(8),
         attempts=(attempts if isinstance(attempts, int) else 0) + 1,
@@ -221,10 +335,13 @@ def _addressees(tx: Transaction, message: Message) -> list[str]:
     return [name for name in names if name != message.sender]
 
 
-def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
-    message = tx.known(message_id)
-    if message is not None and message.is_addressed_to(agent):
-        return message
+def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
+    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live."""
+    live = sorted(tx.named(message_id), key=lambda message: not _is_waiting(message, agent, tx.now))
+    known = live or [message for message in [tx.known(message_id)] if message is not None]
+    mine = [message for message in known if message.is_addressed_to(agent)]
+    if mine:
+        return mine
     raise TeamError(
         Code.INVALID_FIELD,
         f"no message {message_id} for {agent}",
@@ -254,10 +371,20 @@ def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> b
 
 
 def _received(
-    agent: str, messages: Sequence[Message], any_message: bool, notices: tuple[Problem, ...] = ()
+    wanted: Wanted,
+    taken: Sequence[Message],
+    live: Sequence[Message],
+    *,
+    is_empty: bool,
+    notices: tuple[Problem, ...] = (),
+    damaged: int = 0,
 ) -> Received:
-    if messages:
-        status = f"Messages for {agent}: {len(messages)}"
+    """The result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
+    agent = wanted.agent
+    if taken:
+        status = f"Messages for {agent}: {len(taken)}"
     else:
-        status = f"No pending messages for {agent}" if any_message else "No messages in queue"
-    return Received(agent, tuple(messages), status, notices)
+        status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
+    ids = {message.message_id for message in taken}
+    left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
+    return Received(agent, tuple(taken), status, notices, left, damaged)

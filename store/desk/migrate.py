@@ -124,15 +124,16 @@ class _Migration:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._recorded = snapshot.recorded
-        self._copy_live(snapshot.messages)
-        names = self._names(snapshot.config, snapshot.messages)
+        live = (*snapshot.messages, *snapshot.dropped)
+        self._copy_live(live)
+        names = self._names(snapshot.config, live)
         archives = {name: list(_history(self._source, name)) for name in names}
         for name, messages in archives.items():
             self._copy_archive(name, messages)
         if self._untouched:
-            self._drop_gone({one.message_id for one in snapshot.messages})
+            self._drop_gone({message.message_id for message in live})
         self._copy_audit()
-        self._compare(snapshot.messages, archives)
+        self._compare(live, archives)
         return self._done
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
@@ -195,7 +196,7 @@ class _Migration:
     def _drop_gone(self, live: set[str]) -> None:
         """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
         with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-            gone = [one for one in tx.everything() if one.message_id not in live and tx.is_archived(one.message_id)]
+            gone = [one for one in tx.everything() if one.message_id not in live and tx.is_archived(one)]
             for one in gone:
                 tx.remove(one)
             if gone:

@@ -93,7 +93,7 @@ def open_question(
 def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
     """Answering implies having read: the question is read and archived for whoever answered it."""
     live = tx.get(question.message_id)
-    if live is not None and live.is_pending_for(actor):
+    if live is not None and live.is_unread_by(actor):
         mark_as_read(tx, live, actor)
 
 

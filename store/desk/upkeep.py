@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from store.config import TeamConfig
 from store.message import Message, Status
@@ -13,51 +12,22 @@ from store.protocol.answering import answers, withdraws
 from store.protocol.kinds import RequestKind
 from store.protocol.reading import reading
 from store.protocol.succession import superseders
-from store.team import Problem, Transaction
-
-if TYPE_CHECKING:
-    from store.desk.seat import Seat
+from store.team import Transaction
 
 _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
 
 
-def heal(seat: Seat) -> tuple[Problem, ...]:
-    """Enter the team once, as each write does: what was begun is finished, what others lost is put back.
-
-    So are settings that were in force and are lost.
-
-    Returns:
-        What was repaired.
-
-    Raises:
-        TeamError: As for `Team.transaction`.
-    """
-    restored = seat.team.restore_settings(actor=seat.actor, wait=seat.wait)
-    with seat.team.transaction(actor=seat.actor, action="heal", wait=seat.wait) as tx:
-        return (*((restored,) if restored is not None else ()), *tx.notices)
-
-
-def accept_settings(seat: Seat) -> tuple[Problem, ...]:
-    """Confirm settings that lost what was in force: from now on they hold as they are.
-
-    Returns:
-        What was done; nothing when they were in force already.
-
-    Raises:
-        TeamError: As for `Team.accept_settings`.
-    """
-    done = seat.team.accept_settings(actor=seat.actor, wait=seat.wait)
-    return (done,) if done is not None else ()
-
-
-def settle(tx: Transaction) -> int:
+def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """Take out read messages beyond the configured number or age; returns how many left.
+
+    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
 
     A message stays while something live depends on it: its request is unanswered, another message of its
     thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
     """
     config = tx.config
-    read = [one for one in tx.everything() if one.status == Status.READ]
+    just_read = frozenset(keep)
+    read = [one for one in tx.everything() if one.status == Status.READ and one.message_id not in just_read]
     if not read:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
@@ -66,7 +36,7 @@ def settle(tx: Transaction) -> int:
     if not leaving:
         return 0
     stay = bound(tx.everything(), config=config, leaving=[one.message_id for one in leaving])
-    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one.message_id)]
+    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one)]
     for one in gone:
         tx.remove(one)
     if gone:

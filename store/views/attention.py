@@ -139,7 +139,7 @@ class Attention:
         message = entry.message
         if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
             return False
-        return any(message.is_pending_for(name) for name in self._names) and message.sender not in self._names
+        return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
 
     def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
         asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}
@@ -171,6 +171,7 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     if waiting.is_lead:
         yield from _alive(waiting)
         yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
+    yield from _dropped(waiting.scene)
     for delivery in waiting.failed:
         if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
             yield _failed(delivery)
@@ -220,6 +221,16 @@ def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime
         request=row,
         message=row.question,
     )
+
+
+def _dropped(scene: Scene) -> Iterator[AttentionItem]:
+    """Messages for the reader that nobody took into the queue yet."""
+    for message in scene.dropped:
+        mine = any(message.is_addressed_to(name) for name in scene.mine)
+        if mine and message.sender not in scene.mine:
+            title = message.summary or reading(message).name
+            item = _item(Need.MESSAGE, message, title, since=message.created_at)
+            yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
 def _alive(waiting: Waiting) -> Iterator[AttentionItem]:

@@ -182,7 +182,7 @@ class Board:
         self._violations.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
         unanswered = self._unanswered.by_reader()
-        scene = self._scene(now, unanswered)
+        scene = self._scene(now, unanswered, snapshot.dropped)
         rows = roster(scene)
         damaged = DamagedRequests(snapshot.damaged & self._left)
         return View(
@@ -210,7 +210,9 @@ class Board:
             return members
         return members.union(self._last_seen.names, self._inboxes.named) - {ALL}
 
-    def _scene(self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]]) -> Scene:
+    def _scene(
+        self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]], dropped: tuple[Message, ...]
+    ) -> Scene:
         facts = self._facts
         return Scene(
             config=self._config,
@@ -225,6 +227,7 @@ class Board:
             work=facts.sprint.work,
             reports=self._reports,
             unanswered=unanswered,
+            dropped=dropped,
         )
 
     def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:

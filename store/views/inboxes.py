@@ -8,28 +8,29 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from store.message import Message, Status
+from store.message import Message
 from store.names import ALL
 from store.protocol.entries import EARLIEST, Entry
 from store.views.ordered import Ordered
 
-_TO_BE_READ = frozenset({str(Status.PENDING), str(Status.CLAIMED), str(Status.RETRY), str(Status.DELIVERED)})
-_NOTHING: tuple[Message, ...] = ()
-
 
 class Inbox:
-    """The live messages of one agent: what it has not read by urgency and age, then the rest newest first."""
+    """The live messages of one agent: what it has not read by urgency and age, then the rest newest first.
 
-    __slots__ = ("messages", "pending")
+    Attributes:
+        unread: What it has not read, by age; pushed and not acknowledged is not read (D19).
+    """
+
+    __slots__ = ("messages", "unread")
 
     def __init__(self) -> None:
         self.messages: Ordered[Message] = Ordered()
-        self.pending: Ordered[Entry] = Ordered()
+        self.unread: Ordered[Entry] = Ordered()
 
     @property
-    def oldest_pending(self) -> datetime | None:
-        """Creation time of the oldest message `receive` would hand out, None when there is none or it is unknown."""
-        return self.pending.row_at(0).moment if self.pending else None
+    def oldest_unread(self) -> datetime | None:
+        """Creation time of the oldest message it has not read, None when there is none or it is unknown."""
+        return self.unread.row_at(0).moment if self.unread else None
 
 
 class Inboxes:
@@ -102,22 +103,22 @@ class Inboxes:
         if inbox is None:
             inbox = self.by_agent[name] = Inbox()
         inbox.messages.put(_key(entry, name, self._ranks), entry.message)
-        if entry.message.is_pending_for(name):
-            inbox.pending.put(entry.order, entry)
+        if entry.message.is_unread_by(name):
+            inbox.unread.put(entry.order, entry)
 
     def _drop(self, name: str, entry: Entry) -> None:
         inbox = self.by_agent.get(name)
         if inbox is None:
             return
         inbox.messages.drop(_key(entry, name, self._ranks))
-        inbox.pending.drop(entry.order)
+        inbox.unread.drop(entry.order)
         if not inbox.messages:
             del self.by_agent[name]
 
 
 def _key(entry: Entry, agent: str, ranks: Mapping[str, int]) -> tuple[Any, ...]:
     message = entry.message
-    if message.status in _TO_BE_READ and agent not in message.read_by:
+    if message.is_unread_by(agent):
         return 0, message.order_by(ranks)[0], *entry.order
     age = (EARLIEST - entry.order[0]).total_seconds()
     return 1, 0, age, -entry.place

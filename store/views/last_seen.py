@@ -1,23 +1,26 @@
-"""When each agent last wrote anything, and when it last said something that shows it is alive."""
+"""When each agent last wrote or read anything, and when it last said something that shows it is alive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
 
+from store.clock import from_text
 from store.protocol.entries import EARLIEST, Entry, Order
 from store.protocol.stops import is_speech
 from store.views.ordered import Ordered
 
 
 class LastSeen:
-    """Writing times by sender. What left the queue still counts: an agent does not un-speak."""
+    """Times by agent. What left the queue still counts: an agent does not un-speak, and does not un-read."""
 
     def __init__(self) -> None:
         self._live: dict[str, Ordered[None]] = {}
         self._speech: dict[str, Ordered[None]] = {}
         self._past: dict[str, Order] = {}
         self._past_speech: dict[str, Order] = {}
+        self._reading: dict[str, Ordered[None]] = {}
+        self._past_reading: dict[str, datetime] = {}
 
     @property
     def names(self) -> Iterable[str]:
@@ -26,6 +29,8 @@ class LastSeen:
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
+        for name, moment in _readings(entry).items():
+            self._reading.setdefault(name, Ordered()).put((moment, entry.place), None)
         sender = entry.message.sender
         self._live.setdefault(sender, Ordered()).put(entry.order, None)
         if is_speech(entry):
@@ -33,6 +38,8 @@ class LastSeen:
 
     def remove(self, entry: Entry) -> None:
         """A message was changed; its successor is added next."""
+        for name, moment in _readings(entry).items():
+            self._reading[name].drop((moment, entry.place))
         for known in (self._live, self._speech):
             orders = known.get(entry.message.sender)
             if orders is not None:
@@ -42,6 +49,8 @@ class LastSeen:
 
     def remember(self, entry: Entry) -> None:
         """A message is in the archive."""
+        for name, moment in _readings(entry).items():
+            self._past_reading[name] = max(moment, self._past_reading.get(name, moment))
         sender = entry.message.sender
         self._past[sender] = max(entry.order, self._past.get(sender, entry.order))
         if is_speech(entry):
@@ -50,6 +59,7 @@ class LastSeen:
     def clear_live(self) -> None:
         """Forget the queue; what was archived stays known."""
         self._live.clear()
+        self._reading.clear()
         self._speech.clear()
 
     def is_live(self, name: str) -> bool:
@@ -57,6 +67,13 @@ class LastSeen:
         return name in self._live
 
     def last_seen(self, name: str) -> datetime | None:
+        """When the agent last wrote or read, None when it never did or the time is unknown."""
+        live = self._reading.get(name)
+        read = live.last_key[0] if live else None
+        moments = (self.last_written(name), read, self._past_reading.get(name))
+        return max((moment for moment in moments if moment is not None), default=None)
+
+    def last_written(self, name: str) -> datetime | None:
         """When the agent last wrote, None when it never did or the time is unknown."""
         order = _latest(self._live.get(name), self._past.get(name))
         return None if order is None or order[0] is EARLIEST else order[0]
@@ -64,6 +81,16 @@ class LastSeen:
     def spoke(self, name: str) -> Order | None:
         """When it last said anything but that it agrees to stop."""
         return _latest(self._speech.get(name), self._past_speech.get(name))
+
+
+def _readings(entry: Entry) -> dict[str, datetime]:
+    """When each agent last read or took the message, as far as its record tells."""
+    latest: dict[str, datetime] = {}
+    for name, text in entry.message.reading_times():
+        moment = from_text(text)
+        if moment is not None:
+            latest[name] = max(moment, latest.get(name, moment))
+    return latest
 
 
 def _latest(live: Ordered[None] | None, past: Order | None) -> Order | None:

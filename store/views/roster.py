@@ -20,7 +20,7 @@ from store.views.last_seen import LastSeen
 from store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 
 ACTIVE_FOR = timedelta(minutes=5)
-"""An agent that wrote this recently counts as active."""
+"""An agent that wrote or read this recently counts as active."""
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
@@ -36,6 +36,7 @@ class Scene(Struct, frozen=True):
         work: Agent -> the story it works on.
         reports: What each agent last said of its state.
         unanswered: Agent -> messages it has read and not answered.
+        dropped: Messages that wait to be taken into the queue.
     """
 
     config: TeamConfig
@@ -50,6 +51,7 @@ class Scene(Struct, frozen=True):
     work: Mapping[str, str] = field(default_factory=dict)
     reports: LastReports = field(default_factory=LastReports)
     unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    dropped: tuple[Message, ...] = ()
 
     @property
     def mine(self) -> frozenset[str]:
@@ -114,7 +116,6 @@ def _by_asker(rows: Iterable[RequestRow]) -> dict[str, list[RequestRow]]:
 def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
     inbox = scene.inboxes.get(name, _NO_INBOX)
     state, reason = _state(scene, name, waiting)
-    oldest = inbox.pending.row_at(0).moment if inbox.pending else None
     last = scene.reports.latest(name)
     report = report_of(last.message) if last is not None else None
     return RosterRow(
@@ -123,9 +124,10 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
         state=state,
         plan_mode_required=scene.config.agent(name).plan_mode_required,
         stranger=is_stranger(scene.config, scene.team, name),
-        unread=len(inbox.pending),
+        unread=len(inbox.unread),
         total=len(inbox.messages),
-        oldest_unread=oldest,
+        oldest_unread=inbox.oldest_unread,
+        dropped=sum(message.is_addressed_to(name) for message in scene.dropped),
         last_seen=scene.last_seen.last_seen(name),
         reason=reason,
         reported=report.text if report is not None else "",
@@ -149,7 +151,9 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     if back and stop is not None:
         return _awake(scene, seen), f"{stop.reason}, but still writes"
     story = scene.work.get(name)
-    return _awake(scene, seen), f"works on story {story}" if story else ""
+    if story:
+        return _awake(scene, seen), f"works on story {story}"
+    return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
 
 
 def _awake(scene: Scene, seen: datetime) -> AgentState:

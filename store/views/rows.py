@@ -64,9 +64,10 @@ class RosterRow(Struct, frozen=True):
 
     Attributes:
         stranger: Seen in traffic, on no roster.
-        unread: Messages pending for it.
+        unread: Messages it has not read; what was pushed and not acknowledged is among them (D19).
         oldest_unread: Creation time of the oldest of them.
-        last_seen: When it last wrote anything.
+        dropped: Messages for it that wait in `drop/` to be taken in; not among `unread`.
+        last_seen: When it last wrote or read anything.
         reason: Why it is in this state, in a few words.
         reported: What it last said of its own state, one line; empty when it never did (requirements 85, 122).
         reported_at: When.
@@ -81,6 +82,7 @@ class RosterRow(Struct, frozen=True):
     unread: int = 0
     total: int = 0
     oldest_unread: datetime | None = None
+    dropped: int = 0
     last_seen: datetime | None = None
     reason: str = ""
     reported: str = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from store.clock import to_text
 from store.team import LockHolder, Problem, Team
-from store.views.rows import RequestRow, RosterRow, View
+from store.views.rows import AttentionItem, RequestRow, RosterRow, View
 from store.views.truth import State, Truth, judge
 
 
@@ -27,6 +27,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "reason": row.reason,
         "flags": [str(flag) for flag in row.flags],
         "title": row.title,
+        "content": row.question.content,
         "seen_at": _moment(row.seen_at),
         "due_at": _moment(row.due_at),
         "answers": [one.message_id for one in row.answers],
@@ -55,6 +56,7 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "state": str(row.state),
         "plan_mode_required": row.plan_mode_required,
         "unread": row.unread,
+        "dropped": row.dropped,
         "oldest_unread_seconds": None if oldest is None else round(oldest, 3),
         "last_seen": _moment(row.last_seen),
         "reason": row.reason,
@@ -66,11 +68,12 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
 
 
 def status_json(view: View, team: Team) -> dict[str, Any]:
-    """`status`; `needs_you` and `problems` are numbers, their rows are in `requests` and `check`.
+    """`status`; `needs_you` is the length of `needs`, `problems` that of the findings of `check`.
 
-    While the store cannot be read `messages` and `needs_you` are null; `condition` is a `State`, `reasons` says all
-    that is the matter, `doubt` why messages may be missing, `missing` how many are known to be, `damaged` how many
-    entries cannot be read, `lock` who holds the lock at this moment.
+    While the store cannot be read `messages`, `needs` and `needs_you` are null; `condition` is a `State`, `reasons`
+    says all that is the matter, `doubt` why messages may be missing, `missing` how many are known to be, `damaged` how
+    many entries cannot be read, `dropped` how many wait beside the queue to be taken in, `lock` who holds the lock at
+    this moment.
     """
     snapshot, truth = view.snapshot, judge(view.snapshot, view.now)
     doubt = truth.reason(State.DOUBT)
@@ -90,12 +93,32 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "damaged": truth.damaged,
         "lock": _holder(truth.holder),
         "reasons": reasons_json(truth),
+        "dropped": len(snapshot.dropped),
+        "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
     }
 
 
 def reasons_json(truth: Truth) -> list[dict[str, str]]:
     """Everything that stands between what is shown and the truth, worst first."""
     return [{"state": str(one.state), "text": one.text, "hint": one.hint} for one in truth.reasons]
+
+
+def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
+    """One thing that waits for the reader, most urgent first in `needs`."""
+    waited = max(0.0, (now - item.since).total_seconds()) if item.since else None
+    return {
+        "need": str(item.need),
+        "who": item.who,
+        "title": item.title,
+        "why": item.why,
+        "score": item.score,
+        "since": _moment(item.since),
+        "waiting_seconds": None if waited is None else round(waited, 3),
+        "blocks": list(item.blocks),
+        "request_id": item.request.request_id if item.request else None,
+        "message_id": item.message.message_id if item.message else None,
+        "answerable": item.answerable,
+    }
 
 
 def check_json(view: View) -> dict[str, Any]:

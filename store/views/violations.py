@@ -113,7 +113,7 @@ class Violations:
         """Ids that more than one live message has."""
         for message_id in sorted(self._twice):
             text = f"{self._ids[message_id]} messages in the queue have the id {message_id}"
-            hint = "Compare them in the queue; give one of them another id, or take the copy out."
+            hint = "Each is handled as what it is; 'team-console check --heal' gives the later ones ids of their own."
             yield Problem("DUPLICATE_ID", "error", message_id, text, hint)
 
     def unknown(self) -> Iterator[Problem]:

@@ -43,23 +43,27 @@ def test_the_display_is_that_of_the_source(team: CommandLine) -> None:
         "ID: MSG-3\n"
         "Received: 2026-02-24T10:30:03.000Z\n"
         "summary 3\n"
+        "  content 3\n"
+        "  request_id: MSG-3\n"
         "---\n"
         "---\n"
         "[medium] message from schedule-manager\n"
         "ID: MSG-1\n"
         "Received: 2026-02-24T10:30:01.000Z\n"
         "summary 1\n"
+        "  content 1\n"
         "---\n"
         "---\n"
         "[medium] message from schedule-manager\n"
         "ID: MSG-2\n"
         "Received: 2026-02-24T10:30:02.000Z\n"
         "summary 2\n"
+        "  content 2\n"
         "---\n"
     )
 
 
-def test_the_payload_line_is_the_summary_or_the_first_line_or_the_payload(team: CommandLine) -> None:
+def test_the_payload_line_is_the_summary_or_the_first_line_or_the_first_field(team: CommandLine) -> None:
     put(
         team,
         record(1, payload={"content": "\n first line\nsecond"}),
@@ -67,9 +71,9 @@ def test_the_payload_line_is_the_summary_or_the_first_line_or_the_payload(team: 
         record(3, payload=None),
     )
     lines = team.ok("receive", "--agent", "task-manager").out.splitlines()
-    assert lines[5] == "first line"
-    assert json.loads(lines[11]) == {"task_id": "TASK-1", "priority": "high"}
-    assert lines[17] == ""
+    assert lines[5:7] == ["first line", "  second"]
+    assert lines[12:15] == ["priority: high", "  priority: high", "  task_id: TASK-1"]
+    assert lines[20:] == ["", "---"]
 
 
 def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> None:
@@ -132,8 +136,9 @@ def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
 
 
 def test_waiting_ends_when_the_time_is_up(team: CommandLine) -> None:
-    result = team.ok("receive", "--agent", "task-manager", "--wait", "0.2")
-    assert result.out == "No messages in queue\n"
+    result = team("receive", "--agent", "task-manager", "--wait", "0.2")
+    assert (result.status, result.out) == (6, "No messages in queue\n")
+    assert team("receive", "--agent", "task-manager", "--wait", "0.2", "--json").status == 6
 
 
 def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> None:

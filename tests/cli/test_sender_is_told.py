@@ -47,6 +47,7 @@ def test_the_end_of_a_resident_is_previewed_as_that(sprint: CommandLine) -> None
     assert first == "debugger is a resident"
     assert second.endswith("the roster to scrum-master, when it has answered, or after 15 s")
     result = sprint.ok("approve", request_id)
+    assert result.out.startswith(f"approved the end of debugger ({request_id})\n")
     assert "warning: debugger is a resident" in result.err
     [order] = sprint.ok("receive", "--agent", "debugger", "--json").json["messages"]
     assert order["type"] == "shutdown_request"

@@ -38,7 +38,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
         form = await desk.form()
         await desk.press("enter")
         assert desk.app.screen is form
-        assert "MISSING_REASON" in desk.text
+        assert "a refusal needs a reason" in desk.text
         await desk.type("add tests")
         await desk.press("enter")
         await desk.until(lambda: bool(verdicts(team)), "a verdict")

@@ -90,7 +90,7 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
         await desk.type("approve")
         await desk.until(lambda: "Decide: approve" in desk.text, "the action")
         await desk.press("enter")
-        await desk.until(lambda: "Approve plan of task-manager" in desk.text, "the form")
+        await desk.until(lambda: "Approve the plan of task-manager" in desk.text, "the form")
 
 
 async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:

@@ -52,7 +52,7 @@ def check_files(disk: Disk, root: Path) -> None:
     if not all(intact for _, intact in lines):
         raise Broken("the chain of the ledger is broken")
     held, _ = replay(tip.line for tip, _ in lines if tip.line is not None)
-    told = {message_id: message.status for message_id, message in held.items()}
+    told = {message.message_id: message.status for messages in held.values() for message in messages}
     if told != dict(live):
         raise Broken(f"the ledger says {told}, the queue {dict(live)}")
     if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:

@@ -110,7 +110,7 @@ def deliver(team: YamlTeam) -> None:
 def compact(team: YamlTeam) -> None:
     """Take read messages out whose archive copy is proven."""
     with team.transaction(actor="ceo", action="compact", wait=0) as tx:
-        gone = [one for one in tx.everything() if one.status == "read" and tx.is_archived(one.message_id)]
+        gone = [one for one in tx.everything() if one.status == "read" and tx.is_archived(one)]
         for one in gone:
             tx.remove(one)
         if gone:

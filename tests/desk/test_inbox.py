@@ -118,5 +118,8 @@ def test_the_queue_stays_small_and_history_keeps_everything(team: MemoryTeam, se
     for number in range(130):
         _send(seat, f"message {number}")
     inbox.receive(seat("file-manager"), agent="file-manager")
-    assert len(team.snapshot().messages) == team.config().active_messages_max
-    assert len(team.history(agent="file-manager", limit=500).messages) == 130
+    assert [message.status for message in team.snapshot().messages] == ["read"] * 130
+    _send(seat, "one more")
+    inbox.receive(seat("file-manager"), agent="file-manager")
+    assert len(team.snapshot().messages) == team.config().active_messages_max + 1
+    assert len(team.history(agent="file-manager", limit=500).messages) == 131

@@ -192,3 +192,18 @@ def test_the_same_broadcast_again_and_too_many_broadcasts_are_told(team: MemoryT
     clock.advance(120)
     assert [broadcast(number) for number in (1, 2, 3)] == [(), (), ()]
     assert broadcast(4) == ("this is broadcast number 4 of ceo within a minute; keep them for what all must see",)
+
+
+def test_a_second_research_is_told_apart_by_its_story(team: MemoryTeam) -> None:
+    plain = MemoryTeam(config=TeamConfig(name="t", lead="ceo", agents=team.config().agents))
+    queries = [{"query": "How is it configured?"}]
+    found = [{"query": "How is it configured?", "status": "success"}]
+    for story in ("3-1", "3-2"):
+        body = {"story_key": story, "requesting_agent": "dev-1", "queries": queries}
+        assert send(plain, "dev-1", "kr", "RESEARCH_REQUEST", **body).warnings == ()
+    assert send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="3-1", results=found).warnings == ()
+    with pytest.raises(TeamError) as caught:
+        send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="3-1", results=[{**found[0], "status": "failure"}])
+    assert caught.value.code is Code.ALREADY_ANSWERED
+    assert send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="3-2", results=found).warnings == ()
+    assert "has not asked" in send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="9-9", results=found).warnings[0]

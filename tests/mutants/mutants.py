@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ _POWER = f"{_CRASH}::test_a_power_cut_leaves_the_state_before_or_after_and_all_t
 _ERRORS = f"{_CRASH}::test_a_disk_error_at_any_step_is_reported_and_changes_nothing[ENOSPC-once-send]"
 _RECOVERY = "tests/crash/test_recovery.py"
 _STORE = "tests/store/test_yamlteam"
+_BULK = "tests/store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages"
 _CONTRACT = "tests/store/test_team_contract.py"
 
 
@@ -55,17 +57,17 @@ def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery, session
+    from store.backends.yamlteam import session
+    from store.backends.yamlteam.recovery import recover
 
-    def trusting(store: Any, released: Any, known: Any) -> None:
-        if known.stat is None or store.agreed is not None:
-            recovery.settle(store, released, known)
-            return
-        store.tip = store.ledger.tip()
-        store.generation = store.agreed = known
-        store.settled = True
+    def trusting(queue: Any) -> Any:
+        if queue.known.stat is None or queue.tip.line is not None:
+            return recover(queue)
+        queue.tip = queue.ledger.tip()
+        queue.generation = queue.known
+        return None
 
-    patch.setattr(session, "settle", trusting)
+    patch.setattr(session, "recover", trusting)
 
 
 def _lock(patch: pytest.MonkeyPatch) -> None:
@@ -84,26 +86,26 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
     from store.backends.yamlteam.disk import RealDisk
 
     stat = RealDisk.stat
-    check = Store._check_unchanged
+    check = LockedQueue._check_unchanged
 
-    def blind(self: Store) -> None:
+    def blind(self: LockedQueue) -> None:
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(
                 RealDisk,
                 "stat",
                 lambda disk, path: (
-                    _with_inode(stat(disk, self.layout.folder), self.held.ino)
+                    _with_inode(stat(disk, self.layout.folder), self.lock.ino)
                     if path == self.layout.lock
                     else stat(disk, path)
                 ),
             )
             check(self)
 
-    patch.setattr(Store, "_check_unchanged", blind)
+    patch.setattr(LockedQueue, "_check_unchanged", blind)
 
 
 def _with_inode(found: Any, ino: int) -> Any:
@@ -113,9 +115,9 @@ def _with_inode(found: Any, ino: int) -> Any:
 
 
 def _queue_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_check_unchanged", _nothing)
+    patch.setattr(LockedQueue, "_check_unchanged", _nothing)
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
@@ -133,7 +135,7 @@ def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
 def _healing(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_healing", _nothing)
+    patch.setattr(recovery, "_healing", _nothing)
 
 
 def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
@@ -149,6 +151,37 @@ def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Board, "_apply", lambda self, change, missing: apply(self, change, frozenset()))
 
 
+def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
+    from store.recorded import RecordedFacts
+
+    patch.setattr(RecordedFacts, "order_of", lambda self, message_id, order: (order[0], 1, 0, order[1]))
+    patch.setattr(RecordedFacts, "is_by_desk", lambda self, message_id: True)
+
+
+def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
+    from store.recorded import RecordedFacts
+
+    patch.setattr(RecordedFacts, "differs", lambda self, message: False)
+
+
+def _putting_words_back(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import healing
+
+    patch.setattr(healing, "is_answer", lambda message: False)
+
+
+def _keeping_successors(patch: pytest.MonkeyPatch) -> None:
+    from store.desk import upkeep
+
+    patch.setattr(upkeep, "superseders", lambda messages: {})
+
+
+def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
+    from store import schedule
+
+    patch.setattr(schedule, "MAX_LEASE", timedelta(days=100_000))
+
+
 def _undo(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
@@ -158,19 +191,19 @@ def _undo(patch: pytest.MonkeyPatch) -> None:
 def _completion(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_is_unfinished", False)
+    patch.setattr(recovery, "is_unfinished", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_cut_archives", _nothing)
+    patch.setattr(recovery, "_cut_archives", _nothing)
 
 
 def _take_back(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.commit import LockedQueue
 
-    patch.setattr(Store, "_take_back", _nothing)
+    patch.setattr(LockedQueue, "_take_back", _nothing)
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
@@ -182,7 +215,7 @@ def _checksum(patch: pytest.MonkeyPatch) -> None:
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import recovery
 
-    patch.setattr(recovery._Settlement, "_set_aside_torn_line", _nothing)
+    patch.setattr(recovery, "_set_aside_torn_line", _nothing)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
@@ -237,6 +270,33 @@ def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
 
 
+def _id_index(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
+
+
+def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam.archives import Archives
+
+    patch.setattr(Archives, "expect", _nothing)
+
+
+def _copies_count_once(patch: pytest.MonkeyPatch) -> None:
+    from store import copies
+    from store.backends.yamlteam.codec import queue_text
+
+    patch.setattr(copies, "is_copy", lambda message, other: message is other)
+    patch.setattr(queue_text, "distinct", lambda messages: messages)
+
+
+def _ways_out(patch: pytest.MonkeyPatch) -> None:
+    from store.backends.yamlteam import drop, layout
+
+    for module in (drop, layout):
+        patch.setattr(module, "leads_out", lambda *_: False)
+
+
 def _stat_poll(patch: pytest.MonkeyPatch) -> None:
     from store.backends.yamlteam import watch
 
@@ -257,6 +317,8 @@ def _control_characters(patch: pytest.MonkeyPatch) -> None:
 
 _FIRST_ANSWER = "tests/desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
 _FOREIGN = f"{_STORE}_foreign.py"
+_INDEX = "tests/views/test_request_index.py"
+_SETTLED = "tests/desk/test_settled_requests.py"
 _LOCK = f"{_STORE}_lock.py"
 
 _ALL = (
@@ -308,6 +370,27 @@ _ALL = (
             "test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back",
         ),
     ),
+    Mutant(
+        "the order of the audit trail",
+        _order_of_the_trail,
+        (f"{_INDEX}::test_a_forged_answer_with_an_earlier_date_comes_after_the_recorded_one",),
+    ),
+    Mutant(
+        "the words of the audit trail",
+        _words_of_the_trail,
+        (f"{_INDEX}::test_an_edited_answer_is_told_as_an_error_with_its_place",),
+    ),
+    Mutant(
+        "putting words back",
+        _putting_words_back,
+        (f"{_STORE}_recorded.py::test_a_flipped_answer_is_put_back_and_told",),
+    ),
+    Mutant(
+        "keeping what superseded a request",
+        _keeping_successors,
+        (f"{_SETTLED}::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor",),
+    ),
+    Mutant("bounded leases", _bounded_leases, (f"{_SETTLED}::test_a_lease_of_a_clock_that_was_ahead_is_over",)),
     Mutant("undoing a dead receiver", _undo, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
     Mutant("finishing what is on record", _completion, (f"{_RECOVERY}::test_an_answer_on_record_is_finished_whole",)),
     Mutant("cutting archives in recovery", _archive_cut, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
@@ -345,6 +428,18 @@ _ALL = (
         "archive before removal",
         _archive_before_removal,
         (f"{_STORE}_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it",),
+    ),
+    Mutant("index of many ids", _id_index, (f"{_BULK}[_deliver]",)),
+    Mutant("one search of archives for many ids", _one_search_of_archives, (f"{_BULK}[_deliver_and_clear]",)),
+    Mutant(
+        "copies count once",
+        _copies_count_once,
+        ("tests/store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change[yaml]",),
+    ),
+    Mutant(
+        "links that lead out of the team",
+        _ways_out,
+        ("tests/store/test_hostile_files.py::test_a_drop_folder_elsewhere_is_left_alone",),
     ),
     Mutant("looking beside events", _stat_poll, (f"{_STORE}_watch.py::test_lost_events_are_made_up_for_by_looking",)),
     Mutant("first answer wins", _first_answer, (_FIRST_ANSWER,)),

@@ -61,6 +61,27 @@ LINES = (
         (f"{TRUST}/test_names_stay_home.py",),
     ),
     Line(
+        "damaged entries are told",
+        "store/views/truth.py",
+        "    if number:",
+        "    if number < 0:",
+        (f"{TRUST}/test_honest_verbs.py::test_damaged_entries_are_told_by_every_face_wherever_the_damage_is",),
+    ),
+    Line(
+        "lost settings give nobody authority",
+        "store/permissions.py",
+        "    if config.lost:",
+        "    if not config:",
+        ("tests/sql/test_settings_lost.py::test_nothing_that_needs_authority_is_written_until_they_are_healed",),
+    ),
+    Line(
+        "passwords in a location are covered",
+        "store/redact.py",
+        'if match["name"].lower() in SHOWN else',
+        'if match["name"] else',
+        ("tests/sql/test_passwords.py::test_no_verb_shows_a_password",),
+    ),
+    Line(
         "unreadable is not empty",
         "store/team.py",
         "return self.condition in (Condition.OK, Condition.EMPTY)",

@@ -12,8 +12,8 @@ import pytest
 from console.cli.main import run
 from store.config import CONFIG_NAME
 from store.desk import mail, requests
+from store.desk.repair import accept_settings, heal
 from store.desk.seat import Seat
-from store.desk.upkeep import accept_settings, heal
 from store.errors import Code, TeamError
 from store.locations import open_team
 from store.settings_loss import loss

@@ -96,7 +96,7 @@ def test_a_transaction_sees_its_own_writes(team: Team) -> None:
         tx.remove(two)
         assert tx.get(one.message_id) is read
         assert tx.get(two.message_id) is None
-        assert tx.is_archived(two.message_id)
+        assert tx.is_archived(two)
         assert [m.message_id for m in tx.everything()] == [make_message(n).message_id for n in (1, 3)]
         tx.record("edit")
     assert [(m.message_id, m.status) for m in team.snapshot().messages] == [

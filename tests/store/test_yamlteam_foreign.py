@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.commit import LockedQueue
 from store.errors import TeamError
 from store.team import Condition
 from tests.store.yaml_folder import (
@@ -127,23 +127,23 @@ def test_a_write_that_slips_in_during_ours_is_merged(
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     theirs = queue_of(make_message(1), make_message(7))
-    swap, stage = Store._swap, Store._stage
+    swap, stage = LockedQueue._swap, LockedQueue._stage
     if step == "exchange":
 
-        def slip(self: Store, staged: Path) -> Path | None:
+        def slip(self: LockedQueue, staged: Path) -> Path | None:
             monkeypatch.undo()
             replace_by_rename(tmp_path / QUEUE, theirs)
             return swap(self, staged)
 
-        monkeypatch.setattr(Store, "_swap", slip)
+        monkeypatch.setattr(LockedQueue, "_swap", slip)
     else:
 
-        def slip_early(self: Store, *arguments: object) -> object:
+        def slip_early(self: LockedQueue, *arguments: object) -> object:
             monkeypatch.undo()
             replace_by_rename(tmp_path / QUEUE, theirs)
             return stage(self, *arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(Store, "_stage", slip_early)
+        monkeypatch.setattr(LockedQueue, "_stage", slip_early)
     put(team, make_message(2))
     assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "07": "pending"}
     assert all(line.intact for line in team.audit())

@@ -30,6 +30,10 @@ from tests.store.yaml_folder import (
 )
 
 LOCK = QUEUE + ".lock"
+NAMELESS = (
+    "import fcntl\nfile = open(root / 'message-queue.yaml.lock')\nfcntl.flock(file, fcntl.LOCK_EX)\n"
+    "os.write(1, b'held'); sys.stdin.read(1)"
+)
 
 
 def test_a_stopped_holder_is_named_and_nothing_changes(tmp_path: Path) -> None:
@@ -260,3 +264,28 @@ def test_the_lock_file_is_never_removed(tmp_path: Path) -> None:
     assert first is not None
     assert again is not None
     assert first.ino == again.ino
+
+
+def test_a_foreign_holder_is_said_to_be_another_program(tmp_path: Path) -> None:
+    """A lock taken by `flock` of a shell leaves no word about its holder."""
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    with process(NAMELESS, tmp_path) as holder:
+        wait_for(holder, b"held")
+        with pytest.raises(TeamError) as caught:
+            put(team, make_message(2))
+    assert caught.value.code is Code.STORE_LOCKED
+    assert "another program (its name is not known)" in caught.value.message
+    assert "unknown," not in caught.value.message
+
+
+def test_a_turn_that_is_given_up_leaves_the_word_of_the_one_before(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    before, whole = (tmp_path / LOCK).read_bytes(), (tmp_path / QUEUE).read_bytes()
+    (tmp_path / QUEUE).write_bytes(b"messages:\n- {message_id: [\x00")
+    with pytest.raises(TeamError):
+        put(team, make_message(2))
+    assert (tmp_path / LOCK).read_bytes() == before
+    (tmp_path / QUEUE).write_bytes(whole)
+    assert [one.code for one in team.snapshot().problems if one.code == "STALE_LOCK"] == []

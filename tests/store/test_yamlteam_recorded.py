@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
+
+import pytest
 
 from store.backends.yamlteam.disk import RealDisk
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.backends.yamlteam.recorded import RecordedReader
+from store.protocol.kinds import Family, Kind
+from store.protocol.registry import KINDS
 from store.recorded import RecordedFacts
+from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
 AT = "2026-02-24T10:30:15.123Z"
 
@@ -38,7 +44,7 @@ class Trail:
         self.tip = Tip()
 
     def write(self, *writes: dict[str, object], action: str = "send", at: str = AT, void: int = 0) -> None:
-        line = Line(self.tip.seq + 1, at, "ceo", action, writes=writes, void=void)
+        line = Line("ceo", action, seq=self.tip.seq + 1, at=at, writes=writes, void=void)
         self.tip = self.ledger.append(line, self.tip, mode=0o600)
 
     def fresh(self) -> RecordedFacts:
@@ -88,7 +94,7 @@ def test_a_line_that_was_declared_undone_is_forgotten(tmp_path: Path) -> None:
 def test_a_torn_end_is_read_once_it_is_whole(tmp_path: Path) -> None:
     trail = Trail(tmp_path)
     trail.write(plan(1))
-    line = Line(2, AT, "ceo", "approve", writes=(verdict(1),)).encode(trail.tip.digest)
+    line = Line("ceo", "approve", seq=2, at=AT, writes=(verdict(1),)).encode(trail.tip.digest)
     with trail.path.open("ab") as file:
         file.write(line[:-20])
     assert trail.known() == ["Q1"]
@@ -149,8 +155,38 @@ def test_a_clock_set_back_moves_what_was_recorded_before_no_later_than_what_came
     assert orders[1][0] == orders[2][0]
 
 
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
+def test_a_flipped_answer_is_put_back_and_told(tmp_path: Path, in_place: bool) -> None:
+    team = open_yaml(tmp_path)
+    verdict = {"type": "plan_approval_response", "payload": {"request_id": "r1", "approve": False, "content": "never"}}
+    put(team, make_message(1, **verdict))
+    flipped = (tmp_path / QUEUE).read_bytes().replace(b"approve: false", b"approve: true")
+    if in_place:
+        (tmp_path / QUEUE).write_bytes(flipped)
+    else:
+        replace_by_rename(tmp_path / QUEUE, flipped)
+    assert "ROLLED_BACK" in {one.code for one in team.snapshot().problems}
+    assert "HEALED_ANSWER" in notices(open_yaml(tmp_path))
+    assert team.snapshot().messages[0].payload["approve"] is False
+    assert audit_lines(tmp_path)[-1]["action"] == "heal"
+
+
 def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
     fact = facts.get(message_id)
     assert fact is not None
     assert fact.at is not None
     return fact.at
+
+
+@pytest.mark.parametrize(
+    "kind", [one for one in KINDS.values() if one.opens or one.answers or one.withdraws], ids=lambda kind: kind.name
+)
+def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: Kind) -> None:
+    trail = Trail(tmp_path)
+    body = {"request_id": "r1", "approve": True, "question": "Which?", "agent_name": "dev-1", "agent_type": "dev"}
+    payload = {"content": f"{kind.name}: {json.dumps({'msg_type': kind.name, **body})}"}
+    is_carried = kind.family is Family.SPRINT
+    record = {"message_id": "Q1", "from": "a1", "to": "ceo", "created": AT, "status": "pending"}
+    type_and_payload = {"type": "message", "payload": payload} if is_carried else {"type": kind.name, "payload": body}
+    trail.write({**record, **type_and_payload})
+    assert trail.known() == ["Q1"]

@@ -13,13 +13,26 @@ import pytest
 import watchfiles
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
+from store.backends.yamlteam import inotify
 from store.backends.yamlteam import watch as watching
+from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.team import YamlTeam
 from store.team import WatchHint, WatchState
 from tests.store.contract import make_message, put
+from tests.store.test_addressed import counting
 from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename
 
 PATIENCE = 20.0
+
+
+@pytest.fixture(autouse=True, params=["kernel", "library"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to get events: from the kernel, and from the library where the kernel has no such call."""
+    way: str = request.param
+    if way == "kernel" and not inotify.is_available():
+        pytest.skip("this system has no inotify")
+    monkeypatch.setattr(inotify, "is_available", lambda: way == "kernel")
+    return way
 
 
 class Watcher:
@@ -125,25 +138,32 @@ def test_a_folder_made_anew_is_followed_again_and_its_absence_told(tmp_path: Pat
     ],
     ids=["limit", "descriptors"],
 )
-def test_without_events_it_polls_says_why_and_still_notices(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_without_events_it_polls_says_why_and_still_notices(tmp_path: Path, error: Exception) -> None:
     async def refuse(*_: object, **__: object) -> AsyncIterator[object]:
         raise error
         yield
 
+    class Refused(inotify.FolderChanges):
+        def __init__(self, folders: object) -> None:
+            raise error
+
     put(open_yaml(tmp_path), make_message(1))
-    monkeypatch.setattr(watchfiles, "awatch", refuse)
+    refusing = pytest.MonkeyPatch()
+    refusing.setattr(watchfiles, "awatch", refuse)
+    refusing.setattr(inotify, "FolderChanges", Refused)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until(lambda: watcher.hints and str(error) in watcher.hints[-1].reason)
         await watcher.until_another(lambda: put(team, make_message(2)))
         assert {hint.state for hint in watcher.hints} == {WatchState.POLLING}
-        monkeypatch.undo()
+        refusing.undo()
         await watcher.until_state(WatchState.LIVE)
 
     team = open_yaml(tmp_path)
-    run(team, story)
+    try:
+        run(team, story)
+    finally:
+        refusing.undo()
 
 
 def test_a_file_name_that_is_no_text_does_not_end_the_watching(tmp_path: Path) -> None:
@@ -167,6 +187,7 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     put(open_yaml(tmp_path), make_message(1))
     monkeypatch.setattr(watchfiles, "awatch", silent)
+    monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: [])
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -174,6 +195,54 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     team = open_yaml(tmp_path)
     run(team, story)
+
+
+def test_a_message_dropped_beside_the_queue_is_noticed_also_in_a_folder_made_later(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        for number in (2, 3):
+            await watcher.until_another(lambda number=number: drop(tmp_path, number))  # type: ignore[misc]
+            await watcher.until(lambda number=number: len(team.snapshot().dropped) == number - 1)  # type: ignore[misc]
+
+    run(team, story)
+
+
+def drop(root: Path, number: int) -> None:
+    """Put a message into `drop/` as a script does: written under a hidden name, then renamed."""
+    (root / "drop").mkdir(exist_ok=True)
+    hidden = root / "drop" / f".{number}.tmp"
+    hidden.write_bytes(queue_of(make_message(number)))
+    hidden.rename(root / "drop" / f"{number}.yaml")
+
+
+def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Counted work: between two looks at the files the kernel's way never runs."""
+    if way != "kernel":
+        pytest.skip("the library looks in steps")
+    put(open_yaml(tmp_path), make_message(1))
+    reads: list[int] = []
+    genuine = inotify.FolderChanges.read
+    monkeypatch.setattr(inotify.FolderChanges, "read", counting(reads, genuine))
+    looked = asyncio.Semaphore(0)
+    look = watching.look
+
+    def counted(layout: Layout) -> tuple[object, ...]:
+        looked.release()
+        return look(layout)
+
+    monkeypatch.setattr(watching, "look", counted)
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        async with asyncio.timeout(PATIENCE):
+            for _ in range(4):
+                await looked.acquire()
+        assert reads == []
+
+    run(open_yaml(tmp_path), story)
 
 
 def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ class Chronicle:
 
 _ENVELOPE = frozenset(
     {"priority", "status", "to_agents", "read_by", "read_at", "attempts", "retry_count", "max_retries"}
-    | {"next_attempt_at", "error_message", "signature", "created", "broadcast_id"}
+    | {"next_attempt_at", "error_message", "signature", "created", "broadcast_id", "delivered_to"}
+    | {"claimed_by", "claimed_at"}
 )
 
 

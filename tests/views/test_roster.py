@@ -100,15 +100,26 @@ def test_a_stopped_agent_stays_a_member() -> None:
     assert members(story.config, story.messages)["file-manager"] == "member"
 
 
-def test_unread_counts_what_is_pending_and_says_since_when() -> None:
+def test_unread_counts_what_nobody_read_and_says_since_when() -> None:
     story = Chronicle()
     first = story.say(LEAD, "file-manager", priority="low")
     story.say(LEAD, "file-manager", priority="high")
     story.say(LEAD, "file-manager", status="read")
-    story.say(LEAD, "file-manager", status="delivered")
+    for status in ("delivered", "claimed", "retry", "failed", "expired", "recalled"):
+        story.say(LEAD, "file-manager", status=status)
     found = agent(story.view(), "file-manager")
-    assert (found.unread, found.total) == (2, 4)
+    assert (found.unread, found.total) == (5, 9)
     assert found.oldest_unread == first.created_at
+
+
+def test_a_group_record_that_was_pushed_stays_unread_until_each_acknowledged_it() -> None:
+    story = Chronicle()
+    pushed = {"file-manager": "2026-02-24T10:00:05Z"}
+    message = story.say(LEAD, "file-manager", to_agents=["file-manager", "debugger"], delivered_to=pushed)
+    story.change(message, to=None)
+    assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [1, 1]
+    story.change(story.messages[-1], read_by={"file-manager": "2026-02-24T10:00:09Z"})
+    assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [0, 1]
 
 
 def test_a_group_record_is_unread_for_each_that_has_not_read_it() -> None:

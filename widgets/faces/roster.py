@@ -16,26 +16,31 @@ _LEAST_NAME = 12
 """Cells a name keeps where there are so many; the word beside it gives way."""
 
 
-def roster_lines(row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
+def roster_lines(row: RosterRow, drawing: Drawing, *, me: str = "") -> tuple[Line, ...]:
     """One line with name and unread count; a second one with state and reason."""
     sign = AGENTS[row.state]
     unread: Line = ((" ", ""), (f" {row.unread:,} ", "chip")) if row.unread else (("  0 ", "faint"),)
     oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>3} ", "muted"),) if row.unread else (("     ", ""),)
     stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
-    state: Line = ((f"  {sign.word}", sign.tone),) if drawing.lines == 1 and drawing.width >= 34 else ()
+    state: Line = ((f"  {state_word(row, me)}", sign.tone),) if drawing.lines == 1 and drawing.width >= 34 else ()
     room = drawing.width - 2 - width_of((*state, *stranger, *unread, *oldest))
-    shown = shorten(
-        safe_line(row.name, 64), max(min(_LEAST_NAME, drawing.width - 2 - width_of((*unread, *oldest))), room)
-    )
+    least = min(_LEAST_NAME, drawing.width - 2 - width_of((*unread, *oldest)))
+    shown = shorten(safe_line(row.name, 64), max(least, room))
     name: Line = ((sign.glyph + " ", sign.tone), (shown, "strong" if row.unread else ""))
     if drawing.lines == 1:
         return (spread((*name, *state, *stranger), (*unread, *oldest), drawing.width),)
     first = spread((*name, *stranger), (*unread, *oldest), drawing.width)
-    return first, (("  ", ""), *state_parts(row))
+    return first, (("  ", ""), *state_parts(row, me=me))
 
 
-def state_parts(row: RosterRow) -> Line:
+def state_word(row: RosterRow, me: str) -> str:
+    """The word for its state; of who looks at the screen only that it is them."""
+    return "you" if row.name == me else AGENTS[row.state].word
+
+
+def state_parts(row: RosterRow, *, me: str = "") -> Line:
     """The word for its state, and of the reason what that word does not say."""
     sign = AGENTS[row.state]
     reason = safe_line(row.reason, 120).removeprefix(_SAID.get(row.state, ""))
-    return ((sign.word, sign.tone), (f" · {reason}" if reason else "", "muted"))
+    more = [text for text in (reason, f"{row.dropped} in drop/" if row.dropped else "") if text]
+    return ((state_word(row, me), sign.tone), ("".join(f" · {text}" for text in more), "muted"))

@@ -159,9 +159,10 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self._act(act)
 
     def show_error(self, error: TeamError) -> None:
-        """Say why it was not done: code, what happened, and the next step."""
+        """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
-        self._say(f"✗ {error.code}: {safe_text(error.message)}{hint}")
+        code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
+        self._say(f"✗ {code}{safe_text(error.message)}{hint}")
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:

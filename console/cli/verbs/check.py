@@ -65,7 +65,7 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-    from store.desk.upkeep import accept_settings, heal
+    from store.desk.repair import accept_settings, heal
 
     if call.options.accept_settings:
         return accept_settings(call.seat)

@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
+from console.cli.message_text import payload_summary
 from console.cli.table import age_since, print_table
-from console.cli.verbs.receive import payload_summary
 from store.errors import Code, TeamError
 from store.message import Message
 from store.names import ALL, USER, check_name, nearest
@@ -27,7 +27,7 @@ def run(call: Call) -> int:
     agent = check_name(call.options.agent, field="AGENT")
     view = call.view()
     _refuse_stranger(call, view, agent)
-    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or is_unread(one, agent)]
+    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or one.is_unread_by(agent)]
     if call.options.unanswered:
         messages = list(view.unanswered.get(agent, ()))
     _show(call, agent, messages, view)
@@ -50,11 +50,6 @@ def _nothing(call: Call, agent: str) -> str:
     if call.options.unanswered:
         return f"{agent} has answered everything it has read"
     return f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
-
-
-def is_unread(message: Message, agent: str) -> bool:
-    """Whether `agent` has not read this message of its inbox."""
-    return message.status != "read" and agent not in message.read_by
 
 
 def _cells(message: Message, agent: str, view: View) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from console.cli.arguments import complete_with
 from console.cli.call import LOCK_WAIT, Call
 from store.errors import Code, TeamError
 from store.safe import safe_line
+from store.words import counted
 
 if TYPE_CHECKING:
     from store.desk.migrate import Migrated
@@ -64,10 +65,14 @@ def _show(call: Call, done: Migrated, place: str) -> int:
     if call.out.as_json:
         call.out.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
         return 0
-    call.out.say(
-        f"copied to {place}: {done.live} messages, {done.archived} archive entries, {done.attachments} attachments, "
-        f"{done.audit} audit lines; {done.updated} updated, {done.already} were there"
+    copied = (
+        counted(done.live, "message"),
+        counted(done.archived, "archive entry"),
+        counted(done.attachments, "attachment"),
+        counted(done.audit, "audit line"),
     )
+    there = f"{done.already:,} {'was' if done.already == 1 else 'were'} there"
+    call.out.say(f"copied to {place}: {', '.join(copied)}; {done.updated:,} updated, {there}")
     if done.differing:
         names = safe_line(", ".join(done.differing[:5]))
         call.out.note(f"left alone, because the target has another state of them: {len(done.differing)} ({names}, ...)")

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from console.cli.arguments import complete_with
 from console.cli.call import Call
-from console.cli.output import to_json
+from console.cli.message_text import payload_lines, summary_line, whole_content
 from store.errors import Code, TeamError
 from store.safe import safe_line
 
 if TYPE_CHECKING:
     from store.desk.inbox import Received
+    from store.desk.seat import Seat
     from store.message import Message
+
+NOTHING_CAME = 6
+"""Exit status of a wait that ended without a message."""
+_PATIENCE = 0.5
+"""Seconds for which one try of a wait waits for the lock."""
+_NAMED = 5
+"""How many delivered messages are named one by one."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,28 +33,36 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.description = (
         "Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each\n"
         "is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':\n"
-        "what is not confirmed in time is handed out again."
+        "what is not confirmed in time is handed out again. What the router delivered counts as unread until it is\n"
+        "acknowledged; --delivered takes it, too."
     )
     agent = parser.add_argument("--agent", metavar="A", help="whose messages (default: --as)")
     complete_with(agent, "agents")
     kind = parser.add_argument("--type", metavar="T", help="only this kind of message")
     complete_with(kind, "kinds")
     parser.add_argument("--peek", action="store_true", help="only look: nothing is marked, archived or locked")
-    parser.add_argument("--wait", type=float, metavar="SECONDS", help="wait for a message at most this long")
+    parser.add_argument(
+        "--delivered", action="store_true", help="take, too, what the router delivered and nobody acknowledged"
+    )
+    parser.add_argument(
+        "--wait", type=float, metavar="SECONDS", help="wait at most this long; leaves with 6 when none came"
+    )
     parser.add_argument("--lease", type=float, metavar="SECONDS", help="hold the messages until 'ack', this long")
     parser.add_argument("--limit", type=int, metavar="N", help="at most so many, for several workers on one inbox")
 
 
 def run(call: Call) -> int:
-    """Receive, wait when asked to, and print."""
+    """Receive, wait when asked to, and print; what was left behind is named on standard error."""
     received = _receive(call)
     if call.out.as_json:
         call.out.json(received.as_json())
     else:
-        call.out.say(display(received))
-        call.out.warn([notice.message for notice in received.notices])
+        call.out.say(display(received, partial(whole_content, call.team)))
+    call.out.warn([notice.message for notice in received.notices])
+    _name_delivered(call, received)
+    _count_damaged(call, received.damaged)
     call.tell_doubt(call.team.snapshot())
-    return 0
+    return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
 
 
 def _receive(call: Call) -> Received:
@@ -54,44 +74,73 @@ def _receive(call: Call) -> Received:
         raise TeamError(Code.USAGE, "whose messages? --agent is missing", "team-console receive --agent NAME")
     if options.peek and options.lease is not None:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
-    look = {"agent": agent, "type": options.type}
+    look = {"agent": agent, "type": options.type, "delivered": options.delivered}
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.seat, **taking)
     if not 0 <= options.wait <= 31_536_000:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
-    from console.cli.waiting import until
+    return _wait(call, partial(receive, **taking))
+
+
+def _wait(call: Call, take: Callable[[Seat], Received]) -> Received:
+    """Try at once and after every change. A lock that is held is waited for as long as the wait lasts."""
+    from console.cli.waiting import TICK, until
+
+    seat = replace(call.seat, wait=_PATIENCE)
+    last: Received | None = None
 
     def arrived() -> Received | None:
-        found = receive(call.seat, **look, mark_read=False)
-        return receive(call.seat, **taking) if found.messages else None
+        nonlocal last
+        try:
+            last = take(seat)
+        except TeamError as error:
+            if error.code is not Code.STORE_LOCKED:
+                raise
+            last = None
+        return last if last is not None and last.messages else None
 
-    result = until(call.team, lambda: _not_empty(arrived()), timeout=options.wait)
-    return result or receive(call.seat, **taking)
+    def tick() -> float | None:
+        return TICK if last is None or last.may_change_by_itself else None
+
+    return until(call.team, arrived, timeout=call.options.wait, tick=tick) or last or take(seat)
 
 
-def _not_empty(received: Received | None) -> Received | None:
-    return received if received is not None and received.messages else None
+def _name_delivered(call: Call, received: Received) -> None:
+    """What the router pushed is not pending and not read (D19): say so, or it would look as if nothing was there."""
+    left = received.delivered
+    if not left or call.options.delivered:
+        return
+    names = ", ".join(f"{message.message_id} from {message.sender}" for message in left[:_NAMED])
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    call.out.note(safe_line(f"delivered and not acknowledged: {len(left)} ({names}{more})"))
+    take = f"team-console receive --agent {received.agent} --delivered"
+    call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
 
 
-def display(received: Received) -> str:
-    """The display block of seed 000; its sentence alone when there is nothing."""
+def _count_damaged(call: Call, damaged: int) -> None:
+    if damaged:
+        entries = "1 damaged entry" if damaged == 1 else f"{damaged} damaged entries"
+        verb = "was" if damaged == 1 else "were"
+        call.out.note(f"{entries} of the queue {verb} not shown; team-console check says where")
+
+
+def display(received: Received, whole: Callable[[Message], str | None] = lambda message: None) -> str:
+    """The display block of seed 000, each message with the rest of its payload; its sentence alone when there is none.
+
+    `whole` gives the content of a message that holds only its beginning.
+    """
     if not received.messages:
         return safe_line(received.status_message)
-    blocks = [_block(message) for message in received.messages]
+    blocks = [_block(message, whole(message)) for message in received.messages]
     return "\n".join([safe_line(received.status_message), *blocks])
 
 
-def _block(message: Message) -> str:
+def _block(message: Message, content: str | None) -> str:
     lines = [
         f"[{message.priority}] {message.type} from {message.sender}",
         f"ID: {message.message_id}",
         f"Received: {message.created}",
-        payload_summary(message),
     ]
-    return "\n".join(["---", *(safe_line(line) for line in lines), "---"])
-
-
-def payload_summary(message: Message) -> str:
-    """One line for the payload: its summary, else the first line of its content, else the payload as JSON."""
-    return message.summary or (to_json(dict(message.payload)) if message.payload else "")
+    payload = [summary_line(message), *payload_lines(message, content)]
+    return "\n".join(["---", *(safe_line(line) for line in lines), *payload, "---"])

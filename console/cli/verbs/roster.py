@@ -42,6 +42,8 @@ def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
         notes.append(f"{row.unanswered} read and not answered")
     if row.stranger:
         notes.append("on no roster")
+    if row.dropped:
+        notes.append(f"{row.dropped} in drop/")
     seen = age_since(row.last_seen, view.now)
     oldest = age_since(row.oldest_unread, view.now)
     unread = str(row.unread) if row.unread else "-"

@@ -54,6 +54,9 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
         out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
     for reason in truth.reasons[1:]:
         out.say(f"{'and':<11}{_WORDS.get(reason.state, str(reason.state))}: {safe_line(reason.sentence)}")
+    if snapshot.dropped:
+        waiting = f"{counted(len(snapshot.dropped), 'message')} {'waits' if len(snapshot.dropped) == 1 else 'wait'}"
+        out.say(f"{'drop/':<11}{waiting} to be taken in, with the next write")
     _show_needs(call, view, truth)
     if view.roster:
         out.say()

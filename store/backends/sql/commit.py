@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
 
 from store.backends.buffered import Changes
-from store.backends.sql.past import archived_row, audit_rows, dump
+from store.backends.sql.past import archive_key, archived_row, audit_rows, dump, message_of
 from store.backends.sql.recorded import with_recorded
 from store.backends.sql.rows import Entry, changed_row, new_row
 from store.backends.sql.settings import write_settings
-from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, Shape, find_inbox
+from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
+from store.backends.sql.transaction import SqlTransaction
+from store.copies import is_copy
 from store.errors import Code, TeamError
+from store.message import Message
 
 _CHUNK = 500
 
@@ -23,10 +26,10 @@ _CHUNK = 500
 class Writer:
     """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit."""
 
-    def __init__(self, connection: Connection, shape: Shape, *, entry: Callable[[str], Entry]) -> None:
+    def __init__(self, connection: Connection, tx: SqlTransaction) -> None:
         self._connection = connection
-        self._shape = shape
-        self._entry = entry
+        self._tx = tx
+        self._shape = tx.shape
         self._arrivals = 0
         self._inboxes: dict[str, TableClause | None] = {}
 
@@ -69,43 +72,49 @@ class Writer:
     def _replace(self, changes: Changes) -> None:
         """Only columns that change, rows with the same ones together."""
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-        for message_id, (_, new) in changes.replaced.items():
-            columns, note = changed_row(self._entry(message_id), new)
+        for old, new in changes.replaced.items():
+            entry, is_shared = self._tx.entry(old), bool(self._tx.twins(old))
+            columns, note = changed_row(entry, new, shared=is_shared)
             given = {f"new_{name}": value for name, value in columns.items() if name in self._shape.types}
             if given:
-                groups.setdefault(tuple(given), []).append({**given, "old_id": message_id})
-            self._note(message_id, note)
+                groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})
+            if not is_shared:
+                self._note(entry, new.message_id, note)
         messages = self._shape.messages
         for names, rows in groups.items():
             values = {name.removeprefix("new_"): self._shape.bound(name.removeprefix("new_"), name) for name in names}
-            statement = update(messages).where(messages.c.message_id == bindparam("old_id")).values(values)
-            done = self._connection.execute(statement, rows)
+            done = self._connection.execute(update(messages).where(self._shape.is_row()).values(values), rows)
             self._check(done.rowcount, rows)
 
-    def _note(self, message_id: str, note: str | None) -> None:
-        known = self._entry(message_id).row.note
-        if note == known:
+    def _note(self, entry: Entry, message_id: str, note: str | None) -> None:
+        known = entry.row.note
+        if note == known and message_id == entry.row.message_id:
             return
         if known is not None:
-            self._connection.execute(delete(NOTES).where(NOTES.c.message_id == message_id))
+            self._connection.execute(delete(NOTES).where(NOTES.c.message_id == entry.row.message_id))
         if note is not None:
             self._connection.execute(insert(NOTES), {"message_id": message_id, "note": note})
 
     def _remove(self, changes: Changes) -> None:
-        rows = [{"old_id": message_id} for message_id in changes.removed]
+        """Messages that leave, and further copies of those that changed or leave."""
+        gone = [self._tx.entry(message) for message in changes.removed]
+        for message in changes.merged:
+            twins = self._tx.twins(message)
+            gone += [twin for twin in twins if twin.message is not None and is_copy(twin.message, message)]
+        rows = [_row_of(entry) for entry in gone]
         if rows:
             self._keep_others(changes)
-            messages = self._shape.messages
-            statement = delete(messages).where(messages.c.message_id == bindparam("old_id"))
+            statement = delete(self._shape.messages).where(self._shape.is_row())
             self._check(self._connection.execute(statement, rows).rowcount, rows)
-        for message_id in changes.removed:
-            self._note(message_id, None)
+        for message in changes.removed:
+            if not self._tx.twins(message):
+                self._note(self._tx.entry(message), message.message_id, None)
 
     def _keep_others(self, changes: Changes) -> None:
         """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
         if not self._shape.others:
             return
-        ids = list(changes.removed)
+        ids = [message.message_id for message in changes.removed]
         wanted = self._shape.select_others()
         for start in range(0, len(ids), _CHUNK):
             some = self._shape.messages.c.message_id.in_(ids[start : start + _CHUNK])
@@ -115,9 +124,22 @@ class Writer:
                     changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
     def _archive(self, changes: Changes) -> None:
-        rows = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
+        rows: list[dict[str, Any]] = []
+        taken: set[tuple[str, str]] = set()
+        for agent, message in changes.archived:
+            key = self._free_key(ARCHIVE, agent, message, taken) if self._shape.place else message.message_id
+            taken.add((agent, key))
+            rows.append(archived_row(agent, message, n=self._number(), key=key))
         if rows:
             self._connection.execute(insert(ARCHIVE), rows)
+
+    def _free_key(self, into: Table, agent: str, message: Message, taken: Collection[tuple[str, str]] = ()) -> str:
+        """The message's id, or one made of its content where a different message of that id is there already."""
+        there = select(into.c.record).where(into.c.agent == agent, into.c.message_id == message.message_id)
+        held = self._connection.execute(there).scalar()
+        other = message_of(held) if held is not None else None
+        is_taken = (agent, message.message_id) in taken or (other is not None and not is_copy(other, message))
+        return archive_key(message) if is_taken else message.message_id
 
     def _push(self, changes: Changes, at: str) -> None:
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
@@ -128,8 +150,9 @@ class Writer:
                 self._insert_once(own, row, message_id=message.message_id)
                 continue
             record = dump(dict(message.record))
-            row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
-            self._insert_once(INBOX, {"n": self._number(), **row}, agent=agent, message_id=message.message_id)
+            key = self._free_key(INBOX, agent, message) if self._shape.place else message.message_id
+            row = {"agent": agent, "message_id": key, "pushed_at": at, "record": record}
+            self._insert_once(INBOX, {"n": self._number(), **row}, agent=agent, message_id=key)
 
     def _own_inbox(self, agent: str) -> TableClause | None:
         """Looked for at every write: agents make theirs when they start."""
@@ -147,3 +170,8 @@ class Writer:
             names = ", ".join(str(one["old_id"]) for one in rows[:3])
             text = f"another program took one of {names} away at the same moment; nothing was written"
             raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
+
+
+def _row_of(entry: Entry) -> dict[str, Any]:
+    """The parameters of `Shape.is_row`."""
+    return {"old_id": entry.row.message_id, "old_place": entry.row.place}

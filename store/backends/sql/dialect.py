@@ -61,6 +61,7 @@ class Dialect(ABC):
 
     def __init__(self) -> None:
         self._pid = os.getpid()
+        self._disposals = 0
         self.generation = 0
 
     @contextmanager
@@ -71,6 +72,7 @@ class Dialect(ABC):
             TeamError: Whatever the database says, in the words of `translate`.
         """
         self._after_fork()
+        before = self._disposals
         try:
             with self.engine.connect() as connection:
                 try:
@@ -78,6 +80,7 @@ class Dialect(ABC):
                 finally:
                     if not connection.closed and not connection.invalidated:
                         self.roll_back(connection)
+                        self._close_late(connection, before)
         except DBAPIError as error:
             raise self.translate(error) from error
 
@@ -89,14 +92,24 @@ class Dialect(ABC):
             connection.exec_driver_sql("ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
+        """Close all connections; one that is in use closes when its user is done."""
+        self.dispose()
+
+    def dispose(self, *, close: bool = True) -> None:
+        """Leave all connections; `close` those that are not in use."""
+        self._disposals += 1
+        self.engine.dispose(close=close)
+
+    def _close_late(self, connection: Connection, disposals: int) -> None:
+        """Close what was in use when the others were: given back to a pool that is gone, it would stay open."""
+        if self._disposals != disposals:
+            connection.detach()
 
     def _after_fork(self) -> None:
         """A connection must not be used by two processes; the child leaves the parent's alone."""
         if self._pid != os.getpid():
             self._pid = os.getpid()
-            self.engine.dispose(close=False)
+            self.dispose(close=False)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -20,9 +20,9 @@ class State(Struct, frozen=True):
     Attributes:
         entries: By id; rows without one by a key of their own.
         messages: In stored order.
-        by_id: The same by id.
+        by_id: The same by id; of several with one id the last.
         last: Arrival of the newest row of ours.
-        mixed: Whether there are rows of other programs, or rows that are no messages.
+        mixed: Whether there are rows of other programs, rows that are no messages, or several with one id.
         newest: The latest creation time ever seen.
         number: Grows with every change seen.
     """
@@ -52,11 +52,11 @@ def after(before: State, change: Change) -> State:
     for entry in change.removed:
         entries.pop(_key(entry), None)
     entries.update({_key(entry): entry for entry in change.added})
-    mixed = before.mixed or any(entry.arrival is None or entry.problems for entry in change.added)
+    mixed = before.mixed or any(_is_foreign(entry) for entry in change.added)
     messages = _replaced(before, change) if not mixed else None
     if messages is None:
         messages = in_order(entries.values())
-        mixed = any(entry.arrival is None or entry.problems for entry in entries.values())
+        mixed = any(_is_foreign(entry) for entry in entries.values())
     return State(
         entries=entries,
         messages=tuple(messages),
@@ -118,6 +118,11 @@ def _merge(ours: Sequence[Message], others: Sequence[Message]) -> list[Message]:
             other = next(waiting, None)
         merged.append(message)
     return merged if other is None else [*merged, other, *waiting]
+
+
+def _is_foreign(entry: Entry) -> bool:
+    """Whether the order of arrival and the id alone do not tell all about the row."""
+    return entry.arrival is None or bool(entry.problems) or entry.row.place is not None
 
 
 def _key(entry: Entry) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from store.clock import to_text
+from store.copies import digest
 from store.errors import Code, TeamError
 from store.message import Message, from_record
 from store.team import AuditLine, Page, Problem
@@ -19,13 +20,18 @@ from store.team import AuditLine, Page, Problem
 _STEP = 2000
 
 
-def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
-    """The archive row of a message."""
+def archive_key(message: Message) -> str:
+    """Under what a message is archived where another one with its id has that place."""
+    return f"{message.message_id}~{digest(message)}"
+
+
+def archived_row(agent: str, message: Message, *, n: int, key: str | None = None) -> dict[str, Any]:
+    """The archive row of a message; `key` stands for its id where that is taken."""
     moment = message.created_at
     return {
         "n": n,
         "agent": agent,
-        "message_id": message.message_id,
+        "message_id": key or message.message_id,
         "request_id": message.request_id,
         "created": "" if moment is None else to_text(moment),
         "record": dump(dict(message.record)),
@@ -35,7 +41,7 @@ def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
 def archived_messages(connection: Connection, condition: ColumnElement[bool]) -> list[Message]:
     """Archived messages that fit, each id once, in the order they were archived."""
     rows = connection.execute(select(ARCHIVE.c.record).where(condition).order_by(ARCHIVE.c.n)).scalars()
-    found = [message for text in rows if (message := _message(text)) is not None]
+    found = [message for text in rows if (message := message_of(text)) is not None]
     return list({one.message_id: one for one in found}.values())
 
 
@@ -64,7 +70,7 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
 def _page(shown: Sequence[Any], records: Mapping[int, str]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
     messages, problems = [], []
     for one in shown:
-        message = _message(records.get(one.n, ""))
+        message = message_of(records.get(one.n, ""))
         if message is not None:
             messages.append(message)
         else:
@@ -83,7 +89,8 @@ def _cursor(text: str) -> list[str]:
     raise TeamError(Code.INVALID_FIELD, f"cursor {text!r} is not one of this team", "Begin at the newest page.")
 
 
-def _message(text: str) -> Message | None:
+def message_of(text: str) -> Message | None:
+    """The archived message that `text` holds, None when it holds none."""
     try:
         record = json.loads(text)
         return from_record(record) if isinstance(record, dict) else None

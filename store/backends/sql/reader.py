@@ -45,12 +45,12 @@ class Reader:
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> State:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
         with self.guard:
-            since = None if self._doubles else self._watermark
+            since = None if self._doubles or shape.place else self._watermark
             fetched = self._dialect.fetch(connection, shape, since=since, progress=progress)
             if not fetched.complete and not self._follow(connection, shape, fetched):
                 fetched = self._dialect.fetch(connection, shape, since=None, progress=progress)
             if fetched.complete:
-                self._take(self._change(fetched))
+                self._take(self._change(fetched, shape))
                 self._doubles = _doubles(fetched.rows) if len(self._state.entries) != len(fetched.rows) else ()
             self._watermark = fetched.watermark
             self._read_alone.clear()
@@ -69,6 +69,9 @@ class Reader:
         self._gone.update(one.key for one in change.removed if one.key and one.key not in self._state.entries)
 
     def _judge_gone(self, connection: Connection, shape: Shape) -> None:
+        if shape.place:  # what another program did to one of several rows with an id cannot be told by the id
+            self._gone.clear()
+            return
         gone = sorted(one for one in self._gone | self._missing if one not in self._state.entries)
         if self._gone and shape.has_ours:
             for start in range(0, len(gone), _SOME):
@@ -87,9 +90,9 @@ class Reader:
             self._take(self._deleted(connection, shape))
         return len(self._state.entries) == fetched.count
 
-    def _change(self, fetched: Fetched) -> Change:
+    def _change(self, fetched: Fetched, shape: Shape) -> Change:
         """What a look at everything tells."""
-        first = self._watermark is None and not self._doubles
+        first = bool(shape.place) or (self._watermark is None and not self._doubles)
         return self._compared(fetched.rows) if first else self._anew(fetched.rows)
 
     def alone(self, rows: Iterable[Any]) -> list[Entry]:
@@ -141,11 +144,12 @@ class Reader:
         return Change(removed=[entry for key, entry in self._state.entries.items() if key not in there])
 
     def _entry(self, columns: tuple[Any, ...], place: str) -> Entry:
-        key = columns[0] if isinstance(columns[0], str) else ""
+        row = Row(*columns)
+        key = Entry(row, None, None).key
         for known in (self._state.entries.get(key), self._read_alone.get(key)):
-            if known is not None and known.row == columns:
+            if known is not None and known.row == row:
                 return known
-        return read_row(Row(*columns), place=place)
+        return read_row(row, place=place)
 
 
 def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:

@@ -15,7 +15,7 @@ from store.clock import from_text
 from store.message import Message, from_record
 from store.protocol.reading import reading
 from store.protocol.recording import is_answer
-from store.recorded import MIGRATE, RecordedFact, RecordedFacts, is_same, reworded, vouched_for
+from store.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
 from store.team import Problem
 
 RECORDED = "recorded"
@@ -61,11 +61,14 @@ class RecordedReader:
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
-    """Put back the words of live answers that somebody changed after they were recorded."""
+    """Put back the words of live answers that somebody changed after they were recorded.
+
+    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
+    """
     changed: list[str] = []
     for message in list(tx.everything()):
-        written = recorded.message(message.message_id) if message.message_id in recorded else None
-        if written is None or is_same(message, written):
+        written = recorded.message(message.message_id) if recorded.differs(message) else None
+        if written is None or len(tx.named(message.message_id)) > 1:
             continue
         tx.replace(message, reworded(message, written))
         changed.append(message.message_id)

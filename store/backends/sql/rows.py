@@ -32,7 +32,8 @@ _STATUSES = frozenset(str(one) for one in Status)
 
 
 class Row(NamedTuple):
-    """The columns of seed 003 as read: texts, numbers or None, and the note kept beside a foreign row."""
+    """The columns of seed 003 as read: texts, numbers or None, the note kept beside a foreign row, and its place
+    in a table where an id does not tell which row is meant."""
 
     message_id: Any
     sender: Any
@@ -46,9 +47,10 @@ class Row(NamedTuple):
     max_retries: Any
     error_message: Any
     note: Any = None
+    place: Any = None
 
 
-COLUMNS = Row._fields[:-1]
+COLUMNS = Row._fields[:-2]
 """Names of the columns, in the order of seed 003."""
 
 
@@ -67,8 +69,9 @@ class Entry(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The id, empty for a row without a usable one."""
-        return self.row.message_id if isinstance(self.row.message_id, str) else ""
+        """What tells the row from all others: the id, with its place where that is needed; empty without an id."""
+        message_id = self.row.message_id if isinstance(self.row.message_id, str) else ""
+        return message_id if self.row.place is None or not message_id else f"{message_id}\0{self.row.place}"
 
 
 def read_row(row: Row, *, place: str) -> Entry:
@@ -80,9 +83,10 @@ def read_row(row: Row, *, place: str) -> Entry:
     own = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
     note = own if isinstance(own, dict) else _side_note(row.note)
     problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
+    problems += [_is_blob(row.message_id, name) for name, value in zip(COLUMNS, row, strict=False) if _is_bytes(value)]
     try:
         message = from_record(_record(row, payload, note))
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return Entry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
     if message.status not in _STATUSES:
@@ -119,7 +123,7 @@ def new_row(message: Message, *, arrival: int) -> dict[str, Any]:
     return {**columns, "payload": _own_payload(message, columns, arrival)}
 
 
-def changed_row(old: Entry, new: Message) -> tuple[dict[str, Any], str | None]:
+def changed_row(old: Entry, new: Message, *, shared: bool = False) -> tuple[dict[str, Any], str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
 
     Raises:
@@ -133,6 +137,8 @@ def changed_row(old: Entry, new: Message) -> tuple[dict[str, Any], str | None]:
     if isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict):
         text = _own_payload(new, columns, old.arrival)
         return {**changed, "payload": text} if text != old.row.payload else changed, None
+    if shared:
+        return {**changed, "payload": _own_payload(new, columns, None)}, None
     kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
     note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
     return changed, _dump(note) if note else None
@@ -277,6 +283,15 @@ def _finite(value: Any) -> Any:
 def _damaged(message_id: str, why: str) -> Problem:
     hint = "It is shown as text and kept as it is; correct the payload of the row."
     return _problem("warning", message_id, f"the payload is not JSON: {why:.200}", hint)
+
+
+def _is_bytes(value: Any) -> bool:
+    return isinstance(value, (bytes, memoryview))
+
+
+def _is_blob(message_id: str, name: str) -> Problem:
+    hint = "It is shown as well as it can be; correct the row."
+    return _problem("warning", message_id, f"the column {name} holds bytes (a BLOB), not text", hint)
 
 
 def _problem(severity: str, place: str, message: str, hint: str) -> Problem:

@@ -232,7 +232,7 @@ class Sqlite(Dialect):
         if reader is not None and same_process:
             reader.close()
         self._pid = os.getpid()
-        self.engine.dispose(close=same_process)
+        self.dispose(close=same_process)
 
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""

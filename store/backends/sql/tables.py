@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -22,11 +22,13 @@ from sqlalchemy import (
     column,
     insert,
     inspect,
+    literal_column,
     null,
     select,
     table,
 )
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.engine.reflection import Inspector
+from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.sql import ColumnElement, Select
 from sqlalchemy.sql.selectable import TableClause
 
@@ -134,6 +136,7 @@ class Shape(Struct, frozen=True):
         others: Columns we do not know.
         has_ours: Whether our own tables are there.
         text_only: Whether values are read and written as text without a cast (SQLite).
+        place: The system column that tells rows apart where several may have one id; empty where the id does.
     """
 
     messages: TableClause
@@ -141,6 +144,7 @@ class Shape(Struct, frozen=True):
     others: tuple[str, ...]
     has_ours: bool
     text_only: bool
+    place: str = ""
 
     def values(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """`columns` as values for an insert or update; columns that are not there are left out."""
@@ -154,10 +158,20 @@ class Shape(Struct, frozen=True):
     def select_rows(self, *, notes: bool = True) -> Select[Any]:
         """All columns of `Row`, the note last, without a condition or an order; `notes` False: there are none."""
         parts = [self._read(name) for name in COLUMNS]
+        places = [self.row_place().label("place")] if self.place else []
         if not (self.has_ours and notes):
-            return select(*parts, null().label("note")).select_from(self.messages)
+            return select(*parts, null().label("note"), *places).select_from(self.messages)
         joined = self.messages.outerjoin(NOTES, NOTES.c.message_id == self.messages.c.message_id)
-        return select(*parts, NOTES.c.note).select_from(joined)
+        return select(*parts, NOTES.c.note, *places).select_from(joined)
+
+    def row_place(self) -> ColumnElement[Any]:
+        """Where a row is, as text; only for a table with a `place`."""
+        return cast(literal_column(f"{MESSAGES}.{self.place}"), Text)
+
+    def is_row(self) -> ColumnElement[bool]:
+        """The condition that a row is the one of the parameters `old_id` and, where needed, `old_place`."""
+        same_id = self.messages.c.message_id == bindparam("old_id")
+        return same_id & (self.row_place() == bindparam("old_place")) if self.place else same_id
 
     def select_others(self) -> Select[Any]:
         """The id and the columns we do not know, as texts where the database is strict about types."""
@@ -201,7 +215,33 @@ def find_shape(connection: Connection) -> Shape | None:
         others=tuple(name for name in found if name not in COLUMNS),
         has_ours=set(OURS.tables) <= names,
         text_only=connection.dialect.name == "sqlite",
+        place="" if _is_key(inspector, "message_id") else _place(connection, found),
     )
+
+
+def _is_key(inspector: Inspector, name: str) -> bool:
+    """Whether no two rows can have the same value in this column."""
+    indexes = [index for index in inspector.get_indexes(MESSAGES) if not index.get("dialect_options")]
+    keys = [
+        inspector.get_pk_constraint(MESSAGES)["constrained_columns"],
+        *(constraint["column_names"] for constraint in inspector.get_unique_constraints(MESSAGES)),
+        *(index["column_names"] for index in indexes if index["unique"]),
+    ]
+    return [name] in keys
+
+
+def _place(connection: Connection, columns: Collection[str]) -> str:
+    """The system column that tells rows apart; empty where there is none that is free."""
+    if connection.dialect.name != "sqlite":
+        return "ctid"
+    names = [name for name in ("rowid", "_rowid_", "oid") if name not in {column.lower() for column in columns}]
+    for name in names[:1]:
+        try:
+            connection.execute(select(literal_column(name)).select_from(table(MESSAGES)).limit(1))
+        except OperationalError:
+            return ""
+        return name
+    return ""
 
 
 def find_inbox(connection: Connection, agent: str) -> TableClause | None:

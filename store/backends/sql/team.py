@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, or_, select
 from sqlalchemy.exc import DBAPIError
 
 from store.backends.sql.commit import Writer
 from store.backends.sql.dialect import Dialect, Mode
-from store.backends.sql.past import Chain, attachment, page
+from store.backends.sql.past import Chain, archived_messages, attachment, page
 from store.backends.sql.reader import Reader
 from store.backends.sql.recorded import restore
 from store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
 from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
-from store.backends.sql.transaction import SqlTransaction
+from store.backends.sql.transaction import SqlTransaction, may_address
 from store.backends.sql.view import View
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.config_file import parse
 from store.errors import Code, TeamError
+from store.message import Message, Status
 from store.settings_loss import digest, on_record, refuse_misread
-from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
+from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 _ABILITIES = ("write", "leases", "router", "attachments")
 
@@ -60,6 +62,18 @@ class SqlTeam(Team):
         with self._reading() as (connection, shape):
             return self._settings.read(connection, shape)
 
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`; what has been read is left out."""
+        with self._reading() as (connection, shape):
+            status = shape.messages.c.status
+            unread = or_(status.is_(None), status != Status.READ)
+            rows = shape.select_rows().where(may_address(shape, agent), unread)
+            entries = self._reader.alone(connection.execute(rows))
+            anything = connection.execute(select(shape.messages.c.message_id).limit(1)).first() is not None
+        messages = [entry.message for entry in entries if entry.message is not None]
+        mine = tuple(message for message in messages if message.is_addressed_to(agent))
+        return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
+
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
@@ -76,6 +90,14 @@ class SqlTeam(Team):
         """See `Team.history`."""
         with self._reading() as (connection, shape):
             return page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        with self._reading() as (connection, shape):
+            if not shape.has_ours:
+                return []
+            quoted = json.dumps(word, ensure_ascii=False)[1:-1]
+            return archived_messages(connection, ARCHIVE.c.record.contains(quoted, autoescape=True))
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -162,7 +184,8 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            if not self._view.shape(connection).has_ours:
+            tables = self._view.shape(connection)
+            if tables.place or not tables.has_ours:  # an id that does not name one row cannot be kept from others
                 mode = Mode.WRITE
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
@@ -196,7 +219,7 @@ class SqlTeam(Team):
             action, facts = changes.records[0]
             changes.records[0] = (action, {**facts, "settings": on_record(tx.to_record)})
         try:
-            writer = Writer(connection, tx.shape, entry=tx.entry)
+            writer = Writer(connection, tx)
             line = writer.write(changes, actor=actor, at=to_text(self.clock()))
             if tx.to_record is not None:
                 write_pointer(connection, line, tx.to_record, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, or_, select, true
@@ -13,13 +14,21 @@ from sqlalchemy.sql import ColumnElement
 from store.backends.buffered import BufferedTransaction
 from store.backends.sql.dialect import Dialect
 from store.backends.sql.ordering import State
-from store.backends.sql.past import archived_messages
+from store.backends.sql.past import archive_key, archived_messages, message_of
 from store.backends.sql.reader import Reader
 from store.backends.sql.rows import Entry
 from store.backends.sql.settings import Settings
 from store.backends.sql.tables import ARCHIVE, Shape
+from store.copies import distinct, is_copy
 from store.message import Message
 from store.names import ALL
+
+
+def may_address(shape: Shape, recipient: str) -> ColumnElement[bool]:
+    """Rows among which are all that are for `recipient`."""
+    column = shape.messages.c.recipient
+    return or_(column == recipient, column == ALL, column.like("%,%"))
+
 
 _FEW, _MANY = 4, 200
 """After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
@@ -58,15 +67,34 @@ class SqlTransaction(BufferedTransaction):
         self._archives: dict[str, AbstractSet[str]] = {}
         self._all_archives = False
 
-    def entry(self, message_id: str) -> Entry:
+    def entry(self, message: Message) -> Entry:
         """The row behind a stored message, as this transaction read it.
 
         Raises:
             LookupError: This transaction read no such row.
         """
+        if self.shape.place:
+            return self._rows[message]
+        message_id = message.message_id
         found = self._entries.get(message_id) or (self._state.entries.get(message_id) if self._state else None)
         if found is None:
             raise LookupError(message_id)
+        return found
+
+    def twins(self, message: Message) -> list[Entry]:
+        """The rows that have the id of a stored message, in a table where several may; itself not included."""
+        return [self._rows[other] for other in self._same_id.get(message.message_id, ()) if other is not message]
+
+    @cached_property
+    def _rows(self) -> dict[Message, Entry]:
+        return {entry.message: entry for entry in self.state.entries.values() if entry.message is not None}
+
+    @cached_property
+    def _same_id(self) -> dict[str, list[Message]]:
+        """The messages of each id, where several rows may have one."""
+        found: dict[str, list[Message]] = {}
+        for message in self.state.messages if self.shape.place else ():
+            found.setdefault(message.message_id, []).append(message)
         return found
 
     @property
@@ -77,14 +105,25 @@ class SqlTransaction(BufferedTransaction):
         return self._state
 
     def stored(self) -> Sequence[Message]:
-        return self.state.messages
+        return distinct(self.state.messages)
 
     def prefetch(self, ids: Iterable[str]) -> None:
+        if self.shape.place:
+            return
         wanted = sorted(set(ids) - self._entries.keys())
         for start in range(0, len(wanted), _CHUNK):
             self._read(self.shape.messages.c.message_id.in_(wanted[start : start + _CHUNK]), by_id=True)
 
-    def stored_message(self, message_id: str) -> Message | None:
+    def stored_named(self, message_id: str) -> Sequence[Message]:
+        if self.shape.place:
+            return distinct(self._same_id.get(message_id, ()))
+        message = self._stored_message(message_id)
+        return () if message is None else (message,)
+
+    def stored_copies(self, message: Message) -> int:
+        return 1 + sum(twin.message is not None and is_copy(twin.message, message) for twin in self.twins(message))
+
+    def _stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
             if self.alone and (self._state is not None or self._often()):
                 return self.state.by_id.get(message_id)
@@ -124,8 +163,7 @@ class SqlTransaction(BufferedTransaction):
         columns = self.shape.messages.c
         fits: list[ColumnElement[bool]] = [columns.message_id.is_not(None)]
         if recipient is not None:
-            several = columns.recipient.like("%,%")
-            fits.append(or_(columns.recipient == recipient, columns.recipient == ALL, several))
+            fits.append(may_address(self.shape, recipient))
         if statuses:
             fits.append(columns.status.in_(statuses))
         if types:
@@ -159,17 +197,27 @@ class SqlTransaction(BufferedTransaction):
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return self._archived(or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id))
 
-    def archived_for(self, agent: str, message_id: str) -> bool:
-        return agent in self._owners(message_id)
+    def archived_for(self, agent: str, message: Message) -> bool:
+        return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
 
-    def is_archived(self, message_id: str) -> bool:
+    def archived_anywhere(self, message: Message) -> bool:
+        return bool(self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
+
+    def is_archived(self, message: Message) -> bool:
         """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
         try:
-            if self.entry(message_id).arrival is None:
+            if self.entry(self._origins.get(message, message)).arrival is None:
                 return False
         except LookupError:
             pass
-        return bool(self._archiving.get(message_id) or self._owners(message_id))
+        return super().is_archived(message)
+
+    def _owners_of_copies(self, message: Message) -> set[str]:
+        """The agents with this very message in their archive, not merely one of its id."""
+        keys = (message.message_id, archive_key(message))
+        rows = self.connection.execute(select(ARCHIVE.c.agent, ARCHIVE.c.record).where(ARCHIVE.c.message_id.in_(keys)))
+        kept = ((row.agent, message_of(row.record)) for row in rows)
+        return {agent for agent, other in kept if other is not None and is_copy(other, message)}
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
         """The agents with this message in their archive."""

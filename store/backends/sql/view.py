@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
+from store.backends.buffered import copy_problems
 from store.backends.sql.dialect import Dialect, Progress
 from store.backends.sql.ordering import State
 from store.backends.sql.reader import Reader
@@ -17,6 +18,7 @@ from store.backends.sql.settings import Settings
 from store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
 from store.clock import Clock, from_text, to_text
 from store.config import TeamConfig
+from store.copies import distinct
 from store.errors import Code, TeamError
 from store.recorded import RecordedFacts
 from store.team import Condition, LockHolder, Problem, Snapshot
@@ -66,7 +68,8 @@ class View:
         except TeamError as error:
             return self._unreadable(error)
         condition = Condition.OK if seen.state.entries else Condition.EMPTY
-        return self._made(seen, condition, (*seen.problems, *seen.state.problems))
+        copies = copy_problems(seen.state.messages)
+        return self._made(seen, condition, (*seen.problems, *seen.state.problems, *copies))
 
     def shape(self, connection: Connection) -> Shape:
         """The tables as this connection finds them; remembered once ours are among them.
@@ -143,7 +146,7 @@ class View:
             taken_at=self._clock(),
             changed_at=seen.changed_at,
             config=seen.config,
-            messages=seen.state.messages,
+            messages=tuple(distinct(seen.state.messages)),
             problems=(*problems, *self._place),
             condition=condition,
             missing=seen.missing,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
@@ -11,7 +10,7 @@ from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.healing import expected_after, is_visible, replay
+from store.backends.yamlteam.healing import Held, expected_after, is_visible, replay
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line
 from store.message import Message
@@ -50,7 +49,7 @@ class Account:
         self._marks = {mark for mark in (line.queue, trusted) if mark is not None}
         self._without = without
 
-    def expected(self) -> Mapping[str, Message]:
+    def expected(self) -> Held:
         """Messages by id, from the nearest source that is still whole."""
         line = self._line
         if not self._without:
@@ -61,16 +60,16 @@ class Account:
                 return expected_after(previous.messages(), line)
         return self._replayed[0]
 
-    def is_settled(self, message_id: str) -> bool:
-        """Whether the id is in an archive."""
-        return is_archived(self._store, message_id)
+    def is_settled(self, message: Message) -> bool:
+        """Whether the message is in an archive."""
+        return self._store.archives.keeps(message)
 
     def was_taken_out(self, message_id: str) -> bool:
         """Whether a transaction of ours took it out of the queue."""
         return message_id in self._replayed[1]
 
     @cached_property
-    def _replayed(self) -> tuple[dict[str, Message], set[str]]:
+    def _replayed(self) -> tuple[Held, set[str]]:
         lines = [tip.line for tip, _ in self._store.ledger.lines() if tip.line is not None]
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
@@ -95,8 +94,3 @@ def is_unfinished(store: Files, line: Line, queue: Generation) -> bool:
     if prev is not None and prev.mark == line.base:
         return False
     return not is_visible(line, queue.text)
-
-
-def is_archived(store: Files, message_id: str) -> bool:
-    """Whether any archive has a copy of this id."""
-    return store.archives.find(message_id) is not None

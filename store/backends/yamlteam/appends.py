@@ -11,8 +11,9 @@ from msgspec import Struct
 from store.backends.yamlteam.archives import Archives, closed
 from store.backends.yamlteam.codec import QueueText
 from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.work import Work, archive_record
+from store.backends.yamlteam.layout import Layout, refuse_way_out
+from store.backends.yamlteam.ledger import Line
+from store.backends.yamlteam.work import archive_record
 from store.team import Problem
 
 
@@ -21,44 +22,49 @@ class Append(Struct):
 
     path: Path
     size: int
-    data: bytes
+    data: bytearray
     fresh: bool
 
 
 def plan_appends(
-    disk: Disk, layout: Layout, archives: Archives, work: Work, text: QueueText, *, stamp: str, mode: int
+    disk: Disk, layout: Layout, archives: Archives, line: Line, text: QueueText, *, stamp: str, mode: int
 ) -> tuple[list[Append], list[Problem]]:
-    """What `work` appends where, with its folders made and torn ends mended; `text` is the queue after it.
+    """What `line` appends where, with its folders made and torn ends mended; `text` is the queue after it.
 
     Raises:
         CodecError: A message cannot be written.
     """
     by_path: dict[Path, Append] = {}
     problems: list[Problem] = []
-    for agent, message_id, record in work.archived:
+    for agent, message_id, record in line.archived:
         message = archive_record(text, message_id, record)
         if message is None:
             continue
         path = layout.archive(agent)
         if path not in by_path:
-            make_folder(disk, layout.archives, mode=mode)
+            make_folder(disk, layout, layout.archives, mode=mode)
             before, found = archives.open_end(agent, stamp=stamp)
             problems += found
             by_path[path] = _at_end(disk, path, before)
         by_path[path].data += closed(message)
-    for agent, pushed in work.pushed:
+    for agent, pushed in line.pushed:
         path = layout.inbox(agent)
         if path not in by_path:
-            make_folder(disk, path.parent, mode=mode)
+            make_folder(disk, layout, path.parent, mode=mode)
             by_path[path] = _at_end(disk, path, b"" if _is_whole(disk, path) else b"\n")
         by_path[path].data += inbox_line(pushed)
     return list(by_path.values()), problems
 
 
-def make_folder(disk: Disk, folder: Path, *, mode: int) -> None:
-    """Make `folder` and the missing ones above it, durable, for those who may use files of `mode`."""
+def make_folder(disk: Disk, layout: Layout, folder: Path, *, mode: int) -> None:
+    """Make `folder` and the missing ones above it, durable, for those who may use files of `mode`.
+
+    Raises:
+        OSError: It cannot be made, or is a link that leads out of the team.
+    """
+    refuse_way_out(disk, layout, folder)
     if disk.stat(folder) is None:
-        make_folder(disk, folder.parent, mode=mode)
+        make_folder(disk, layout, folder.parent, mode=mode)
         with contextlib.suppress(FileExistsError):
             disk.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0))
         disk.sync_folder(folder.parent)
@@ -71,7 +77,7 @@ def inbox_line(record: dict[str, object]) -> bytes:
 
 def _at_end(disk: Disk, path: Path, before: bytes) -> Append:
     found = disk.stat(path)
-    return Append(path, found.size if found else 0, before, fresh=found is None)
+    return Append(path, found.size if found else 0, bytearray(before), fresh=found is None)
 
 
 def _is_whole(disk: Disk, path: Path) -> bool:

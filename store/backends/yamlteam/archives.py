@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
-from msgspec import Struct
-
 from store.backends.buffered import carries
-from store.backends.yamlteam.codec import CodecError, QueueText, emit
+from store.backends.yamlteam.codec import CodecError, QueueText
+from store.backends.yamlteam.codec.emitter import emit_again
+from store.backends.yamlteam.codec.entry import parse_entry
 from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.files import cut, write_new
-from store.backends.yamlteam.layout import Layout, archive_part
+from store.backends.yamlteam.files import LARGEST_FILE, cut, refuse_large, write_new
+from store.backends.yamlteam.layout import Layout, archive_part, refuse_way_out
+from store.copies import is_copy
 from store.errors import Code, TeamError
 from store.message import Message
 from store.team import Problem
@@ -29,11 +31,15 @@ ROTATE_BYTES = 10 * 1024 * 1024
 _TAIL = 1 << 16
 _END = re.compile(rb"^# end (\S+) (\d+)$", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
+_WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
+"""Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
+_WINDOW, _OVERLAP = 1 << 22, 1 << 10
+"""Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
 
 
 def closed(message: Message) -> bytes:
     """An archive entry of `message` with its closing line. Raises `CodecError` for text that cannot be written."""
-    entry = emit(message)
+    entry = emit_again(message)
     return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
 
 
@@ -50,59 +56,87 @@ def _word(message_id: str) -> str:
     return quote(message_id, safe="@:", errors="backslashreplace")
 
 
-class Part(Struct):
+class Part:
     """One archive file as read."""
 
-    path: Path
-    data: bytes
-    _text: QueueText | None = None
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.data = data
 
-    @property
+    @cached_property
     def text(self) -> QueueText:
         """Its entries. Raises `CodecError` when it cannot be understood."""
-        if self._text is None:
-            self._text = QueueText.parse(self.data)
-        return self._text
+        return QueueText.parse(self.data)
+
+    @cached_property
+    def _ends(self) -> dict[bytes, list[int]]:
+        """Where the closing lines of each id begin."""
+        ends: dict[bytes, list[int]] = {}
+        for match in _END.finditer(self.data):
+            ends.setdefault(match[1], []).append(match.start())
+        return ends
+
+    def _closed(self, message_id: str) -> Iterator[bytes]:
+        """The entries closed under this id whose checksum holds."""
+        for end in self._ends.get(_word(message_id).encode(), ()):
+            if _crc_holds(self.data, end):
+                yield self.data[_entry_start(self.data, end) : end]
 
     def proves(self, message_id: str) -> bool:
         """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
-        at = self.data.find(b"\n" + _end_line(message_id))
-        while at >= 0:
-            if _crc_holds(self.data, at + 1):
-                return True
-            at = self.data.find(b"\n" + _end_line(message_id), at + 1)
-        return self.message(message_id) is not None
+        return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
+
+    def keeps(self, message: Message) -> bool:
+        """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
+        for entry in self._closed(message.message_id):
+            with suppress(CodecError):
+                if is_copy(parse_entry(entry), message):
+                    return True
+        return any(is_copy(other, message) for other in self._messages(message.message_id))
 
     def message(self, message_id: str) -> Message | None:
-        """The copy of this id, if it is here and readable."""
+        """The first copy of this id, if it is here and readable."""
+        return next(self._messages(message_id), None)
+
+    def _messages(self, message_id: str) -> Iterator[Message]:
         if message_id.encode("utf-8", "replace") not in self.data and _is_plain(message_id):
-            return None
+            return
         try:
-            index = self.text.find(message_id)
-            return None if index is None else self.text.entries[index].message
+            near = [self.text.entries[place].message for place in self.text.places(message_id)]
         except CodecError:
-            return None
+            return
+        yield from (message for message in near if message is not None)
 
     def thread(self, request_id: str) -> list[Message]:
         """Messages that carry `request_id`."""
-        needle = request_id.encode("utf-8", "replace")
-        everything = not _is_plain(request_id)
+        return [message for message in self.holding(request_id) if carries(message, request_id)]
+
+    def holding(self, word: str) -> list[Message]:
+        """Messages with `word` in their text, or all when it may be written in other ways."""
+        needle = word.encode("utf-8", "replace")
+        everything = not _is_plain(word)
         if needle not in self.data and not everything:
             return []
         try:
-            near = [one.message for one in self.text.entries if everything or needle in one.raw]
+            near = [entry.message for entry in self.text.entries if everything or needle in entry.raw]
         except CodecError:
             return []
-        return [one for one in near if one is not None and carries(one, request_id)]
+        return [message for message in near if message is not None]
 
 
 class Archives:
-    """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read."""
+    """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read.
+
+    What is known of the files is kept until `forget`, so hold the lock meanwhile, or take what is found as a moment.
+    """
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
         self._parts: dict[Path, Part] = {}
+        self._names: list[tuple[str, Path]] | None = None
+        self._expected: frozenset[bytes] = frozenset()
+        self._occurring: dict[Path, frozenset[bytes]] = {}
 
     def agents(self) -> list[str]:
         """Agents that have an archive."""
@@ -110,12 +144,20 @@ class Archives:
 
     def files(self, agent: str | None = None) -> list[Path]:
         """Archive files, of one agent or of all, oldest part of each agent first."""
-        wanted = [(who, path) for who, path in self._files() if agent in (None, who)]
-        return [path for _, path in wanted]
+        return [path for owner, path in self._files() if agent in (None, owner)]
+
+    def expect(self, ids: Iterable[str]) -> None:
+        """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
+        self._expected = frozenset(name.encode() for name in ids if _is_plain(name) and len(name) < _OVERLAP)
+        self._occurring.clear()
 
     def holds(self, agent: str, message_id: str) -> bool:
         """Whether the archive of `agent` proves a copy of this id."""
         return any(part.proves(message_id) for part in self._near(message_id, agent))
+
+    def keeps(self, message: Message, agent: str | None = None) -> bool:
+        """Whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
+        return any(part.keeps(message) for part in self._near(message.message_id, agent))
 
     def find(self, message_id: str) -> Message | None:
         """A copy of this id in any archive."""
@@ -126,6 +168,11 @@ class Archives:
         """Archived messages that carry `request_id` in their payload or as their id."""
         for part in self._near(request_id, None):
             yield from part.thread(request_id)
+
+    def holding(self, word: str) -> Iterator[Message]:
+        """Archived messages that have `word` in their text; others may be among them."""
+        for part in self._near(word, None):
+            yield from part.holding(word)
 
     def open_end(self, agent: str, *, stamp: str) -> tuple[bytes, list[Problem]]:
         """Make the archive of `agent` ready for appending.
@@ -151,27 +198,53 @@ class Archives:
     def forget(self) -> None:
         """Drop what was read."""
         self._parts.clear()
+        self._occurring.clear()
+        self._names = None
 
-    def _files(self) -> Iterator[tuple[str, Path]]:
-        with _readable(self._layout.archives):
-            found = [(archive_part(name), name) for name in self._disk.names(self._layout.archives)]
-        parts = [(part[0], part[1], name) for part, name in found if part is not None]
-        for agent, _, name in sorted(parts, key=lambda one: (one[0], one[1] is None, one[1] or 0)):
-            yield agent, self._layout.archives / name
+    def _files(self) -> list[tuple[str, Path]]:
+        if self._names is None:
+            folder = self._layout.archives
+            with _readable(folder):
+                refuse_way_out(self._disk, self._layout, folder)
+                found = [(archive_part(name), name) for name in self._disk.names(folder)]
+            parts = [(part[0], part[1], name) for part, name in found if part is not None]
+            parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0))
+            self._names = [(agent, folder / name) for agent, _, name in parts]
+        return self._names
 
     def _near(self, text: str, agent: str | None) -> Iterator[Part]:
         """Parts that may hold `text`, found by a search over bytes."""
-        needle = text.encode("utf-8", "replace") if _is_plain(text) else b""
         for path in self.files(agent):
             with _readable(path):
-                part = self._part(path) if not needle or self._disk.find(path, needle) >= 0 else None
+                part = self._part(path) if self._may_hold(path, text) else None
             if part is not None:
                 yield part
+
+    def _may_hold(self, path: Path, text: str) -> bool:
+        if not _is_plain(text):
+            return True
+        needle = text.encode()
+        if needle not in self._expected:
+            return self._disk.find(path, needle) >= 0
+        if path not in self._occurring:
+            self._occurring[path] = self._words_in(path)
+        return needle in self._occurring[path]
+
+    def _words_in(self, path: Path) -> frozenset[bytes]:
+        """Those of the expected ids that stand in the file, wherever; in constant memory."""
+        words: set[bytes] = set()
+        start, found = 0, self._disk.stat(path)
+        while found is not None and start < found.size:
+            data, found = self._disk.read(path, start, _WINDOW)
+            words.update(self._expected.intersection(_WORDS.findall(data)))
+            start += _WINDOW - _OVERLAP
+        return frozenset(words)
 
     def _part(self, path: Path) -> Part:
         known = self._parts.get(path)
         found = self._disk.stat(path)
         if known is None or found is None or len(known.data) != found.size:
+            refuse_large(path, found, LARGEST_FILE)
             known = self._parts[path] = Part(path, self._disk.read(path)[0])
         return known
 
@@ -180,7 +253,7 @@ class Archives:
         numbers = [part[1] or 0 for part in parts if part is not None and part[0] == agent]
         self._disk.rename(path, self._layout.archive(agent, max(numbers, default=0) + 1))
         self._disk.sync_folder(path.parent)
-        self._parts.pop(path, None)
+        self.forget()
 
     def _mend(self, agent: str, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
@@ -263,10 +336,15 @@ def _is_plain(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+def _entry_start(data: bytes, end_line: int) -> int:
+    """Where the entry begins that is closed by the line at `end_line`."""
+    return data.rfind(b"\n- ", 0, end_line) + 1
+
+
 def _crc_holds(data: bytes, end_line: int) -> bool:
     """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
     match = _END.match(data, end_line)
-    start = data.rfind(b"\n- ", 0, end_line) + 1
+    start = _entry_start(data, end_line)
     if match is None or not (start or data.startswith(b"- ")):
         return False
     return zlib.crc32(data[start:end_line]) == int(match[2])

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from store.backends.yamlteam.appends import Append, make_folder, plan_appends
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.disk import Disk, Held, Mark, Stat
+from store.backends.yamlteam.disk import Disk, Held, Stat
 from store.backends.yamlteam.files import NOT_PLAIN, Unsettled, append, cut, shared_mode, write_new
 from store.backends.yamlteam.generation import Generation
+from store.backends.yamlteam.holder import Released
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger, Line, Tip
 from store.backends.yamlteam.lock import not_writable
-from store.backends.yamlteam.work import Work, apply
+from store.backends.yamlteam.work import apply
 from store.clock import Clock, to_text
 from store.errors import Code, TeamError
 from store.settings_loss import digest, on_record
@@ -30,7 +33,8 @@ from store.team import Problem
 KEPT = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
 _NO_LINKS = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
-_LOOK = "Look into the cause and repeat it."
+_BLOCKED = frozenset({errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EPERM, errno.EACCES})
+"""Why a name cannot be taken over, now or at any later try."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -42,35 +46,35 @@ class Uncertain(Exception):
     """Writing failed at a point where the outcome cannot be told; the next lock holder settles it."""
 
 
-class Store(Struct):
+class LockedQueue(Struct):
     """The files of one team while the lock is held.
 
     Attributes:
+        left: The state in which everything last agreed, by the lock file or by our own last write; None after a
+            holder that died. It never says anything of what another program wrote and nobody has compared yet.
+        known: The queue's text in that state, as far as this process has seen it.
         generation: The queue as last read or written.
-        agreed: The queue as it was when everything last agreed in this turn, None before that; unlike
-            `generation` it never holds what somebody else wrote and nobody has compared yet.
         tip: The end of the ledger.
-        settled: Whether ledger, archives and queue agree, so that the lock may be released as clean.
+        agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
         settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
             of them goes on.
-        intruded: Whether our last swap displaced a generation of somebody else; `.prev` holds it.
     """
 
     disk: Disk
     layout: Layout
-    held: Held
+    lock: Held
     clock: Clock
     ledger: Ledger
     archives: Archives
     generation: Generation
+    known: Generation
+    left: Released | None = None
     tip: Tip = field(default_factory=Tip)
-    agreed: Generation | None = None
-    settled: bool = False
+    agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
-    intruded: bool = False
     patience: int = 3
     settings: bytes | None = None
 
@@ -83,22 +87,36 @@ class Store(Struct):
         """The time as part of a file name."""
         return to_text(self.clock()).replace(":", "").replace("-", "")
 
-    def commit(self, work: Work) -> None:
-        """Make `work` durable.
+    def settle(self) -> None:
+        """Everything agrees at this moment: what comes later is compared with it."""
+        self.left = Released(self.tip.seq, self.generation.mark)
+        self.known = self.generation
+        self.agrees = True
+
+    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> bool:
+        """Make `line` durable. What `agrees` before does so afterwards if nobody else wrote at the same moment.
+
+        Returns:
+            Whether the swap displaced the generation it was built upon, and not one that somebody else put there.
 
         Raises:
-            Slipped: The queue is no longer what it was when it was read; settle and try again.
+            Slipped: The queue is no longer what it was when it was read; recover and try again.
             TeamError: `STORE_FAILED`: nothing was changed, or, when the text says so, the outcome is unknown;
                 `INVALID_FIELD` for text that YAML cannot hold; `READ_ONLY` when permissions forbid it.
         """
         try:
-            text = apply(self.generation.text, work)
-            self._stage_and_swap(work, text, self._appends(work, text))
+            text = apply(self.generation.text, line)
+            appends, problems = plan_appends(
+                self.disk, self.layout, self.archives, line, text, stamp=self.stamp(), mode=self.mode
+            )
+            self.notices += problems
+            return self._stage_and_swap(line, text, appends, attachments or {})
         except CodecError as error:
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
         except OSError as error:
-            raise self._failure(error, work) from error
+            needed = sum(len(str(record)) for record in line.writes) + len(self.generation.text.data())
+            raise failure(self.layout.queue, error, needed=needed) from error
         except Uncertain as error:
             raise TeamError(
                 Code.STORE_FAILED,
@@ -106,46 +124,56 @@ class Store(Struct):
                 "Repeat it with the same id: what was done is not done twice.",
             ) from error
 
-    def _appends(self, work: Work, text: QueueText) -> list[Append]:
-        appends, problems = plan_appends(
-            self.disk,
-            self.layout,
-            self.archives,
-            work,
-            text,
-            stamp=self.stamp(),
-            mode=self.mode,
-        )
-        self.notices += problems
-        return appends
+    def write_line(self, line: Line) -> None:
+        """Put a line on record that changes no file but the ledger."""
+        mark, settings = self.generation.mark, self._in_force()
+        at = to_text(self.clock())
+        self._append_line(replace(line, seq=self.tip.seq + 1, at=at, base=mark, queue=mark, settings=settings))
 
-    def _stage_and_swap(self, work: Work, text: QueueText, appends: list[Append]) -> None:
+    def _stage_and_swap(
+        self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
+    ) -> bool:
         path = self.layout.stage()
         made: list[Path] = []
-        before, was_settled = self.tip, self.settled
+        before, agreed = self.tip, self.agrees
         try:
-            self._attach(work, made)
+            self._attach(attachments, made)
             staged = self._stage(path, text)
             self._check_unchanged()
-            self.settled = False
-            displaced = self._record_and_swap(self._line(work, appends, staged.mark, path.name), appends, path, staged)
+            self.agrees = False
+            displaced = self._record_and_swap(self._numbered(line, appends, staged, path), appends, path, staged)
         except (OSError, TeamError, Slipped):
             if self.tip is before:
                 self._remove(path, *made)
-                self.settled = was_settled
+                self.agrees = agreed
             raise
         except BaseException:
             if self.tip is before:
                 self._remove(path)
             raise
-        self._finish(text, staged, displaced)
-        self.settled = was_settled
+        alone = self._finish(text, staged, displaced)
+        if agreed and alone:
+            self.settle()
+        return alone
 
     def _stage(self, path: Path, text: QueueText) -> Stat:
         old = self.generation.stat
         if old is None:
             return write_new(self.disk, path, text.data())
         return write_new(self.disk, path, text.data(), mode=old.mode, group=old.group)
+
+    def _numbered(self, line: Line, appends: list[Append], staged: Stat, path: Path) -> Line:
+        """The line with its place in the chain and what recovery needs to tell how far it came."""
+        return replace(
+            line,
+            seq=self.tip.seq + 1,
+            at=to_text(self.clock()),
+            sizes={self._relative(one.path): one.size for one in appends},
+            base=self.generation.mark,
+            queue=staged.mark,
+            staged=path.name,
+            settings=self._in_force(),
+        )
 
     def _record_and_swap(self, line: Line, appends: list[Append], path: Path, staged: Stat) -> Path | None:
         """From the ledger line to the swap; an error takes back what was done of it."""
@@ -167,7 +195,7 @@ class Store(Struct):
     def _check_unchanged(self) -> None:
         """Refuse to go on under a lock that was taken away, or on a queue that somebody else wrote."""
         lock = self.disk.stat(self.layout.lock)
-        if lock is None or lock.ino != self.held.ino:
+        if lock is None or lock.ino != self.lock.ino:
             raise TeamError(
                 Code.STORE_FAILED,
                 f"the lock file {self.layout.lock} was removed or the folder was moved while it was held",
@@ -177,28 +205,6 @@ class Store(Struct):
         if (found.mark if found else None) != self.generation.mark and self.patience > 0:
             self.patience -= 1
             raise Slipped
-
-    def _line(self, work: Work, appends: list[Append], queue: Mark | None, name: str = "") -> Line:
-        return Line(
-            seq=self.tip.seq + 1,
-            at=to_text(self.clock()),
-            actor=work.actor,
-            action=work.action,
-            facts=work.facts,
-            also=work.also,
-            writes=tuple(dict(one.record) for one in work.adds),
-            changes=tuple((message_id, dict(change.keys)) for message_id, change in work.changes.items()),
-            removed=work.removed,
-            archived=work.archived,
-            pushed=work.pushed,
-            noted=work.noted,
-            void=work.void,
-            sizes={self._relative(one.path): one.size for one in appends},
-            base=self.generation.mark,
-            queue=queue,
-            staged=name,
-            settings=self._in_force(),
-        )
 
     def _in_force(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""
@@ -212,10 +218,6 @@ class Store(Struct):
             self.tip = self.ledger.append(line, self.tip, mode=self.mode)
         except Unsettled as error:
             raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
-
-    def write_line(self, work: Work) -> None:
-        """Put a line on record that changes no file but the ledger."""
-        self._append_line(self._line(work, [], self.generation.mark))
 
     def _append(self, one: Append) -> None:
         append(self.disk, one.path, one.data, mode=self.mode)
@@ -264,7 +266,7 @@ class Store(Struct):
 
     def _void(self, line: Line, cause: OSError) -> None:
         """The ledger cannot be cut: declare its last line undone by another."""
-        abort = Work("system", "abort", {"aborted": line.seq, "error": cause.strerror}, void=line.seq)
+        abort = Line("system", "abort", {"aborted": line.seq, "error": cause.strerror}, void=line.seq)
         try:
             self.write_line(abort)
         except (OSError, Uncertain):
@@ -276,25 +278,26 @@ class Store(Struct):
                 if self.disk.stat(path) is not None:
                     self.disk.unlink(path)
 
-    def _finish(self, text: QueueText, staged: Stat, displaced: Path | None) -> None:
-        """After the swap: keep the old generation as `.prev`, make the names durable, look what was displaced."""
+    def _finish(self, text: QueueText, staged: Stat, displaced: Path | None) -> bool:
+        """After the swap: keep the old generation as `.prev`, make names durable; whether it was the one we read."""
         old = self.generation
-        self.generation = self.agreed = Generation(text, staged)
+        self.generation = Generation(text, staged)
         self.archives.forget()
         try:
             found = self.disk.stat(displaced) if displaced is not None else None
+            alone = found is None or found.mark == old.mark
             if displaced is not None and found is not None:
-                self.intruded = found.mark != old.mark
-                self.disk.rename(displaced, self.layout.prev)
+                keep_as_previous(self, displaced, ours=alone)
             self.disk.sync_folder(self.layout.folder)
         except OSError as error:
             raise Uncertain(f"the new queue may not be durable: {error.strerror}") from error
+        return alone
 
-    def _attach(self, work: Work, made: list[Path]) -> None:
+    def _attach(self, attachments: Mapping[str, bytes], made: list[Path]) -> None:
         """Attachments are there before the line that refers to them; their names say their content."""
-        for reference, data in work.attachments.items():
+        for reference, data in attachments.items():
             path = self.layout.folder / reference
-            make_folder(self.disk, path.parent, mode=self.mode)
+            make_folder(self.disk, self.layout, path.parent, mode=self.mode)
             if self.disk.stat(path) is None:
                 staged = self.layout.stage()
                 write_new(self.disk, staged, data, mode=self.mode)
@@ -305,15 +308,42 @@ class Store(Struct):
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self.layout.folder)) if path.is_relative_to(self.layout.folder) else str(path)
 
-    def _failure(self, error: OSError, work: Work) -> TeamError:
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            return not_writable(Path(str(error.filename or self.layout.queue)), error)
-        needed = sum(len(one.content) for one in work.adds) + len(self.generation.text.data())
-        full = f"; {needed} bytes are needed" if error.errno in _FULL else ""
-        other = "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else _LOOK
-        return TeamError(
-            Code.STORE_FAILED,
-            f"{error.filename or self.layout.queue}: {error.strerror or error}; nothing was changed{full}",
-            "Free space on that disk and repeat it." if full else other,
-            errno=error.errno,
-        )
+
+def keep_as_previous(queue: LockedQueue, displaced: Path, *, ours: bool) -> None:
+    """Give a displaced generation the name `.prev`.
+
+    Where something is in the way that cannot be replaced (a folder, a file that may not be touched), a generation
+    of `ours` keeps a name of its own: what was built upon it stands. One of somebody else has to be merged yet.
+
+    Raises:
+        OSError: It could not be renamed.
+    """
+    layout = queue.layout
+    try:
+        queue.disk.rename(displaced, layout.prev)
+        return
+    except OSError as error:
+        if not ours or error.errno not in _BLOCKED:
+            raise
+        why = error.strerror or str(error)
+    aside = layout.queue.with_name(f"{layout.queue.name}.torn-{queue.stamp()}")
+    queue.disk.rename(displaced, aside)
+    text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
+    queue.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
+
+
+def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
+    """The error for what the system refused before anything was changed; `needed` bytes would have been written."""
+    path = error.filename or queue
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return not_writable(Path(str(path)), error)
+    full = error.errno in _FULL and needed > 0
+    hint = (
+        "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it."
+    )
+    return TeamError(
+        Code.STORE_FAILED,
+        f"{path}: {error.strerror or error}; nothing was changed" + (f"; {needed} bytes are needed" if full else ""),
+        "Free space on that disk and repeat it." if full else hint,
+        errno=error.errno,
+    )

@@ -15,6 +15,20 @@ NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 """What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
 
 
+LARGEST_FILE = 512 << 20
+"""Bytes of a file that are ever read at once; a larger one was not made by us."""
+
+
+def refuse_large(path: Path, found: Stat | None, limit: int) -> None:
+    """Look before reading: a sparse file of many gigabytes would take all memory.
+
+    Raises:
+        OSError: The file is longer than `limit` bytes.
+    """
+    if found is not None and found.size > limit:
+        raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {limit:,}", str(path))
+
+
 def shared_mode(queue: Stat | None) -> int:
     """Mode of the other files of a team: private, unless its queue is for a group to write."""
     return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE
@@ -41,7 +55,7 @@ def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE, group
     return written
 
 
-def append(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE) -> int:
+def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int = PRIVATE) -> int:
     """Append `data`, durable, and return the size before. On an error the file is as long as before.
 
     Raises:
@@ -76,7 +90,7 @@ class Unsettled(OSError):
     """An append failed and could not be taken back, so a part of it may be there."""
 
 
-def _write(disk: Disk, fd: int, data: bytes) -> None:
+def _write(disk: Disk, fd: int, data: bytes | bytearray) -> None:
     view = memoryview(data)
     while view:
         view = view[disk.write(fd, view) :]

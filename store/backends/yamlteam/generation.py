@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark, Stat
-from store.backends.yamlteam.files import PRIVATE
+from store.backends.yamlteam.files import LARGEST_FILE, PRIVATE, refuse_large
 from store.backends.yamlteam.ledger import Ledger
 from store.errors import Code, TeamError
 
@@ -121,5 +121,6 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
         return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
         return known if known.stat == found else Generation(known.text, found)
+    refuse_large(path, found, LARGEST_FILE)
     data, found = disk.read(path)
     return Generation(QueueText.parse(data, known.text if known else None), found)

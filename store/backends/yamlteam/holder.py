@@ -24,10 +24,12 @@ class Released(Struct, frozen=True):
     Attributes:
         seq: Number of the last audit line, 0 for none.
         queue: Generation of the queue, None when there was none.
+        damaged: Entries of it that could not be read, None when the holder did not have to find out.
     """
 
     seq: int
     queue: Mark | None
+    damaged: int | None = None
 
 
 def read_text(disk: Disk, path: Path) -> bytes:
@@ -43,20 +45,27 @@ def holder_text(*, since: str, action: str) -> bytes:
     return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
 
 
+def left_text(before: bytes) -> bytes:
+    """The lock file's text after a turn that was given up: what it said `before`, as true as it was."""
+    return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
+
+
 def released_text(released: Released) -> bytes:
     """The lock file's text after a release with everything settled."""
-    return _padded({"released": released.seq, "queue": released.queue})
+    damaged = {} if released.damaged is None else {"damaged": released.damaged}
+    return _padded({"released": released.seq, "queue": released.queue, **damaged})
 
 
 def parse_released(text: bytes) -> Released | None:
     """How the lock was left, or None when its last holder did not get to say."""
     facts = _parse(text)
-    seq, queue = facts.get("released"), facts.get("queue")
+    seq, queue, damaged = facts.get("released"), facts.get("queue"), facts.get("damaged")
     if not isinstance(seq, int):
         return None
+    known = damaged if isinstance(damaged, int) else None
     if isinstance(queue, list) and len(queue) == 3 and all(isinstance(one, int) for one in queue):
-        return Released(seq, (queue[0], queue[1], queue[2]))
-    return Released(seq, None)
+        return Released(seq, (queue[0], queue[1], queue[2]), known)
+    return Released(seq, None, known)
 
 
 def find_holder(disk: Disk, path: Path, *, sure: bool = False) -> LockHolder | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable
@@ -115,6 +116,26 @@ def forbidden(layout: Layout) -> str:
         if os.path.exists(path) and not os.access(path, needed, effective_ids=EFFECTIVE):
             return f"no write permission on {path}"
     return ""
+
+
+def leads_out(disk: Disk, layout: Layout, folder: Path) -> bool:
+    """Whether `folder` is a symbolic link to somewhere outside the team; nothing there is ours to read or write."""
+    found = disk.stat(folder)
+    if found is None or found.kind != "link":
+        return False
+    target = Path(os.path.realpath(folder))
+    homes = (os.path.realpath(layout.folder), os.path.realpath(layout.config.parent))
+    return not any(target.is_relative_to(home) for home in homes)
+
+
+def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:
+    """Never go through a link that leads out of the team.
+
+    Raises:
+        OSError: It is one.
+    """
+    if leads_out(disk, layout, folder):
+        raise OSError(errno.ELOOP, "it is a link that leads out of the team, and is not followed", str(folder))
 
 
 def refuse_clash(agent: str, others: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ A transaction is committed once its line is durable. A line holds enough to do t
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from collections.abc import Iterator
@@ -13,27 +14,55 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from store import settings_loss
 from store.backends.yamlteam.disk import Disk, Mark
-from store.backends.yamlteam.files import Unsettled, append, cut, write_new
-from store.settings_loss import from_record
+from store.backends.yamlteam.files import LARGEST_FILE, Unsettled, append, cut, write_new
+from store.message import Message, from_record
 
 _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 Record = dict[str, Any]
-_PARTS = (
-    *("also", "writes", "changes", "removed", "archived", "pushed", "noted"),
-    *("void", "sizes", "base", "queue", "staged", "settings"),
-)
+_PARTS = ("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+Handle = tuple[str, str]
+"""Which record of the queue is meant: its id, and where several share it the digest of the one (`store.copies`)."""
+
+
+class RecordPatch(Struct, frozen=True):
+    """Keys of one record to set.
+
+    Attributes:
+        handle: The record before.
+        keys: Key -> value; None for a key taken away.
+        old, new: The message before and after, in the process that made the patch; not stored.
+    """
+
+    handle: Handle
+    keys: Record
+    old: Message | None = None
+    new: Message | None = None
+
+    def on(self, current: Message) -> Message:
+        """`current` with the change made, keeping what others changed meanwhile.
+
+        Raises:
+            ValueError: The record is none of a message then.
+        """
+        if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
+            return self.new
+        record = {key: value for key, value in current.record.items() if self.keys.get(key, current) is not None}
+        record.update({key: value for key, value in self.keys.items() if value is not None})
+        return from_record(record)
 
 
 class Line(Struct, frozen=True):
-    """One transaction.
+    """One transaction, as it is to be written or as it stands on record; enough to do it again.
 
     Attributes:
         also: Further (action, facts) pairs of the same transaction.
         writes: Records added to the queue.
-        changes: (message id, keys that changed; None for a key taken away).
-        removed: Ids taken out of the queue.
+        changes: What changes in records of the queue.
+        removed: Records taken out of the queue.
+        merged: Records of which there were copies; one of each stays.
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
@@ -44,15 +73,16 @@ class Line(Struct, frozen=True):
         settings: Those in force: `sha256` and their `text`, or instead of it the place of the line that has it (`at`).
     """
 
-    seq: int
-    at: str
     actor: str
     action: str
     facts: Record = field(default_factory=dict)
+    seq: int = 0
+    at: str = ""
     also: tuple[tuple[str, Record], ...] = ()
     writes: tuple[Record, ...] = ()
-    changes: tuple[tuple[str, Record], ...] = ()
-    removed: tuple[str, ...] = ()
+    changes: tuple[RecordPatch, ...] = ()
+    removed: tuple[Handle, ...] = ()
+    merged: tuple[Handle, ...] = ()
     archived: tuple[tuple[str, str, Record | None], ...] = ()
     pushed: tuple[tuple[str, Record], ...] = ()
     noted: tuple[Record, ...] = ()
@@ -72,9 +102,12 @@ class Line(Struct, frozen=True):
         """The line as stored, with its newline; empty parts are left out."""
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
-        facts.update({name: value for name in _PARTS if (value := getattr(self, name))})
-        if self.archived:
-            facts["archived"] = [one if one[2] is not None else one[:2] for one in self.archived]
+        parts = {name: getattr(self, name) for name in _PARTS}
+        parts["changes"] = [(patch.handle[0], patch.keys, *filter(None, patch.handle[1:])) for patch in self.changes]
+        parts["removed"] = [handle if handle[1] else handle[0] for handle in self.removed]
+        parts["merged"] = self.merged
+        parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
+        facts.update({name: value for name, value in parts.items() if value})
         facts["prev"] = prev
         text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
         return text.encode("utf-8", "backslashreplace") + b"\n"
@@ -131,6 +164,8 @@ class Ledger:
             if start == 0:
                 return Tip(torn=data)
             window *= 8
+            if window > LARGEST_FILE:
+                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
 
     def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
@@ -163,7 +198,7 @@ class Ledger:
         place = tip.line.settings.get("at")
         kept = self._line_at(place).get("settings") if isinstance(place, int) else tip.line.settings
         same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
-        return from_record(kept) if same and kept else None
+        return settings_loss.from_record(kept) if same and kept else None
 
     def _line_at(self, place: int) -> Record:
         """The line that begins at byte `place`; empty when none does."""
@@ -262,8 +297,9 @@ def _line(facts: Record) -> Line:
         facts=_mapping(facts.get("facts")),
         also=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "also", 2)),
         writes=_records(facts, "writes"),
-        changes=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "changes", 2)),
-        removed=tuple(one for one in _list(facts, "removed") if isinstance(one, str)),
+        changes=_patches(facts),
+        removed=tuple(_handle(item) for item in _list(facts, "removed")),
+        merged=tuple(_handle(item) for item in _list(facts, "merged")),
         archived=_archived(facts),
         pushed=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "pushed", 2)),
         noted=_records(facts, "noted"),
@@ -287,6 +323,17 @@ def _list(facts: Record, name: str) -> list[Any]:
 
 def _tuples(facts: Record, name: str, length: int) -> list[list[Any]]:
     return [one for one in _list(facts, name) if isinstance(one, list) and len(one) == length]
+
+
+def _patches(facts: Record) -> tuple[RecordPatch, ...]:
+    items = [item for item in _list(facts, "changes") if isinstance(item, list) and len(item) in (2, 3)]
+    return tuple(RecordPatch(_handle([item[0], *item[2:]]), _mapping(item[1])) for item in items)
+
+
+def _handle(item: object) -> Handle:
+    """An id, or an id and the digest of the record that is meant."""
+    parts = item if isinstance(item, list) else [item]
+    return str(parts[0]) if parts else "", str(parts[1]) if len(parts) > 1 else ""
 
 
 def _archived(facts: Record) -> tuple[tuple[str, str, Record | None], ...]:

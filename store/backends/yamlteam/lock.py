@@ -11,6 +11,7 @@ from pathlib import Path
 from store.backends.yamlteam.disk import Disk, Held
 from store.backends.yamlteam.holder import find_holder
 from store.errors import Code, TeamError
+from store.team import LockHolder
 
 _held = threading.local()
 
@@ -65,17 +66,23 @@ def not_writable(path: Path, error: OSError) -> TeamError:
 
 def _locked(disk: Disk, path: Path, wait: float) -> TeamError:
     holder = find_holder(disk, path, sure=True)
-    if holder is None or holder.pid is None:
-        who, facts = "another process", {}
-    else:
-        who = f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action or 'unknown'}, since {holder.since})"
+    facts: dict[str, object] = {}
+    if holder is not None and holder.pid is not None:
         facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
     return TeamError(
         Code.STORE_LOCKED,
-        f"{path} is held by {who}; waited {wait:g} s, nothing was changed",
+        f"{path} is held by {_who(holder)}; waited {wait:g} s, nothing was changed",
         "Try again. The lock ends with its process; do not delete the lock file.",
         holder={**facts, "alive": holder.alive if holder else None},
     )
+
+
+def _who(holder: LockHolder | None) -> str:
+    if holder is None or not holder.action:
+        pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
+        return f"another program (its name is not known){pid}"
+    since = f", since {holder.since}" if holder.since else ""
+    return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"
 
 
 def _unusable(path: Path, why: str, hint: str) -> TeamError:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from msgspec import Struct
 
-from store.backends.yamlteam.account import Account, is_archived, is_unfinished
+from store.backends.yamlteam.account import Account, is_unfinished
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.closed import is_closed
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.healing import HEALED_ANSWER, HEALED_CUT, HEALED_LOST, HEALED_STATE, by_id, reconcile
+from store.backends.yamlteam.healing import (
+    HEALED_ANSWER,
+    HEALED_CUT,
+    HEALED_LOST,
+    HEALED_STATE,
+    Held,
+    by_id,
+    reconcile,
+)
 from store.backends.yamlteam.holder import Released, parse_released, read_text
 from store.backends.yamlteam.layout import Layout
 from store.backends.yamlteam.ledger import Ledger
@@ -94,12 +101,10 @@ class Losses:
         finally:
             self._files.archives.forget()
 
-    def _expected(
-        self, now: Generation, ours: Generation | None, released: Released | None
-    ) -> Mapping[str, Message] | None:
+    def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
         """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
-            return by_id(ours.text.messages())
+            return by_id(ours.text.distinct())
         line = self._files.ledger.tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
@@ -108,16 +113,15 @@ class Losses:
         return Account(self._files, now, line, trusted=trusted, without=without).expected()
 
 
-def _loss(expected: Mapping[str, Message], now: Generation, files: _Files) -> Loss:
+def _loss(expected: Held, now: Generation, files: _Files) -> Loss:
     """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
     asked: set[str] = set()
 
-    def is_done(message_id: str) -> bool:
-        one = expected.get(message_id)
-        if one is None or one.status == Status.READ:
-            return one is not None
-        asked.add(message_id)
-        return len(asked) <= _ASKED and is_archived(files, message_id)
+    def is_done(message: Message) -> bool:
+        if message.message_id not in expected or message.status == Status.READ:
+            return message.message_id in expected
+        asked.add(message.message_id)
+        return len(asked) <= _ASKED and files.archives.keeps(message)
 
     healing = reconcile(expected, now.text, settled=is_done, taken_out=lambda _: False)
     missing = frozenset(one.message_id for one in healing.adds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -10,6 +11,7 @@ from msgspec import Struct, field
 from store.backends.yamlteam.archives import HEADER, Archives, damaged_records
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk
+from store.copies import digest, is_copy
 from store.errors import Code, TeamError
 from store.message import Message
 from store.team import Page, Problem
@@ -52,7 +54,7 @@ class Past:
         while len(found) < limit and (tail := self._newest(tails)) is not None:
             _, message = tail.ready.pop()
             if agent is not None or self._is_first_copy(tail.agent, message):
-                found.setdefault(message.message_id, message)
+                found.setdefault(_key(message, found), message)
         more = self._newest(tails) is not None
         return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self._problems))
 
@@ -127,6 +129,13 @@ class Past:
         place = f"{path.name}, byte {offset}"
         hint = "The other records are shown; repair this one by hand or restore the file."
         self._problems.append(Problem("DAMAGED_ARCHIVE", "warning", place, what, hint))
+
+
+def _key(message: Message, found: Mapping[str, Message]) -> str:
+    """The id, or one made of the content for another message whose id a newer one has."""
+    newer = found.get(message.message_id)
+    is_other = newer is not None and not is_copy(newer, message)
+    return f"{message.message_id}~{digest(message)}" if is_other else message.message_id
 
 
 def _cursor(tails: list[_Tail]) -> str:

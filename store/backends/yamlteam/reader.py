@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from store.backends.buffered import copy_problems
 from store.backends.yamlteam.beside import Beside
 from store.backends.yamlteam.codec import CodecError, QueueText
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.generation import Generation, load
 from store.backends.yamlteam.holder import find_holder, parse_released, read_text, text_of_the_dead
 from store.backends.yamlteam.layout import Layout
+from store.backends.yamlteam.offered import OfferedMessages, Offers
 from store.backends.yamlteam.recorded import RecordedReader
 from store.backends.yamlteam.settings import ReadSettings, SettingsFile
 from store.clock import Clock, to_text
@@ -57,6 +59,7 @@ class Reader:
         self._broken: _Broken | None = None
         self._beside = Beside(disk, layout)
         self._recorded = RecordedReader(disk, layout.audit)
+        self._offered = OfferedMessages(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
@@ -76,7 +79,8 @@ class Reader:
             if generation is not None:
                 self.generation = generation
                 generation.text.settle(progress)
-                messages = generation.text.messages()
+                messages = generation.text.distinct()
+                problems += copy_problems(generation.text.messages())
                 found, damaged = self._damage(generation.text)
                 problems += found
             elif broken is not None:
@@ -93,8 +97,10 @@ class Reader:
             problems += self._lock_problems(lock_text, holder)
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem,) if loss is not None else ()
+            offers = self._offered.look()
+            live = {message.message_id for message in messages} if offers.messages else frozenset()
             return Snapshot(
-                revision=f"{_words(mark)}/{_words(settings.mark)}{'!' if settings.config.lost else ''}/{condition}",
+                revision=_revision(mark, settings, condition, offers),
                 taken_at=self._clock(),
                 changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
                 config=settings.config,
@@ -105,6 +111,7 @@ class Reader:
                 missing=loss.missing if loss is not None else frozenset(),
                 damaged=damaged,
                 recorded=recorded,
+                dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
     def newest(self, limit: int) -> Snapshot | None:
@@ -249,6 +256,17 @@ class Reader:
 
             self._losses = Losses(self._disk, self._layout)
         return self._losses.look(generation, self._ours, lock_text)
+
+
+def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`."""
+    lost = "!" if settings.config.lost else ""
+    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}"
+
+
+def _digest(offers: Offers) -> str:
+    """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
+    return f"/{hash(offers.marks):x}" if offers.marks else ""
 
 
 def _words(mark: tuple[int, ...] | None) -> str:

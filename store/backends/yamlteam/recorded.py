@@ -12,7 +12,6 @@ from msgspec import Struct, field
 from store.backends.yamlteam.disk import Disk
 from store.clock import from_text
 from store.protocol.recording import fact_of
-from store.protocol.registry import KINDS
 from store.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 
 _BLOCK = 1 << 22
@@ -22,15 +21,8 @@ _NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
 
 
-def _marks() -> tuple[bytes, ...]:
-    """Bytes of which a line that concerns a request holds at least one. Few and short: a long trail is searched."""
-    common = ("request", "_REQUEST", "_RESULT", "in_reply_to", "approve", '"void"', f'"{MIGRATE}"')
-    names = (kind.name for kind in KINDS.values() if kind.opens or kind.answers or kind.withdraws)
-    others = (name for name in names if not any(one in name for one in common))
-    return tuple(one.encode() for one in (*common, *others))
-
-
-_MARKS = _marks()
+_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"')
+"""Of these a line that concerns a request holds at least one. Few, because a long trail is searched for each."""
 
 
 class _Line(Struct):

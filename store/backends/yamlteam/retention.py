@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from store.backends.yamlteam.archives import HEADER
 from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.commit import LockedQueue
 from store.backends.yamlteam.files import write_new
 from store.backends.yamlteam.layout import archive_part
 from store.errors import Code, TeamError
@@ -29,16 +29,16 @@ class Shortening(Struct, frozen=True):
     ids: frozenset[str]
 
 
-def plan(store: Store, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
+def plan(queue: LockedQueue, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
     """Archives that hold messages created before `before`, those in `keep` left out of account.
 
     Damaged entries, and files that are not a plain list of entries, stay as they are.
     """
-    found = (_shortening(store, path, before, frozenset(keep)) for path in store.archives.files())
+    found = (_shortening(queue, path, before, frozenset(keep)) for path in queue.archives.files())
     return [one for one in found if one is not None]
 
 
-def carry_out(store: Store, shortenings: Collection[Shortening]) -> None:
+def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
     """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
 
     Raises:
@@ -46,27 +46,27 @@ def carry_out(store: Store, shortenings: Collection[Shortening]) -> None:
     """
     try:
         for one in shortenings:
-            _replace(store, one)
-        store.archives.forget()
-        store.disk.sync_folder(store.layout.archives)
+            _replace(queue, one)
+        queue.archives.forget()
+        queue.disk.sync_folder(queue.layout.archives)
     except OSError as error:
-        text = f"{error.filename or store.layout.archives}: {error.strerror or error}; some archives were not shortened"
+        text = f"{error.filename or queue.layout.archives}: {error.strerror or error}; some archives were not shortened"
         raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error
 
 
-def _replace(store: Store, one: Shortening) -> None:
+def _replace(queue: LockedQueue, one: Shortening) -> None:
     if one.data is None:
-        store.disk.unlink(one.path)
+        queue.disk.unlink(one.path)
         return
-    found = store.disk.stat(one.path)
-    staged = store.layout.stage()
-    write_new(store.disk, staged, one.data, mode=found.mode if found else store.mode)
-    store.disk.rename(staged, one.path)
+    found = queue.disk.stat(one.path)
+    staged = queue.layout.stage()
+    write_new(queue.disk, staged, one.data, mode=found.mode if found else queue.mode)
+    queue.disk.rename(staged, one.path)
 
 
-def _shortening(store: Store, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
+def _shortening(queue: LockedQueue, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
     try:
-        text = QueueText.parse(store.disk.read(path)[0])
+        text = QueueText.parse(queue.disk.read(path)[0])
     except CodecError:
         return None
     messages = [(entry, entry.message) for entry in text.entries]

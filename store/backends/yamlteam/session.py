@@ -1,142 +1,137 @@
-"""One turn with the lock: take it, settle what was left, hand out a transaction, commit it, leave a clean mark."""
+"""One turn with the lock: take it, recover what was left, hand out a transaction, commit it, leave a clean mark."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+
+from msgspec.structs import replace
 
 from store.backends.yamlteam import drop
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.codec import QueueText
-from store.backends.yamlteam.commit import Slipped, Store
-from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.files import NOT_PLAIN, shared_mode
+from store.backends.yamlteam.commit import LockedQueue, Slipped, failure
+from store.backends.yamlteam.disk import Disk, Mark
+from store.backends.yamlteam.files import shared_mode
 from store.backends.yamlteam.generation import Generation
-from store.backends.yamlteam.holder import Released, holder_text, parse_released, read_text, released_text
+from store.backends.yamlteam.holder import Released, holder_text, left_text, parse_released, read_text, released_text
 from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.ledger import Ledger
-from store.backends.yamlteam.lock import held, not_writable
-from store.backends.yamlteam.recovery import settle, take_over
+from store.backends.yamlteam.ledger import Ledger, Line
+from store.backends.yamlteam.lock import held
+from store.backends.yamlteam.recovery import recover
 from store.backends.yamlteam.settings_file import replaced_settings
 from store.backends.yamlteam.transaction import YamlTransaction
-from store.backends.yamlteam.work import Work, from_changes
+from store.backends.yamlteam.work import line_of
 from store.clock import Clock, to_text
 from store.config import TeamConfig
 from store.errors import Code, TeamError
 
-_TRIES = 20
+_TRIES = 100
+"""Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
 
 
 @contextmanager
 def turn(
     disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None
-) -> Iterator[Store]:
-    """Hold the lock over a settled store; leave it marked as clean when everything agreed at the end.
+) -> Iterator[LockedQueue]:
+    """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
     """
     mode = shared_mode(disk.stat(layout.queue))
     with held(disk, layout.lock, wait=wait, mode=mode) as lock:
-        released = parse_released(read_text(disk, layout.lock))
+        before = read_text(disk, layout.lock)
+        left = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
-        nothing = known or Generation(QueueText.empty(), None)
-        store = Store(disk, layout, lock, clock, Ledger(disk, layout.audit), Archives(disk, layout), nothing)
+        seen = known or Generation(QueueText.empty(), None)
+        ledger, archives = Ledger(disk, layout.audit), Archives(disk, layout)
+        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
+        begun: Mark | None = None
         try:
-            _enter(store, released)
-            yield store
+            _enter(queue)
+            begun = queue.generation.mark
+            yield queue
         finally:
-            if store.settled and not store.intruded:
-                with contextlib.suppress(OSError):
-                    lock.write(released_text(Released(store.tip.seq, store.generation.mark)))
+            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            text = left_text(before)
+            if queue.agrees and queue.left is not None:
+                text = released_text(replace(queue.left, damaged=_count_damaged(queue, left, begun)))
+            with contextlib.suppress(OSError):
+                lock.write(text)
+
+
+def _count_damaged(queue: LockedQueue, left: Released | None, begun: Mark | None) -> int | None:
+    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
+    any; else as many as this turn found out.
+    """
+    if left is not None and left.damaged is not None and left.queue == begun is not None:
+        return left.damaged
+    return queue.generation.text.damaged_count
 
 
 @contextmanager
-def transaction(store: Store, *, actor: str, config: Callable[[], TeamConfig]) -> Iterator[YamlTransaction]:
-    """A transaction on a store whose lock is held; committed when the block ends without an exception."""
+def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConfig]) -> Iterator[YamlTransaction]:
+    """A transaction on a queue whose lock is held; committed when the block ends without an exception."""
     owner = os.getpid()
-    tx = YamlTransaction(store, config())
+    tx = YamlTransaction(queue, config())
     yield tx
     changes = tx.finish()
     if changes is None:
         return
     if os.getpid() != owner:
         raise RuntimeError("a transaction must end in the process that began it")
-    with replaced_settings(store.disk, store.layout, changes.settings):
+    with replaced_settings(queue.disk, queue.layout, changes.settings):
         if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            store.settings = changes.settings.encode()
-        _commit(store, from_changes(changes, actor=actor))
+            queue.settings = changes.settings.encode()
+        _write(queue, line_of(changes, queue.generation.text, actor=actor), changes.attachments)
 
 
-def _commit(store: Store, work: Work) -> None:
+def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[str, bytes] | None = None) -> None:
+    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment."""
+    written = line is None
     for _ in range(_TRIES):
         try:
-            store.commit(work)
-            break
+            if queue.agrees and not written and line is not None:
+                queue.commit(line, attachments)
+                written = True
+            elif not queue.agrees:
+                _recover(queue)
+            if queue.agrees and written:
+                return
         except Slipped:
-            _settle(store)
-    else:
-        raise _too_busy(store)
-    _merge(store)
+            queue.agrees = False
+        except (TeamError, OSError) as error:
+            if written and line is not None:
+                return  # Ours is done; what is left of theirs is for the next turn.
+            if isinstance(error, OSError):
+                raise failure(queue.layout.queue, error) from error
+            raise
+    if not written or line is None:
+        raise _too_busy(queue)
 
 
-def _merge(store: Store) -> None:
-    """Take over what our swap displaced. Our own work is done, so a failure here is left to the next turn."""
+def _enter(queue: LockedQueue) -> None:
+    """Before anything is asked: everything agrees, and what was dropped is in the queue."""
     try:
-        while store.intruded:
-            take_over(store)
-    except Slipped:
-        with contextlib.suppress(TeamError, OSError):
-            _settle(store)
-    except (TeamError, OSError):
-        store.settled = False
-
-
-def _enter(store: Store, released: Released | None) -> None:
-    try:
-        _settle(store, released, store.generation)
-        drop.take_in(store)
-        _merge(store)
-    except Slipped:
-        _settle(store)
+        _write(queue)
+        drop.take_in(queue, lambda line: _write(queue, line))
     except OSError as error:
-        raise _failure(store, error) from error
+        raise failure(queue.layout.queue, error) from error
 
 
-def _settle(store: Store, released: Released | None = None, known: Generation | None = None) -> None:
-    """Agree with the queue as it is now, however often somebody writes it meanwhile."""
-    for _ in range(_TRIES):
-        try:
-            settle(store, released, known or store.generation)
-            while store.intruded:
-                take_over(store)
-            return
-        except Slipped:
-            continue
-        except OSError as error:
-            raise _failure(store, error) from error
-    raise _too_busy(store)
+def _recover(queue: LockedQueue) -> None:
+    remedy = recover(queue)
+    if remedy is None or queue.commit(remedy):
+        queue.settle()
 
 
-def _too_busy(store: Store) -> TeamError:
+def _too_busy(queue: LockedQueue) -> TeamError:
     return TeamError(
         Code.STORE_FAILED,
-        f"{store.layout.queue} was rewritten {_TRIES} times by a program that does not lock",
+        f"{queue.layout.queue} was rewritten {_TRIES} times by a program that does not lock",
         "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'.",
-    )
-
-
-def _failure(store: Store, error: OSError) -> TeamError:
-    path = error.filename or store.layout.queue
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return not_writable(store.layout.queue, error)
-    return TeamError(
-        Code.STORE_FAILED,
-        f"{path}: {error.strerror or error}; nothing was changed",
-        "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it.",
-        errno=error.errno,
     )

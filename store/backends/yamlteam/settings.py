@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from store.backends.yamlteam.commit import Store
+from store.backends.yamlteam.commit import LockedQueue
 from store.backends.yamlteam.disk import Disk, Mark
 from store.backends.yamlteam.files import write_new
 from store.backends.yamlteam.layout import Layout
@@ -134,19 +134,19 @@ class SettingsFile:
         return found.mark if found else None
 
 
-def put_back(store: Store, text: bytes) -> str:
+def put_back(queue: LockedQueue, text: bytes) -> str:
     """Write `text` as the settings, durable; returns the name under which what was there is kept, "" for nothing.
 
     Raises:
         TeamError: `STORE_FAILED`, with what was there still in its place or kept under another name.
     """
-    disk, path = store.disk, store.layout.config
-    staged = path.with_name(f"{path.name}.new-{store.stamp()}")
+    disk, path = queue.disk, queue.layout.config
+    staged = path.with_name(f"{path.name}.new-{queue.stamp()}")
     try:
         there = disk.stat(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(disk, staged, text, mode=there.mode if there is not None else store.generation.mode)
-        aside = path.with_name(f"{path.name}.lost-{store.stamp()}") if there is not None else None
+        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode)
+        aside = path.with_name(f"{path.name}.lost-{queue.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)
         disk.rename(staged, path)

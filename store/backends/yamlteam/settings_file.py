@@ -51,7 +51,7 @@ def _write(disk: Disk, layout: Layout, text: str) -> None:
     path = Path(os.path.realpath(layout.config))
     staged = path.with_name(layout.stage().name)
     try:
-        make_folder(disk, path.parent, mode=_PUBLIC)
+        make_folder(disk, layout, path.parent, mode=_PUBLIC)
         _sweep(disk, layout, path.parent)
         old = disk.stat(path)
         write_new(disk, staged, text.encode(), mode=old.mode if old else _PUBLIC, group=old.group if old else -1)

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from store.backends.yamlteam.archives import Archives
 from store.backends.yamlteam.closed import closed_problem, is_closed_path
 from store.backends.yamlteam.disk import Disk, RealDisk
-from store.backends.yamlteam.layout import Layout, forbidden
+from store.backends.yamlteam.files import refuse_large
+from store.backends.yamlteam.layout import Layout, forbidden, refuse_way_out
 from store.backends.yamlteam.past import Past
 from store.backends.yamlteam.reader import Reader
 from store.backends.yamlteam.settings import put_back, refuse_unreadable
@@ -22,13 +23,16 @@ from store.backends.yamlteam.trail import Trail
 from store.clock import Clock, to_text, utc_now
 from store.config import TeamConfig
 from store.errors import Code, TeamError
+from store.message import Message
 from store.settings_loss import digest
-from store.team import AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
+from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
 
 if TYPE_CHECKING:
-    from store.backends.yamlteam.commit import Store
+    from store.backends.yamlteam.addressed import Addressees
+    from store.backends.yamlteam.commit import LockedQueue
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_LARGEST_ATTACHMENT = 256 << 20
 _READ_ONLY = "The team is open read-only."
 
 
@@ -56,6 +60,7 @@ class YamlTeam(Team):
         self._disk = disk or RealDisk()
         self._reader = Reader(self._disk, self.layout, clock)
         self._trail = Trail(self._disk, self.layout.audit)
+        self._addressees: Addressees | None = None
         self._was_there = self.layout.folder_exists(self._disk)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
@@ -71,6 +76,14 @@ class YamlTeam(Team):
         """See `Team.newest`."""
         return self._reader.newest(limit)
 
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`."""
+        from store.backends.yamlteam.addressed import Addressees  # only what receives needs it
+
+        if self._addressees is None:
+            self._addressees = Addressees(self._disk, self.layout)
+        return self._addressees.look(agent)
+
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         return self._reader.config()
@@ -80,9 +93,9 @@ class YamlTeam(Team):
         """See `Team.transaction`."""
         from store.backends.yamlteam.session import transaction
 
-        with self._turn(action, wait) as store:
-            store.settings = self._settings_in_force()
-            with transaction(store, actor=actor, config=self.config) as tx:
+        with self._turn(action, wait) as queue:
+            queue.settings = self._settings_in_force()
+            with transaction(queue, actor=actor, config=self.config) as tx:
                 yield tx
 
     def _settings_in_force(self) -> bytes | None:
@@ -91,17 +104,17 @@ class YamlTeam(Team):
         return None if config.lost or config.is_misread or settings.error else settings.text
 
     @contextmanager
-    def _turn(self, action: str, wait: float) -> Iterator[Store]:
-        """Hold the lock over a settled store, and remember what it ended with."""
+    def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
+        """Hold the lock over a recovered queue, and remember what it ended with."""
         from store.backends.yamlteam.session import turn
 
         self._check_writable()
         known = self._reader.generation
-        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known) as store:
+        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known) as queue:
             try:
-                yield store
+                yield queue
             finally:
-                self._reader.generation = store.generation
+                self._reader.generation = queue.generation
                 self._reader.folder_seen = True
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
@@ -114,6 +127,12 @@ class YamlTeam(Team):
             return page
         closed = closed_problem(self.layout)
         return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        return list(
+            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
+        )
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
@@ -131,6 +150,8 @@ class YamlTeam(Team):
             raise TeamError(Code.INVALID_FIELD, f"{reference!r} is not a reference to an attachment")
         path = self.layout.folder / reference
         try:
+            refuse_way_out(self._disk, self.layout, path.parent)
+            refuse_large(path, self._disk.stat(path), _LARGEST_ATTACHMENT)
             return self._disk.read(path)[0]
         except OSError as error:
             text = f"{path} cannot be read: {error.strerror or error}"
@@ -142,15 +163,15 @@ class YamlTeam(Team):
         from store.backends.yamlteam.session import transaction
         from store.backends.yamlteam.vouching import DELETED
 
-        with self._turn(DELETED, wait) as store:
-            live = {one.message_id for one in store.generation.text.messages()}
-            shortenings = plan(store, before=before, keep=live)
+        with self._turn(DELETED, wait) as queue:
+            live = {one.message_id for one in queue.generation.text.messages()}
+            shortenings = plan(queue, before=before, keep=live)
             ids = frozenset[str]().union(*(one.ids for one in shortenings))
             if ids:
-                with transaction(store, actor=actor, config=self.config) as tx:
+                with transaction(queue, actor=actor, config=self.config) as tx:
                     left = {one.path.name: len(one.data or b"") for one in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
-                carry_out(store, shortenings)
+                carry_out(queue, shortenings)
         return len(ids)
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
@@ -159,13 +180,13 @@ class YamlTeam(Team):
 
         if not self._reader.settings().config.lost:
             return None
-        with self._turn("restore_settings", wait) as store:
+        with self._turn("restore_settings", wait) as queue:
             settings = self._reader.settings()
             if not settings.config.lost or settings.in_force is None:
                 return None
-            kept = put_back(store, settings.in_force)
-            store.settings = settings.in_force
-            with transaction(store, actor=actor, config=self.config) as tx:
+            kept = put_back(queue, settings.in_force)
+            queue.settings = settings.in_force
+            with transaction(queue, actor=actor, config=self.config) as tx:
                 tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
@@ -174,14 +195,14 @@ class YamlTeam(Team):
         """See `Team.accept_settings`."""
         from store.backends.yamlteam.session import transaction
 
-        with self._turn("accept_settings", wait) as store:
+        with self._turn("accept_settings", wait) as queue:
             settings = self._reader.settings()
             if not settings.config.lost and settings.error is None:
                 return None
             refuse_unreadable(self.layout, settings)
-            store.settings = settings.text or b""
-            with transaction(store, actor=actor, config=lambda: settings.config) as tx:
-                tx.record("accept_settings", sha256=digest(store.settings))
+            queue.settings = settings.text or b""
+            with transaction(queue, actor=actor, config=lambda: settings.config) as tx:
+                tx.record("accept_settings", sha256=digest(queue.settings))
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:

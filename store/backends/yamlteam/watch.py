@@ -1,4 +1,4 @@
-"""Notices changes of a YAML team: events of its folder, backed by a look at the files twice a second."""
+"""Notices changes of a YAML team: events of its folders, backed by a look at the files now and then."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from store.backends.yamlteam import inotify
 from store.backends.yamlteam.layout import Layout
 from store.team import STARTING, WatchHint, WatchState
 
 POLL_SECONDS = 0.5
-"""How often the files are looked at, whatever events say."""
+"""How often the files are looked at where there are no events."""
+POLL_SECONDS_LIVE = 1.0
+"""How often they are looked at although there are events: a change made on another machine is told to none of ours."""
+_GATHER = 0.02
+"""Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
 _STEP = 15
-"""Milliseconds between two looks of the watcher for events: sooner costs an idle processor, later every change."""
+"""Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
 _OURS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
 _Look = tuple[object, ...]
@@ -30,7 +35,8 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
         while True:
             hint = await hints.get()
             while not hints.empty():
-                hint = hints.get_nowait()
+                later = hints.get_nowait()
+                hint = WatchHint(later.state, later.reason, hint.beside and later.beside)
             yield hint
     finally:
         polling.cancel()
@@ -50,6 +56,7 @@ class _News:
         self._restart = asyncio.Event()
         self._was_there = False
         self._closed = False
+        self._beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
 
     def hint(self) -> WatchHint:
         """The present state as a hint."""
@@ -63,7 +70,7 @@ class _News:
     async def poll(self) -> None:
         """Look at the files, whatever events say."""
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS if self._state is not WatchState.LIVE else POLL_SECONDS_LIVE)
             if self._look_again():
                 self._hints.put_nowait(self.hint())
 
@@ -95,21 +102,61 @@ class _News:
         if not folder.is_dir():
             return f"{folder} does not exist"
         self._was_there = True
-        stop = asyncio.Event()
-        helpers = asyncio.create_task(self._stop_on_restart(stop)), asyncio.create_task(self._announce())
+        folders = [folder, *(path for path in (self._layout.drop,) if path.is_dir())]
         try:
-            from watchfiles import awatch
-
-            events = awatch(folder, recursive=False, watch_filter=None, debounce=50, step=_STEP, stop_event=stop)
-            async for changes in events:
-                if any(self._concerns(path) for _, path in changes):
-                    self._look_again()
-                    self._hints.put_nowait(self.hint())
-            return f"{folder} was replaced"
+            if inotify.is_available():
+                return await self._kernel_events(folders)
+            return await self._stepped_events(folders)
         except _OURS:
             raise
         except BaseException as error:  # a panic of the watcher is no Exception
             return f"no events from the system: {error or type(error).__name__}"
+
+    async def _kernel_events(self, folders: list[Path]) -> str:
+        """Wait for the kernel: nothing runs while nothing changes."""
+        loop = asyncio.get_running_loop()
+        changes = inotify.FolderChanges(folders)
+        woken = asyncio.Event()
+        restart = asyncio.create_task(self._set_on_restart(woken))
+        try:
+            self._look_again()
+            self._tell(WatchState.LIVE, "")
+            while not self._restart.is_set():
+                loop.add_reader(changes.fd, woken.set)
+                await woken.wait()
+                loop.remove_reader(changes.fd)
+                woken.clear()
+                await asyncio.sleep(_GATHER)
+                seen = changes.read()
+                if any(change.is_end for change in seen):
+                    break
+                names = {change.name for change in seen if not change.name.startswith(self._layout.staging)}
+                if names:
+                    self._look_again()
+                    self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
+            return f"{folders[0]} was replaced"
+        finally:
+            restart.cancel()
+            loop.remove_reader(changes.fd)
+            changes.close()
+
+    async def _set_on_restart(self, woken: asyncio.Event) -> None:
+        await self._restart.wait()
+        woken.set()
+
+    async def _stepped_events(self, folders: list[Path]) -> str:
+        """Ask a library that looks for events in steps."""
+        stop = asyncio.Event()
+        helpers = asyncio.create_task(self._set_on_restart(stop)), asyncio.create_task(self._announce())
+        try:
+            from watchfiles import awatch  # costs start time where it is not needed
+
+            events = awatch(*folders, recursive=False, watch_filter=None, debounce=50, step=_STEP, stop_event=stop)
+            async for changes in events:
+                if any(self._concerns(Path(path)) for _, path in changes):
+                    self._look_again()
+                    self._hints.put_nowait(self.hint())
+            return f"{folders[0]} was replaced"
         finally:
             for helper in helpers:
                 helper.cancel()
@@ -125,13 +172,9 @@ class _News:
         self._look_again()
         self._tell(WatchState.LIVE, "")
 
-    async def _stop_on_restart(self, stop: asyncio.Event) -> None:
-        await self._restart.wait()
-        stop.set()
-
-    def _concerns(self, path: str) -> bool:
+    def _concerns(self, path: Path) -> bool:
         """Whether a change of `path` can show on a screen; staging files come and go with every write."""
-        return not Path(path).name.startswith(self._layout.staging)
+        return not path.name.startswith(self._layout.staging)
 
     def _tell(self, state: WatchState, reason: str) -> None:
         if (state, reason) != (self._state, self._reason):
@@ -140,19 +183,13 @@ class _News:
 
 
 def look(layout: Layout) -> _Look:
-    """What the folder, the queue and the settings are at the moment; compare for equality only."""
-    return _folder(layout.folder), _file(layout.queue), _file(layout.config), _file(layout.archives)
+    """What folders, queue, settings and `drop/` are at the moment; compare for equality only."""
+    folder, drop = _file(layout.folder), _file(layout.drop)
+    folders = folder and folder[:2], drop and drop[:2]
+    return folders, *map(_file, (layout.queue, layout.config, layout.archives)), drop
 
 
-def _folder(path: Path) -> object:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _file(path: Path) -> object:
+def _file(path: Path) -> tuple[int, ...] | None:
     try:
         found = os.stat(path)
     except OSError:

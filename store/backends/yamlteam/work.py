@@ -1,101 +1,57 @@
-"""What one commit does to the queue, and doing it to a queue's text."""
+"""What a line of the ledger does to the queue: made from a transaction's changes, done to the text, done again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from store.backends.buffered import Changes
 from store.backends.yamlteam.codec import QueueText
-from store.backends.yamlteam.ledger import Line, Record
+from store.backends.yamlteam.ledger import Handle, Line, Record, RecordPatch
+from store.copies import digest, is_ahead, is_copy
 from store.message import Message, from_record
 
 
-class Change(Struct, frozen=True):
-    """Keys of a record to set (None takes a key away); `old` and `new` when both are at hand."""
-
-    keys: Mapping[str, Any]
-    old: Message | None = None
-    new: Message | None = None
-
-    def on(self, current: Message) -> Message:
-        """`current` with the change made, keeping what others changed meanwhile."""
-        if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
-            return self.new
-        return with_keys(current, self.keys)
-
-
-class Work(Struct, frozen=True):
-    """The content of one transaction, ours or one read back from the ledger.
-
-    Attributes:
-        archived: (agent, message id, record); no record means: as the queue shows it after this work.
-        pushed: (agent, record).
-    """
-
-    actor: str
-    action: str
-    facts: Record = field(default_factory=dict)
-    also: tuple[tuple[str, Record], ...] = ()
-    adds: tuple[Message, ...] = ()
-    changes: Mapping[str, Change] = field(default_factory=dict)
-    removed: tuple[str, ...] = ()
-    archived: tuple[tuple[str, str, Record | None], ...] = ()
-    pushed: tuple[tuple[str, Record], ...] = ()
-    attachments: Mapping[str, bytes] = field(default_factory=dict)
-    noted: tuple[Record, ...] = ()
-    void: int = 0
-
-    @property
-    def touches_queue(self) -> bool:
-        """Whether the queue's text differs afterwards."""
-        return bool(self.adds or self.changes or self.removed)
-
-
-def from_changes(changes: Changes, *, actor: str) -> Work:
-    """The work a finished transaction asks for."""
+def line_of(changes: Changes, text: QueueText, *, actor: str) -> Line:
+    """The line that a finished transaction over `text` asks for."""
     (action, facts), *also = changes.records
-    replaced = {
-        message_id: Change(changed_keys(old.record, new.record), old, new)
-        for message_id, (old, new) in changes.replaced.items()
-    }
-    return Work(
+    replaced = [
+        RecordPatch(handle_of(old, text), changed_keys(old.record, new.record), old, new)
+        for old, new in changes.replaced.items()
+    ]
+    live = {*changes.replaced.values(), *changes.added.values()}
+    return Line(
         actor=actor,
         action=action,
         facts=facts,
         also=tuple(also),
-        adds=tuple(changes.added.values()),
-        changes=replaced,
-        removed=tuple(changes.removed),
-        archived=tuple((agent, one.message_id, _unless_live(one, changes)) for agent, one in changes.archived),
-        pushed=tuple((agent, dict(one.record)) for agent, one in changes.pushed),
-        attachments=changes.attachments,
+        writes=tuple(dict(message.record) for message in changes.added.values()),
+        changes=tuple(replaced),
+        removed=tuple(handle_of(message, text) for message in changes.removed),
+        merged=tuple(handle_of(message, text) for message in changes.merged),
+        archived=tuple(_archived(agent, message, live, text) for agent, message in changes.archived),
+        pushed=tuple((agent, dict(message.record)) for agent, message in changes.pushed),
     )
 
 
-def both(first: Work, second: Work) -> Work:
+def handle_of(message: Message, text: QueueText) -> Handle:
+    """What tells the record of `message` from all others in `text`."""
+    return message.message_id, digest(message) if len(text.places(message.message_id)) > 1 else ""
+
+
+def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     """`first` and then `second` as one transaction, with the name and facts of `second`."""
-    changes = dict(first.changes)
-    adds = {one.message_id: one for one in first.adds}
-    for one in second.adds:
-        adds.setdefault(one.message_id, one)
-    for message_id, change in second.changes.items():
-        if message_id in adds:
-            adds[message_id] = with_keys(adds[message_id], change.keys)
-        elif message_id in changes:
-            changes[message_id] = Change({**changes[message_id].keys, **change.keys})
-        else:
-            changes[message_id] = change
-    removed = dict.fromkeys((*first.removed, *second.removed))
+    if first is None or second is None:
+        return first or second
     return replace(
         second,
         facts={**first.facts, **second.facts},
-        adds=tuple(one for message_id, one in adds.items() if message_id not in removed),
-        changes={message_id: change for message_id, change in changes.items() if message_id not in removed},
-        removed=tuple(removed),
+        writes=(*first.writes, *second.writes),
+        changes=(*first.changes, *second.changes),
+        removed=(*first.removed, *second.removed),
+        merged=(*first.merged, *second.merged),
         archived=(*first.archived, *second.archived),
         pushed=(*first.pushed, *second.pushed),
         noted=(*first.noted, *second.noted),
@@ -103,61 +59,92 @@ def both(first: Work, second: Work) -> Work:
     )
 
 
-def from_line(line: Line, *, action: str, facts: Record) -> Work:
-    """The work on record in `line`, to be done again."""
-    return Work(
-        actor=line.actor,
-        action=action,
-        facts=facts,
-        adds=tuple(from_record(one) for one in line.writes),
-        changes={message_id: Change(keys) for message_id, keys in line.changes},
-        removed=line.removed,
-        archived=line.archived,
-        pushed=line.pushed,
-    )
-
-
-def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:
     """What turns the record `old` into `new`; None for a key that is gone."""
-    keys: dict[str, Any] = {key: value for key, value in new.items() if key not in old or old[key] != value}
+    keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
     return keys | {key: None for key in old if key not in new}
 
 
-def with_keys(message: Message, keys: Mapping[str, Any]) -> Message:
-    """A copy whose record has `keys` set, those of None taken away."""
-    record = {key: value for key, value in message.record.items() if key not in keys or keys[key] is not None}
-    record.update({key: value for key, value in keys.items() if value is not None})
-    return from_record(record)
+def apply(text: QueueText, line: Line) -> QueueText:
+    """The queue after `line`. Doing it a second time changes nothing. Raises `CodecError` for unwritable text."""
+    return _Edit(text, line).result()
 
 
-def apply(text: QueueText, work: Work) -> QueueText:
-    """The queue after `work`. Doing it a second time changes nothing. Raises `CodecError` for unwritable text."""
-    append = [one for one in work.adds if text.find(one.message_id) is None]
-    changed: dict[int, Message] = {}
-    for message_id, change in work.changes.items():
-        index = text.find(message_id)
-        current = None if index is None else text.entries[index].message
-        if index is not None and current is not None:
-            changed[index] = change.on(current)
-        elif change.new is not None:
-            append.append(change.new)
-    places = [text.find(message_id) for message_id in work.removed]
-    remove = {index for index in places if index is not None}
-    return text.edit(append=append, replace=changed, remove=remove) if append or changed or remove else text
+class _Edit:
+    """One line turned into places of one text."""
+
+    def __init__(self, text: QueueText, line: Line) -> None:
+        self._text = text
+        self._append: dict[Handle, Message] = {}
+        self._changed: dict[int, Message] = {}
+        self._remove: set[int] = set()
+        for record in line.writes:
+            self._add(from_record(record))
+        for patch in line.changes:
+            self._change(patch)
+        for handle in line.removed:
+            self._remove.update(places_of(text, handle))
+            self._append.pop(handle, None)
+        for handle in line.merged:
+            self._remove.update(places_of(text, handle)[1:])
+
+    def result(self) -> QueueText:
+        for place in self._remove:
+            self._changed.pop(place, None)
+        if not (self._append or self._changed or self._remove):
+            return self._text
+        return self._text.edit(append=list(self._append.values()), replace=self._changed, remove=self._remove)
+
+    def _add(self, message: Message) -> None:
+        here = [self._text.entries[place].message for place in self._text.places(message.message_id)]
+        if not any(other is not None and is_copy(message, other) for other in here):
+            letter = digest(message) if here or (message.message_id, "") in self._append else ""
+            self._append.setdefault((message.message_id, letter), message)
+
+    def _change(self, patch: RecordPatch) -> None:
+        """On the record and not on its copies, which go; a record somebody took away comes back changed."""
+        places = places_of(self._text, patch.handle, patch.old)
+        current = self._text.entries[places[0]].message if places else None
+        waiting = self._append.get(patch.handle)
+        if current is not None:
+            self._changed[places[0]] = patch.on(self._changed.get(places[0], current))
+            self._remove.update(places[1:])
+        elif waiting is not None:
+            self._append[patch.handle] = patch.on(waiting)
+        elif patch.new is not None:
+            self._append[patch.handle] = patch.new
+
+
+def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> list[int]:
+    """Where the record that `handle` means is in `text`, further copies behind it; the furthest on its way first.
+
+    Where the handle leaves open which of several is meant, it is `old`, else the first.
+    """
+    message_id, letter = handle
+    messages = _messages(text, text.places(message_id))
+    if not messages or (len(messages) == 1 and not letter):
+        return list(messages)
+    wanted = letter or digest(old or next(iter(messages.values())))
+    copies = [place for place, message in messages.items() if digest(message) == wanted]
+    best = 0
+    for number, place in enumerate(copies):
+        best = number if is_ahead(messages[place], messages[copies[best]]) else best
+    return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
 
 
 def archive_record(text: QueueText, message_id: str, record: Record | None) -> Message | None:
     """The message to archive: the record itself, else the one live in `text`."""
     if record is not None:
         return from_record(record)
-    index = text.find(message_id)
-    return None if index is None else text.entries[index].message
+    return next(iter(_messages(text, text.places(message_id)).values()), None)
 
 
-def _unless_live(message: Message, changes: Changes) -> Record | None:
-    """None when the queue shows this very record after `changes`, so that the ledger need not repeat it."""
-    message_id = message.message_id
-    if message_id in changes.removed:
-        return dict(message.record)
-    live = changes.replaced[message_id][1] if message_id in changes.replaced else changes.added.get(message_id)
-    return None if live is message else dict(message.record)
+def _messages(text: QueueText, places: Sequence[int]) -> dict[int, Message]:
+    found = ((place, text.entries[place].message) for place in places)
+    return {place: message for place, message in found if message is not None}
+
+
+def _archived(agent: str, message: Message, live: Iterable[Message], text: QueueText) -> tuple[str, str, Record | None]:
+    """No record when the queue shows this very one afterwards, so that the ledger need not repeat it."""
+    shown = message in live and len(text.places(message.message_id)) < 2
+    return agent, message.message_id, None if shown else dict(message.record)

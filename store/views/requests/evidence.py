@@ -11,7 +11,7 @@ from store.permissions import may_answer
 from store.protocol.answering import answers
 from store.protocol.entries import Entry
 from store.protocol.kinds import RequestKind
-from store.recorded import RecordedFacts, RecordOrder, is_same
+from store.recorded import RecordedFacts, RecordOrder
 from store.views.requests.grouping import thread_of
 
 REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
@@ -53,7 +53,7 @@ class Evidence(Struct, frozen=True):
     def when(self, entry: Entry) -> RecordOrder:
         """The place of a message in the order of events."""
         if self.recorded is None:
-            return entry.order[0], 1, entry.order[1]
+            return entry.order[0], 1, 0, entry.order[1]
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
     def may_answer(self, answer: Entry, question: Entry) -> bool:
@@ -66,9 +66,9 @@ class Evidence(Struct, frozen=True):
         message_id, recorded = entry.message.message_id, self.recorded
         if recorded is None:
             return Claim(entry, self.when(entry))
-        written = recorded.message(message_id)
-        altered = written is not None and not is_same(entry.message, written)
-        if written is not None and altered:
+        altered = recorded.differs(entry.message)
+        written = recorded.message(message_id) if altered else None
+        if written is not None:
             entry = Entry(written, entry.place)
         return Claim(entry, self.when(entry), recorded.is_by_desk(message_id), altered)
 

@@ -117,6 +117,7 @@ def judge(
 def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry]) -> _Answers:
     kind = question.read.opens
     every = [evidence.claim(entry) for entry in (*claiming, *evidence.absent(question, claiming))]
+    every.sort(key=lambda claim: claim.when)
     claims = _distinct(question, every)
     valid = [claim for claim in claims if evidence.may_answer(claim.entry, question)]
     if kind in _TALK:
@@ -195,10 +196,10 @@ def _is_withdrawal(entry: Entry) -> bool:
 
 
 def _distinct(question: Entry, claims: Iterable[Claim]) -> list[Claim]:
-    """Oldest first, each message id once: copies of one answer are one answer. What was edited into one is none."""
+    """Each message id once, its oldest copy: copies of one answer are one answer. What was edited into one is none."""
     kind, thread = question.read.opens, thread_of(question)
     distinct: dict[str, Claim] = {}
-    for claim in sorted(claims, key=lambda claim: claim.when):
+    for claim in claims:
         if not claim.altered or (kind is not None and _fits(claim.entry, kind, thread)):
             distinct.setdefault(claim.message_id, claim)
     return list(distinct.values())

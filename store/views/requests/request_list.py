@@ -112,5 +112,5 @@ def _judged(row: RequestRow, now: datetime) -> RequestRow:
     return replace(row, state=state, flags=(*flags, Flag.OVERDUE) if overdue else flags)
 
 
-def _newest_first(order: RecordOrder) -> tuple[Any, int, float]:
-    return EARLIEST - order[0], -order[1], -order[2]
+def _newest_first(order: RecordOrder) -> tuple[Any, int, int, float]:
+    return EARLIEST - order[0], -order[1], -order[2], -order[3]

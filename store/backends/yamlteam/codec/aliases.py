@@ -12,12 +12,12 @@ from store.backends.yamlteam.codec.anchors import (
     NO_ANCHORS,
     SIGN,
     UNTIED,
-    AliasEvent,
     Anchors,
     Node,
     ScalarEvent,
     Ties,
     equal,
+    expanded,
     same_borrowed,
 )
 from store.backends.yamlteam.codec.emitter import quoted
@@ -43,19 +43,25 @@ def tie(entries: Sequence[Entry], head: bytes) -> tuple[Entry, ...]:
     spent = 0
     tied = []
     for entry in entries:
-        now = _tied(entry, known)
+        now = _tied(entry, known, spent)
         ties = now.ties or UNTIED
         spent += ties.spent
-        if ties.spent and spent > MOST_IN_FILE and now.known.__class__ is Message:
-            now = Entry(now.raw, _too_much(), ties)
         known.update(ties.defined)
         tied.append(now)
     return tuple(tied)
 
 
-def retied(raw: bytes, message: Message | None, borrowed: Anchors) -> Entry:
-    """An entry whose text changed and whose message is known, with the ties it has now."""
-    return Entry(raw, message, read_tied(raw, borrowed)[1])
+def retied(raw: bytes, message: Message, before: Ties) -> Entry:
+    """An entry whose text changed, with the ties it has now; an anchor whose value changed is taken away.
+
+    The old value gets its name back where it is still used, and a name given twice is an error to PyYAML.
+    """
+    ties = read_tied(raw, before.borrowed)[1]
+    stale = [name for name, node in ties.defined.items() if not equal(node, before.defined.get(name))]
+    if stale:
+        raw = _without_anchors(raw, before.borrowed, frozenset(stale))
+        ties = read_tied(raw, before.borrowed)[1]
+    return Entry(raw, message, ties)
 
 
 def keep_values(
@@ -84,13 +90,13 @@ def keep_values(
     return result, _write_values(tail, NO_ANCHORS, lost) if lost and SIGN.search(tail) else tail
 
 
-def _tied(entry: Entry, known: Anchors) -> Entry:
+def _tied(entry: Entry, known: Anchors, spent: int) -> Entry:
     ties = entry.ties
     if ties is None and (len(entry.raw) > LARGEST or not SIGN.search(entry.raw) or _is_skipped(entry)):
         entry.ties = ties = UNTIED
-    if ties is not None and same_borrowed(ties.borrowed, known):
+    if ties is not None and same_borrowed(ties.borrowed, known) and not _is_over(entry, ties, spent):
         return entry
-    outcome, ties = _read(entry.raw, known)
+    outcome, ties = _read(entry.raw, known, spent)
     before = entry.known
     if isinstance(before, Message) and isinstance(outcome, Message) and same(before.record, outcome.record):
         outcome = before
@@ -100,23 +106,23 @@ def _tied(entry: Entry, known: Anchors) -> Entry:
     return Entry(entry.raw, outcome, ties)
 
 
+def _is_over(entry: Entry, ties: Ties, spent: int) -> bool:
+    """Whether the limit of the file may concern the entry, so that it has to be read again."""
+    return ties.spent > 0 and (spent + ties.spent > MOST_IN_FILE) is not isinstance(entry.known, CodecError)
+
+
 def _is_skipped(entry: Entry) -> bool:
     return isinstance(entry.known, CodecError) and entry.known.kind in (Kind.SKIPPED, Kind.OPEN)
 
 
-def _read(raw: bytes, known: Anchors) -> tuple[Message | CodecError, Ties]:
-    record, ties = read_tied(raw, known)
+def _read(raw: bytes, known: Anchors, spent: int = 0) -> tuple[Message | CodecError, Ties]:
+    record, ties = read_tied(raw, known, spent)
     if isinstance(record, CodecError):
         return record, ties
     try:
         return to_message(record, raw), ties
     except CodecError as error:
         return error.below(0), ties
-
-
-def _too_much() -> CodecError:
-    hint = "Write the values out where they are used."
-    return CodecError("the aliases of this file stand for more than a queue may hold; this entry begins", 1, hint=hint)
 
 
 def _ties(entry: Entry) -> Ties:
@@ -184,17 +190,27 @@ def _write_values(data: bytes, known: Anchors, lost: Mapping[str, Node]) -> byte
     return text.encode()
 
 
+def _without_anchors(data: bytes, known: Anchors, names: frozenset[str]) -> bytes:
+    events = Events(data, limit=DEPTH + 3, known=known)
+    text = data.decode()
+    spots = []
+    for event in _rest(events):
+        name = getattr(event, "anchor", None)
+        if name in names and type(event).__name__ != "AliasEvent":
+            # A tag may stand before the anchor, and the blanks behind it go with it, or else those before it.
+            anchor = re.compile(rf"[ \t]+&{name}(?=[\r\n])|&{name}[ \t]+").search(
+                text, max(0, event.start_mark.index - 1)
+            )
+            spots += [anchor.span()] if anchor is not None else []
+    events.close()
+    for start, end in reversed(spots):
+        text = text[:start] + text[end:]
+    return text.encode()
+
+
 def _flow_text(node: Node) -> str:
     """The value on one line, lists in brackets and mappings in braces, plain scalars as they were written."""
-    return _next_text(iter(_expanded(node)))
-
-
-def _expanded(node: Node) -> Iterator[Any]:
-    for event in node.events:
-        if isinstance(event, AliasEvent):
-            yield from _expanded(event.node) if event.node is not None else ()
-        else:
-            yield event
+    return _next_text(expanded(node))
 
 
 def _next_text(events: Iterator[Any], event: Any = None) -> str:

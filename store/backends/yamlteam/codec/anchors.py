@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
@@ -166,7 +167,23 @@ def equal(one: Node | None, other: Node | None) -> bool:
     """Whether two nodes are the same value. Those that no alias may use are never equal: comparing them has no end."""
     if one is other or one is None or other is None:
         return one is other
-    return max(one.weight, other.weight) <= MOST_IN_ENTRY and one == other
+    if max(one.weight, other.weight) > MOST_IN_ENTRY:
+        return False
+    return all(a == b for a, b in zip_longest(map(_meaning, expanded(one)), map(_meaning, expanded(other))))
+
+
+def expanded(node: Node) -> Iterator[Any]:
+    """The events of a value, with those that its aliases stand for in their places."""
+    for event in node.events:
+        if not isinstance(event, AliasEvent):
+            yield event
+        elif event.node is not None:
+            yield from expanded(event.node)
+
+
+def _meaning(event: Any) -> Any:
+    """What makes two events the same whichever quotes were used."""
+    return (event.value, event.implicit[0], event.tag) if isinstance(event, ScalarEvent) else event
 
 
 def same_borrowed(one: Anchors, other: Anchors) -> bool:

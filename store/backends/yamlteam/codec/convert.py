@@ -11,6 +11,7 @@ from store.backends.yamlteam.codec.entry import Entry
 from store.backends.yamlteam.codec.errors import CodecError
 from store.backends.yamlteam.codec.events import DEPTH, Events
 from store.backends.yamlteam.codec.scalars import same
+from store.backends.yamlteam.codec.surrogates import StandIn
 from store.backends.yamlteam.codec.values import read_value
 from store.backends.yamlteam.codec.whole import LIST, Whole, read_whole
 
@@ -83,6 +84,7 @@ def _same_entry(entry: Entry, raw: bytes, comments: bytes) -> Entry:
         if moved.error is None:
             raise CodecError("a damaged entry stands in the way", hint="Repair it in an editor first.")
         return moved
-    if moved.message is not None and same(moved.message.record, entry.message.record):
+    # Halves of a character, as JSON writes them, are YAML to us only: what is written anew is for everybody.
+    if moved.message is not None and StandIn.of(raw) is None and same(moved.message.record, entry.message.record):
         return Entry(raw, entry.message)
     return Entry(emit(entry.message) + comments, entry.message)

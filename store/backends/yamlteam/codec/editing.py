@@ -79,7 +79,7 @@ def replaced(entry: Entry, message: Message, style: Style) -> Entry:
     if same(old.record, message.record):
         return Entry(entry.raw, message, entry.ties)
     raw = patch(entry.raw, old.record, message.record, style, entry.borrowed)
-    return Entry(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.borrowed)
+    return Entry(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.ties)
 
 
 def _edit_flow(data: bytes, parts: Parts, change: Change) -> tuple[bytes, Parts]:

@@ -21,9 +21,10 @@ class Events:
         level: How many lists and mappings are open.
         offset: Characters up to the end of the last event of the text itself.
         anchors: What each name stands for at this place; `known` before the text begins.
+        spent: The weight of everything that aliases stood for so far, that of texts before this one included.
     """
 
-    def __init__(self, data: bytes, *, limit: int, known: Anchors = NO_ANCHORS) -> None:
+    def __init__(self, data: bytes, *, limit: int, known: Anchors = NO_ANCHORS, spent: int = 0) -> None:
         import yaml
 
         self._data = data
@@ -32,7 +33,7 @@ class Events:
         self.offset = 0
         self.anchors = AnchorBook(known)
         self._replays: list[tuple[Iterator[Any], int]] = []
-        self._spent = self._spent_before = 0
+        self._spent, self._spent_before = 0, spent
         self.stand_in = StandIn.of(data)
         fed = self._fed = self.stand_in.fed if self.stand_in else data
         try:

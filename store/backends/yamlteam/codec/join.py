@@ -11,6 +11,8 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from store.backends.yamlteam.codec.aliases import tie
+from store.backends.yamlteam.codec.anchors import SIGN
 from store.backends.yamlteam.codec.entry import Entry, skim
 from store.backends.yamlteam.codec.errors import CodecError, Kind
 from store.backends.yamlteam.codec.frame import line_ends
@@ -48,9 +50,7 @@ def settle(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> 
     if seen.open:
         entries = join_open(entries)
         has_open = any(map(is_open, entries))
-    if seen.alias or any(map(_TIES, entries)):
-        from store.backends.yamlteam.codec.aliases import tie  # only for files of other programs
-
+    if seen.alias or any(map(_TIES, entries)) or SIGN.search(parts.tail):
         entries = tie(entries, parts.head)
     return replace(parts, entries=entries, settled=True, has_open=has_open)
 

@@ -14,10 +14,13 @@ from store.backends.yamlteam.codec.frame import Style, is_blank
 from store.backends.yamlteam.codec.join import is_skipped, settle
 from store.backends.yamlteam.codec.parts import Parts
 from store.backends.yamlteam.codec.reading import read, reread
+from store.copies import distinct
 from store.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
+_FEW_SETTLED, _FEW_UNSETTLED = 4, 200
+"""So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
 _HIDDEN_IDS = (
     (b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
     (b"*", re.compile(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
@@ -31,7 +34,7 @@ _HIDDEN_IDS = (
 class QueueText:
     """A queue or an archive as read; immutable."""
 
-    __slots__ = ("_absent", "_data", "_messages", "_parts", "_starts")
+    __slots__ = ("_absent", "_data", "_distinct", "_index", "_messages", "_parts", "_searches", "_starts")
 
     def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
         """Use `parse`."""
@@ -39,7 +42,10 @@ class QueueText:
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
         self._messages: tuple[Message, ...] | None = None
+        self._distinct: tuple[Message, ...] | None = None
         self._absent: set[str] = set()
+        self._searches = 0
+        self._index: dict[str, list[int]] | None = None
 
     @classmethod
     def empty(cls) -> QueueText:
@@ -134,6 +140,12 @@ class QueueText:
             self._messages = tuple([one for one in found if isinstance(one, Message)])
         return self._messages
 
+    def distinct(self) -> tuple[Message, ...]:
+        """The messages, of further copies of one message the one that is furthest on its way."""
+        if self._distinct is None:
+            self._distinct = tuple(distinct(self.messages()))
+        return self._distinct
+
     def damaged(self) -> list[tuple[int, CodecError]]:
         """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).
 
@@ -148,6 +160,19 @@ class QueueText:
                 found.append((lines + 1, entry.error.below(lines)))
         return found
 
+    @property
+    def damaged_count(self) -> int | None:
+        """How many entries hold no message; None while they have not been understood."""
+        if not self._parts.settled:
+            return None
+        return len(self._parts.entries) - len(self.messages())
+
+    def near(self, positions: Sequence[int]) -> list[Entry]:
+        """The entries, as they are cut at the moment, that stand at these byte positions, which grow."""
+        starts = self.starts()
+        indices = dict.fromkeys(bisect_right(starts, place) - 1 for place in positions)
+        return [self._parts.entries[index] for index in indices if index >= 0]
+
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
         entries, known = self._parts.entries, self._starts
@@ -157,24 +182,47 @@ class QueueText:
         return known[1]
 
     def find(self, message_id: str) -> int | None:
-        """The index in `entries` of the message with this id; looks for its bytes before it understands entries."""
+        """The index in `entries` of the first message with this id; see `places`."""
+        return next(iter(self.places(message_id)), None)
+
+    def places(self, message_id: str) -> Sequence[int]:
+        """The indices in `entries` of all messages with this id, in order; more than one where it was used again.
+
+        A few ids are looked for as bytes, without understanding entries that do not hold them; many in an index.
+        """
+        if self._index is None:
+            self._searches += 1
+            if self._searches <= (_FEW_SETTLED if self._parts.settled else _FEW_UNSETTLED):
+                return self._search(message_id)
+            self._index = self._indexed()
+        return self._index.get(message_id, ())
+
+    def _search(self, message_id: str) -> Sequence[int]:
         if message_id in self._absent:
-            return None
-        if not self._parts.settled:
-            for index in self._candidates(message_id):
-                message = self._parts.entries[index].message
-                if message is None or message.message_id == message_id:
-                    self.settle()
-                    break
-            else:
-                self._absent.add(message_id)
-                return None
-        for index in self._candidates(message_id):
-            message = self._parts.entries[index].message
-            if message is not None and message.message_id == message_id:
-                return index
-        self._absent.add(message_id)
-        return None
+            return ()
+        near = self._near(message_id)
+        if near and not self._parts.settled:
+            self.settle()
+            near = self._near(message_id)
+        places = [index for index in near if self._parts.entries[index].message is not None]
+        if not places:
+            self._absent.add(message_id)
+        return places
+
+    def _near(self, message_id: str) -> list[int]:
+        """Entries whose text may hold the id, but for those that are messages of another id."""
+        outcomes = (
+            (index, self._parts.entries[index].message) for index in dict.fromkeys(self._candidates(message_id))
+        )
+        return [index for index, message in outcomes if message is None or message.message_id == message_id]
+
+    def _indexed(self) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for place, entry in enumerate(self.entries):
+            message = entry.message
+            if message is not None:
+                index.setdefault(message.message_id, []).append(place)
+        return index
 
     def holding(self, words: Collection[bytes]) -> list[Message]:
         """Messages whose text holds one of `words` or an escape that could hide one, in stored order.

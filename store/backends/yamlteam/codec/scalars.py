@@ -51,6 +51,8 @@ def _float(written: str) -> float | str:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal in type and content, mapping order aside (`True` is not `1`)."""
+    if one is other:
+        return True
     if isinstance(one, Mapping):
         return isinstance(other, Mapping) and one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
     if isinstance(one, (list, tuple)):

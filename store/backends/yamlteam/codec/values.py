@@ -147,10 +147,13 @@ def read_item(data: bytes, known: Anchors = NO_ANCHORS) -> dict[str, Any]:
         events.close()
 
 
-def read_tied(data: bytes, known: Anchors) -> tuple[dict[str, Any] | CodecError, Ties]:
-    """The record of a text that is one list item, or why there is none; and the anchors and aliases of the text."""
+def read_tied(data: bytes, known: Anchors, before: int = 0) -> tuple[dict[str, Any] | CodecError, Ties]:
+    """The record of a text that is one list item, or why there is none; and the anchors and aliases of the text.
+
+    `before` is the weight of what aliases of the file stood for so far.
+    """
     try:
-        events = Events(data, limit=DEPTH + 1, known=known)
+        events = Events(data, limit=DEPTH + 1, known=known, spent=before)
     except CodecError as error:
         return error.below(0), UNTIED
     outcome: dict[str, Any] | CodecError
@@ -158,7 +161,7 @@ def read_tied(data: bytes, known: Anchors) -> tuple[dict[str, Any] | CodecError,
         outcome = read_one_item(events)
     except CodecError as error:
         outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
-    spent = events.spent
+    spent = events.spent - before
     try:
         _check_end(events)
     except CodecError as error:

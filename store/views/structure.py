@@ -11,11 +11,11 @@ _DEPTH = 12
 _LINES = 2000
 
 
-def structure(value: Any) -> str:
-    """`value` in lines of safe text; what is too deep or too long is said to be left out."""
+def structure(value: Any, *, limit: int | None = _LINES) -> str:
+    """`value` in lines of safe text; what is too deep, or longer than `limit` lines, is said to be left out."""
     lines: list[str] = []
     for line in _lines(value, 0):
-        if len(lines) >= _LINES:
+        if limit is not None and len(lines) >= limit:
             lines.append("… more is not shown here")
             break
         lines.append(line)

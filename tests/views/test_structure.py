@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from widgets.structure import structure
+from store.views.structure import structure
 
 
 def test_nested_values_look_like_yaml() -> None:

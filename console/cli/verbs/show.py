@@ -1,0 +1,142 @@
+"""`show`: one message or request in full, with everything said about it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from console.cli.arguments import complete_with
+from console.cli.call import Call
+from console.cli.looking import ARCHIVED
+from console.cli.message_text import payload_lines, summary_line, whole_content
+from console.cli.table import age, age_since, print_table
+from store.errors import Code, TeamError
+from store.protocol.reading import reading
+from store.safe import safe_line
+from store.views.board import view_of
+from store.views.history import past
+from store.views.status import request_json
+from store.views.thread import Delivery, Thread, delivery_json, find_thread, versions_of
+
+if TYPE_CHECKING:
+    from store.message import Message
+    from store.team import Snapshot
+    from store.views.rows import RequestRow, View
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare what to show."""
+    parser.description = (
+        "Show the whole message or request: what it says, where it is on its way to each recipient, the versions of\n"
+        "a plan, and every message of its thread, archived ones included. Nothing is marked or changed."
+    )
+    word = parser.add_argument("id", metavar="ID|REQUEST", help="a message id or a request id")
+    complete_with(word, "requests")
+
+
+def run(call: Call) -> int:
+    """Print it."""
+    snapshot = call.snapshot()
+    word = call.options.id
+    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived)
+    if thread is None:
+        hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
+        raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
+    view = _view(call, snapshot, thread)
+    if call.out.as_json:
+        call.out.json(_as_json(thread, view))
+    else:
+        _show(call, thread, view)
+    call.tell_doubt(snapshot)
+    return 0
+
+
+def _view(call: Call, snapshot: Snapshot, thread: Thread) -> View:
+    """The view with this thread in it, however old it is."""
+    known = past(call.team, limit=ARCHIVED)
+    ids = {message.message_id for message in known.messages}
+    older = [message for message in thread.messages if message.message_id not in ids]
+    history = (*known.messages, *reversed(older))
+    return view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
+
+
+def _versions(thread: Thread, view: View) -> list[RequestRow]:
+    return versions_of(view.requests, thread.request_id) if thread.request_id else []
+
+
+def _as_json(thread: Thread, view: View) -> dict[str, Any]:
+    versions = [request_json(row, view.now) for row in _versions(thread, view)]
+    return {
+        "message": dict(thread.message.record),
+        "live": thread.is_live,
+        "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
+        "versions": versions,
+        "thread": [dict(message.record) for message in thread.messages],
+        "deliveries": [delivery_json(delivery) for delivery in thread.deliveries],
+        "doubles": [dict(message.record) for message in thread.doubles],
+    }
+
+
+def _show(call: Call, thread: Thread, view: View) -> None:
+    _show_message(call, thread.message, view)
+    where = "in the queue" if thread.is_live else "in the archive"
+    call.out.say(f"{where}, {safe_line(thread.message.status)}")
+    _show_versions(call, thread, view)
+    _show_deliveries(call, thread)
+    others = [message for message in thread.messages if message is not thread.message]
+    if others:
+        call.out.say()
+        call.out.say(call.out.paint("thread, the oldest first", "bold"))
+    _show_all(call, others, view)
+    if thread.doubles:
+        call.out.say()
+        call.out.say(call.out.paint("other messages with the same id", "bold"))
+    _show_all(call, thread.doubles, view)
+
+
+def _show_all(call: Call, messages: Iterable[Message], view: View) -> None:
+    for message in messages:
+        call.out.say()
+        _show_message(call, message, view)
+
+
+def _show_message(call: Call, message: Message, view: View) -> None:
+    out = call.out
+    out.say(out.paint(safe_line(f"{reading(message).name}  {message.message_id}"), "bold"))
+    recipients = ", ".join(message.recipients)
+    written = f"{message.created} ({age_since(message.created_at, view.now)} ago)" if message.created else "undated"
+    out.say(safe_line(f"from {message.sender} to {recipients}, {message.priority} priority, {written}"))
+    out.say(summary_line(message))
+    for line in payload_lines(message, whole_content(call.team, message)):
+        out.say(line)
+
+
+def _show_versions(call: Call, thread: Thread, view: View) -> None:
+    versions = _versions(thread, view)
+    if not versions:
+        return
+    call.out.say()
+    heads = ("REQUEST", "KIND", "STATE", "WAITED", "WHAT")
+    print_table(call.out, heads, [_version_cells(row, view) for row in versions])
+
+
+def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
+    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    what = f"{row.title}: {row.reason}" if row.reason else row.title
+    return row.request_id, str(row.kind), state, age(row.waiting_seconds(view.now)), what
+
+
+def _show_deliveries(call: Call, thread: Thread) -> None:
+    deliveries = thread.deliveries
+    if len(deliveries) == 1 and not (deliveries[0].tries or deliveries[0].error or deliveries[0].at):
+        return
+    call.out.say()
+    heads = ("RECIPIENT", "STATUS", "AT", "TRIES", "NEXT TRY", "ID", "ERROR")
+    print_table(call.out, heads, [_delivery_cells(delivery) for delivery in deliveries])
+
+
+def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
+    tries = f"{delivery.tries} of {delivery.most_tries}" if delivery.tries else "-"
+    way = (delivery.recipient, delivery.status, delivery.at or "-", tries, delivery.next_try or "-")
+    return *way, delivery.message_id, delivery.error

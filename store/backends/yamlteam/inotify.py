@@ -1,0 +1,90 @@
+"""Changes in folders as the Linux kernel tells them: a file descriptor to wait for, so that waiting costs nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+_HEAD = struct.Struct("iIII")
+_MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
+_MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
+_DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
+_ONLY_FOLDERS = 0x01000000
+_WANTED = (
+    _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
+) | _ONLY_FOLDERS
+_ENDS = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
+_BUFFER = 1 << 16
+
+
+class FolderChange(Struct, frozen=True):
+    """One change: the folder it is in and the name that changed, empty when more happened than could be told.
+
+    Attributes:
+        is_end: The folder itself is gone or was moved, so that nothing more will be told of it.
+    """
+
+    folder: Path
+    name: str
+    is_end: bool = False
+
+
+def is_available() -> bool:
+    """Whether this system has it."""
+    return os.uname().sysname == "Linux"
+
+
+class FolderChanges:
+    """Follows some folders, not those in them, from when it is made until it is closed."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        """Begin. Raises `OSError` when a folder is missing or the system's limit is reached."""
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify")
+        self._folders: dict[int, Path] = {}
+        try:
+            for folder in folders:
+                watch = self._libc.inotify_add_watch(self.fd, os.fsencode(folder), _WANTED)
+                self._folders[self._checked(watch, str(folder))] = folder
+        except OSError:
+            self.close()
+            raise
+
+    def read(self) -> list[FolderChange]:
+        """What changed since the last call; does not wait."""
+        changes: list[FolderChange] = []
+        while True:
+            try:
+                data = os.read(self.fd, _BUFFER)
+            except BlockingIOError:
+                return changes
+            changes += self._decode(data)
+
+    def close(self) -> None:
+        """Follow nothing any more."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def _decode(self, data: bytes) -> Iterator[FolderChange]:
+        place = 0
+        while place + _HEAD.size <= len(data):
+            watch, mask, _, length = _HEAD.unpack_from(data, place)
+            place += _HEAD.size
+            name = os.fsdecode(data[place : place + length].rstrip(b"\0"))
+            place += length
+            folder = self._folders.get(watch, Path())
+            yield FolderChange(folder, "" if mask & _OVERFLOW else name, bool(mask & _ENDS))
+
+    @staticmethod
+    def _checked(result: int, what: str) -> int:
+        if result < 0:
+            number = ctypes.get_errno() or errno.EIO
+            raise OSError(number, os.strerror(number), what)
+        return result

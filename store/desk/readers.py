@@ -1,0 +1,37 @@
+"""Who may receive: members, the human, and whoever the queue itself speaks of; a slip of the keyboard takes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from store.config import TeamConfig
+from store.errors import Code, TeamError
+from store.message import Message
+from store.names import USER, nearest
+
+
+def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
+    """Refuse a name that nobody has in a team that declares its members.
+
+    `messages` gives the live ones; it is only asked where the settings do not tell.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
+    if not config.declared or name in config.agents or name in (USER, config.lead):
+        return
+    live = messages()
+    if any(name == message.sender or name in message.recipients for message in live):
+        return
+    from store.protocol.members import known, members
+
+    met = known(config, live)
+    if name in met:
+        return
+    meant = nearest(name, met)
+    hint = f"Did you mean {meant!r}? " if meant else ""
+    raise TeamError(
+        Code.AGENT_NOT_FOUND,
+        f"no agent {name!r} in team {config.name}",
+        f"{hint}Members: {', '.join(members(config, live))}.",
+    )

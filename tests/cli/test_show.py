@@ -1,0 +1,100 @@
+"""`show`: a whole message or request with its thread, from the queue and the archives, for people and programs."""
+
+from __future__ import annotations
+
+import re
+
+from tests.cli.test_receive import SUMMARY, put, record
+from tests.conftest import CommandLine
+
+AGAIN = "The same plan with its tests now"
+
+
+def plan(team: CommandLine, summary: str, content: str) -> str:
+    """Hand in a plan; returns its request id."""
+    return team.ok("plan", "--as", "task-manager", "--summary", summary, "--content", content).out.strip()
+
+
+def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) -> None:
+    first = plan(team, SUMMARY, "1. Split\n2. Ship")
+    team.ok("reject", first, "--reason", "Add tests")
+    second = plan(team, AGAIN, "1. Split\n2. Test")
+    shown = team.ok("show", first).out
+    assert "  1. Split\n  2. Ship\n" in shown
+    assert re.search(rf"{re.escape(first)} +plan +rejected by ceo", shown)
+    assert re.search(rf"{re.escape(second)} +plan +open", shown)
+    assert "plan_approval_response" in shown.partition("thread, the oldest first")[2]
+    found = team.ok("show", first, "--json").json
+    assert (found["request"]["state"], found["request"]["content"]) == ("rejected", "1. Split\n2. Ship")
+    assert [row["request_id"] for row in found["versions"]] == [first, second]
+    assert [message["type"] for message in found["thread"]] == ["plan_approval_request", "plan_approval_response"]
+
+
+def test_a_message_is_found_after_it_left_the_queue(team: CommandLine) -> None:
+    request = plan(team, SUMMARY, "1. Split")
+    team.ok("approve", request, "--note", "Go")
+    team.ok("receive", "--agent", "task-manager")
+    team.ok("clear", "--older-than-days", "0", "--yes")
+    found = team.ok("show", request, "--json").json
+    assert (found["live"], found["request"]["state"], found["message"]["status"]) == (False, "approved", "read")
+    assert "in the archive, read" in team.ok("show", found["message"]["message_id"]).out
+
+
+def test_a_broadcast_is_shown_with_the_state_of_each_recipient(team: CommandLine) -> None:
+    team.ok("broadcast", "--summary", SUMMARY, "--content", "Lunch.", "--yes")
+    team.ok("receive", "--agent", "file-manager")
+    sent = team.ok("inbox", "task-manager", "--json").json["messages"][0]["message_id"]
+    states = {row["recipient"]: row["status"] for row in team.ok("show", sent, "--json").json["deliveries"]}
+    assert states["file-manager"] == "read"
+    assert states["task-manager"] == states["knowledge-manager"] == "pending"
+    assert re.search(r"file-manager +read", team.ok("show", sent).out)
+
+
+def test_the_tries_of_a_failed_delivery_are_shown_with_the_error(team: CommandLine) -> None:
+    put(team, record(1, status="failed", attempts=4, error_message="disk full"))
+    (row,) = team.ok("show", "MSG-1", "--json").json["deliveries"]
+    assert (row["tries"], row["error"]) == (4, "disk full")
+    assert re.search(r"task-manager +failed +- +4 of 4 .*disk full", team.ok("show", "MSG-1").out)
+
+
+def test_a_group_record_has_a_row_per_reader(team: CommandLine) -> None:
+    group = {**record(1), "to_agents": ["task-manager", "file-manager"], "read_by": {"file-manager": "2026-02-24T11"}}
+    del group["to"]
+    put(team, group)
+    rows = team.ok("show", "MSG-1", "--json").json["deliveries"]
+    assert [(row["recipient"], row["status"]) for row in rows] == [
+        ("task-manager", "pending"),
+        ("file-manager", "read"),
+    ]
+
+
+def test_a_reply_belongs_to_the_thread(team: CommandLine) -> None:
+    put(team, record(1), record(2, payload={"summary": SUMMARY, "in_reply_to": "MSG-1"}))
+    assert [one["message_id"] for one in team.ok("show", "MSG-1", "--json").json["thread"]] == ["MSG-1", "MSG-2"]
+
+
+def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:
+    put(team, record(1))
+    before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
+    assert "content 1" in team.ok("show", "MSG-1", "--read-only").out
+    result = team("show", "MSG-404", "--json")
+    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
+    assert {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()} == before
+
+
+def test_requests_carry_their_content_and_the_status_what_needs_the_reader(team: CommandLine) -> None:
+    request = plan(team, SUMMARY, "1. Split")
+    assert team.ok("requests", "--json").json["requests"][0]["content"] == "1. Split"
+    found = team.ok("status", "--json").json
+    assert found["needs_you"] == len(found["needs"]) == 1
+    assert (found["needs"][0]["need"], found["needs"][0]["request_id"]) == ("PLAN", request)
+    assert found["needs"][0]["answerable"] is True
+
+
+def test_a_sql_team_shows_what_it_archived(team: CommandLine) -> None:
+    request = plan(team, SUMMARY, "1. Split")
+    team.ok("approve", request)
+    team.ok("receive", "--agent", "task-manager")
+    team.ok("clear", "--older-than-days", "0", "--yes")
+    team.ok("migrate", ".", "copy.db")
+    assert team.ok("show", request, "--json", "-t", "copy.db").json["request"]["state"] == "approved"

@@ -1,0 +1,143 @@
+"""Small things a human relies on: marks count, a request is answered wherever it stands, findings are grouped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console.looks import DARK, LIGHT, first_theme
+from console.subject import Mode
+from store.backends.memory import MemoryTeam
+from store.desk import mail, requests
+from store.desk.seat import Seat
+from store.message import Message
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.pty import console
+from tests.trust import strict
+from tests.trust.keys import reach
+
+pytestmark = pytest.mark.anyio
+
+
+def write(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:
+    """Messages to the lead."""
+    for index in range(number):
+        mail.send(Seat(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
+
+
+def unread(team: MemoryTeam) -> list[Message]:
+    """What still waits for the lead."""
+    return [message for message in team.snapshot().messages if message.status == "pending"]
+
+
+async def focus_inbox(desk: Desk) -> None:
+    """Stand in the inbox of the lead."""
+    await desk.press("2")
+    pane = desk.app.main.pane
+    assert pane.roster.select(LEAD)  # type: ignore[attr-defined]
+    await desk.press("enter")
+    await desk.calm()
+
+
+async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> None:
+    write(team, 4)
+    async with opened(team) as desk:
+        await focus_inbox(desk)
+        await desk.press("space", "space", "space")
+        await desk.press("d")
+        await desk.until(lambda: len(unread(team)) == 1, "three read")
+        await desk.until(lambda: any("Read 3 messages" in text for text in desk.toasts), "the toast")
+        assert unread(team)[0].summary.endswith("number 3")
+
+
+async def test_done_leaves_a_marked_request_alone_and_says_so(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    write(team, 1, sender="file-manager")
+    async with opened(team) as desk:
+        await focus_inbox(desk)
+        await desk.press("space", "space")
+        await desk.press("d")
+        await desk.until(lambda: any("1 marked row left alone" in text for text in desk.toasts), "the toast")
+        assert [message.type for message in unread(team)] == ["plan_approval_request"]
+
+
+async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await focus_inbox(desk)
+        await desk.press("d")
+        await desk.until(lambda: any("still wants an answer" in text for text in desk.toasts), "the refusal")
+        assert len(unread(team)) == 1
+        await desk.press("a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+
+
+async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:
+    names = ("schedule-manager", "file-manager", AUTHOR)
+    asked = [requests.request_shutdown(Seat(team, LEAD), agent=name, reason=None) for name in names]
+    clock.advance(86_400)
+    async with opened(team) as desk:
+        await desk.press("7")
+        await desk.until(lambda: any(key.startswith("group:warning:OVERDUE") for key in desk.rows), "the group")
+        assert not any(key.startswith("OVERDUE") for key in desk.rows)
+        group = next(key for key in desk.rows if key.startswith("group:"))
+        pane = desk.app.main.pane
+        assert pane.rows.select(group)  # type: ignore[attr-defined]
+        assert " 3" in desk.text
+        await desk.press("enter")
+        await desk.until(lambda: sum(key.startswith("OVERDUE") for key in desk.rows) == 3, "each of them")
+        await desk.press("j", "enter")
+        await desk.until(lambda: desk.app.main.mode is Mode.REQUESTS, "the requests")
+        row = desk.app.main.pane.rows.cursor_row  # type: ignore[attr-defined]
+        assert row.request_id in [receipt.request_id for receipt in asked]
+
+
+async def test_the_filter_shows_its_slash_and_takes_what_is_typed(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    hand_in_plan(team, "Quite another plan of the day")
+    async with opened(team) as desk:
+        await desk.press("3")
+        before = desk.app.main.pane.rows.size.width  # type: ignore[attr-defined]
+        await desk.press("slash")
+        await desk.type("another")
+        await desk.until(lambda: "/ another" in desk.text, "the words")
+        await desk.until(lambda: len(desk.rows) == 1, "one row")
+        assert desk.app.main.pane.rows.size.width == before  # type: ignore[attr-defined]
+
+
+async def test_the_theme_of_last_time_is_the_first_one(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(team) as desk:
+        assert desk.app.theme == DARK
+        await desk.press("f2")
+        assert desk.app.theme == LIGHT
+    monkeypatch.delenv("TEAM_CONSOLE_THEME")
+    assert first_theme("truecolor") == LIGHT
+    assert first_theme("standard") == "ansi-light"
+
+
+HOSTILE = """messages:
+- message_id: "MSG-1\\e[201~; touch /tmp/PWN\\r"
+  type: message
+  from: a2
+  to: user
+  created: '2026-11-21T10:00:00Z'
+  status: pending
+  payload: {summary: hello there, content: "one\\r\\ntwo \\e[201~ three\\n"}
+"""
+
+
+def test_nothing_copied_ends_a_paste_or_presses_enter(tmp_path: Path) -> None:
+    (tmp_path / "message-queue.yaml").write_text(HOSTILE)
+    with console(tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
+        terminal.wait_for("hello there", "LIVE")
+        reach(terminal, "y", "Copied the id")
+        reach(terminal, "Y", "Copied the text")
+        copied = strict.of_screen(bytes(terminal.output)).copied
+        terminal.send("q")
+        terminal.wait_exit()
+    assert len(copied) >= 2
+    assert not [text for text in copied if any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)]
+    assert any("one⏎two" in text for text in copied)

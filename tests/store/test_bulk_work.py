@@ -1,0 +1,109 @@
+"""Work counted, not timed: what many messages cost may grow with their number and not with its square."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from store.backends.yamlteam.codec import QueueText, emit
+from store.backends.yamlteam.disk import RealDisk
+from store.desk import slices
+from store.desk.clearing import clear
+from store.desk.delivery import deliver
+from store.desk.inbox import receive
+from store.desk.seat import Seat
+from store.team import Team
+from tests.store.contract import FakeClock, make_message, yaml_factory
+
+FEW, MANY = 200, 800
+STEEPEST = 1.1
+
+
+class Work:
+    """Calls made, and bytes read, written and searched."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.calls = 0
+        self.bytes = 0
+        read, find, write, search = RealDisk.read, RealDisk.find, RealDisk.write, QueueText._candidates
+
+        def counted(function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
+                result = function(*arguments)
+                self.bytes += size(result, *arguments)
+                return result
+
+            return call
+
+        patch.setattr(RealDisk, "read", counted(read, lambda result, *_: len(result[0])))
+        patch.setattr(RealDisk, "write", counted(write, lambda result, *_: result))
+        patch.setattr(RealDisk, "find", counted(find, lambda _, disk, path, needle: path.stat().st_size))
+        patch.setattr(QueueText, "_candidates", counted(search, lambda _, text, *__: len(text.data())))
+
+    def profile(self, frame: FrameType, event: str, argument: object) -> None:
+        self.calls += event in ("call", "c_call")
+
+
+def _measure(folder: Path, patch: pytest.MonkeyPatch, count: int, act: Callable[[Team], object]) -> tuple[int, int]:
+    folder.mkdir()
+    clock = FakeClock()
+    with yaml_factory(folder, clock) as factory, patch.context() as inner:
+        team = factory()
+        assert team.root is not None
+        text = b"".join(emit(make_message(number)) for number in range(count))
+        (team.root / "message-queue.yaml").write_bytes(b"messages:\n" + text)
+        clock.advance(86_400)
+        work = Work(inner)
+        sys.setprofile(work.profile)
+        try:
+            act(team)
+        finally:
+            sys.setprofile(None)
+        return work.calls, work.bytes
+
+
+def _receive(team: Team) -> object:
+    return receive(Seat(team, "task-manager"), agent="task-manager")
+
+
+def _deliver(team: Team) -> object:
+    return deliver(Seat(team, "ceo"))
+
+
+def _deliver_and_clear(team: Team) -> object:
+    deliver(Seat(team, "ceo"))
+    assert isinstance(team.clock, FakeClock)
+    team.clock.advance(60)
+    return clear(Seat(team, "ceo"), older_than_days=0)
+
+
+@pytest.mark.parametrize("act", [_receive, _deliver, _deliver_and_clear])
+def test_the_work_grows_with_the_number_of_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Team], object]
+) -> None:
+    monkeypatch.setattr(slices, "LEAST", 25)
+    few = _measure(tmp_path / "few", monkeypatch, FEW, act)
+    many = _measure(tmp_path / "many", monkeypatch, MANY, act)
+    for what, less, more in zip(("calls", "bytes"), few, many, strict=True):
+        exponent = math.log(more / less) / math.log(MANY / FEW)
+        assert exponent <= STEEPEST, f"{what} grow with the power of {exponent:.2f}: {less:,} and {more:,}"
+
+
+def test_many_messages_are_written_in_slices_that_are_each_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST", 10)
+    with yaml_factory(tmp_path, FakeClock()) as factory:
+        team = factory()
+        assert team.root is not None
+        text = b"".join(emit(make_message(number)) for number in range(40))
+        (team.root / "message-queue.yaml").write_bytes(b"messages:\n" + text)
+        assert len(receive(Seat(team, "task-manager"), agent="task-manager").messages) == 40
+        slices_written = [line for line in team.audit() if line.action == "receive"]
+        assert [len(line.facts["ids"]) for line in slices_written] == [10, 10, 10, 10]

@@ -1,0 +1,144 @@
+"""Records that share an id: copies count once, different messages are each their own, and nobody's mail stops."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.backends.yamlteam.codec import emit
+from store.desk import failures, inbox
+from store.desk.delivery import deliver
+from store.desk.repair import heal
+from store.desk.seat import Seat
+from store.message import Message
+from store.team import Team
+from tests.store.contract import START, FakeClock, make_message, yaml_factory
+
+ONE, OTHER = "task-manager", "file-manager"
+Make = Callable[..., Team]
+
+
+@pytest.fixture(params=["yaml", "sqlite without a key"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    """Opens a team in which another program wrote these messages."""
+    clock = FakeClock()
+    clock.advance(3600)
+
+    def yaml_team(*messages: Message) -> Team:
+        with yaml_factory(tmp_path, clock) as factory:
+            team = factory()
+            assert team.root is not None
+            text = b"messages:\n" + b"".join(emit(message) for message in messages)
+            (team.root / "message-queue.yaml").write_bytes(text)
+            return team
+
+    def sqlite_team(*messages: Message) -> Team:
+        return _keyless(tmp_path / "team.db", messages, clock)
+
+    return yaml_team if request.param == "yaml" else sqlite_team
+
+
+def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Team:
+    pytest.importorskip("sqlalchemy")
+    import json
+
+    from store.backends.sql.locate import create_database
+    from store.locations import open_team
+
+    create_database(str(path), "team: t\nlead: ceo\nagents:\n- {name: task-manager}\n- {name: file-manager}\n")
+    with sqlite3.connect(path) as connection:
+        (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'agent_message'").fetchone()
+        connection.execute("DROP TABLE agent_message")
+        connection.execute(made.replace(" PRIMARY KEY", ""))
+        for one in messages:
+            values = (one.message_id, one.sender, one.recipients[0], one.type, json.dumps(dict(one.payload)))
+            row = (*values, one.status, one.created)
+            connection.execute(
+                "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+    connection.close()
+    return open_team(str(path), clock=clock)
+
+
+def _said(content: str, to: str = ONE, message_id: str = "X1") -> Message:
+    return make_message(message_id=message_id, to=to, payload={"content": content, "summary": content})
+
+
+def _contents(messages: tuple[Message, ...]) -> list[str]:
+    return sorted(message.content for message in messages)
+
+
+def test_copies_count_once_and_leave_with_the_first_change(make: Make) -> None:
+    team = make(_said("same"), _said("same"), _said("other", message_id="X2"))
+    assert len(team.snapshot().messages) == 2
+    assert [one.place for one in team.snapshot().problems if one.code == "DUPLICATE_COPY"] == ["X1"]
+    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["other", "same"]
+    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+    assert not [one for one in team.snapshot().problems if one.code == "DUPLICATE_COPY"]
+    assert any(line.action == "merge_copies" and line.facts["ids"] == ["X1"] for line in team.audit())
+
+
+def test_of_a_read_message_and_its_copy_nothing_is_handed_out_again(make: Make) -> None:
+    team = make(_said("same").with_changes(status="read"), _said("same"))
+    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+
+
+def test_different_messages_of_one_id_each_reach_their_reader(make: Make) -> None:
+    team = make(_said("for one"), _said("for the other", OTHER), _said("also for one"))
+    looked = inbox.receive(Seat(team, ONE), agent=ONE, mark_read=False)
+    assert _contents(looked.messages) == ["also for one", "for one"]
+    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["also for one", "for one"]
+    assert _contents(inbox.receive(Seat(team, OTHER), agent=OTHER).messages) == ["for the other"]
+    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+    kept = {message.content for agent in (ONE, OTHER) for message in team.history(agent=agent).messages}
+    assert kept == {"for the other", "for one", "also for one"}
+
+
+def test_the_router_delivers_each_of_them_once(make: Make) -> None:
+    team = make(_said("a"), _said("b"), _said("c", OTHER), _said("z", OTHER, "Z"))
+    done = deliver(Seat(team, "ceo"))
+    assert _contents(tuple(attempt.message for attempt in done.delivered)) == ["a", "b", "c", "z"]
+    assert deliver(Seat(team, "ceo")).attempts == []
+
+
+def test_a_remedy_and_a_reader_take_the_one_that_is_meant(make: Make) -> None:
+    team = make(_said("a"), _said("b"))
+    seen = next(message for message in team.snapshot().messages if message.content == "b")
+    inbox.read_message(Seat(team, ONE), agent=ONE, message_id="X1", seen=seen)
+    assert {one.content: one.status for one in team.snapshot().messages} == {"a": "pending", "b": "read"}
+    assert [one.content for one in failures.recall(Seat(team, "ceo"), ids=["X1"]).messages] == ["a"]
+
+
+def test_healing_gives_each_an_id_of_its_own(make: Make) -> None:
+    team = make(_said("a"), _said("a"), _said("b"), _said("c", OTHER))
+    codes = [notice.code for notice in heal(Seat(team, "ceo"))]
+    assert codes.count("MERGED_COPIES") == 1
+    assert codes.count("RENAMED") == 2
+    ids = {one.content: one.message_id for one in team.snapshot().messages}
+    assert sorted(ids.values()) == ["X1", "X1-2", "X1-3"]
+    assert "RENAMED" not in [notice.code for notice in heal(Seat(team, "ceo"))]
+    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["a", "b"]
+
+
+def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> None:
+    with yaml_factory(tmp_path, FakeClock(START)) as factory:
+        team = factory()
+        assert team.root is not None
+        queue = team.root / "message-queue.yaml"
+        queue.write_bytes(b"messages:\n" + emit(_said("a")) + emit(_said("b")) + emit(_said("c", OTHER)))
+        with team.transaction(actor="ceo", action="look", wait=1) as tx:
+            tx.record("look")
+        before = queue.read_bytes()
+        inbox.receive(Seat(team, ONE), agent=ONE)
+        queue.write_bytes(before)
+        assert inbox.receive(Seat(factory(), ONE), agent=ONE).messages == ()
+        queue.write_bytes(b"messages: []\n")
+        heal(Seat(factory(), "ceo"))
+        assert {one.content: one.status for one in factory().snapshot().messages if one.status == "pending"} == {
+            "c": "pending"
+        }

@@ -1,0 +1,113 @@
+"""The one verdict on how true what is shown is, from snapshot, lock, clock and watch."""
+
+from __future__ import annotations
+
+import ast
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from store.clock import to_text
+from store.config import TeamConfig
+from store.message import new_record
+from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
+from tests.test_architecture import modules
+
+NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+MESSAGE = new_record(
+    message_id="MSG-1", type="message", sender="a", to="b", created=to_text(NOW), priority="medium", payload={}
+)
+WELL = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition.OK)
+ROLLED_BACK = Problem("ROLLED_BACK", "error", "queue", "somebody took 3 messages out", "Write again.")
+DAMAGED = Problem("DAMAGED_ENTRY", "error", "queue:7", "not closed", "Repair it.")
+BAD_CONFIG = Problem("BAD_CONFIG", "error", "settings:6", "settings:6: no YAML", "Correct it.")
+GONE = Problem("UNREADABLE", "error", "queue:47", "the frame is broken", "Repair line 47.")
+
+
+def held(seconds: float, *, pid: int | None = 7, alive: bool | None = True) -> LockHolder:
+    """Somebody who has held the lock for so long."""
+    return LockHolder(pid, "box", to_text(NOW - timedelta(seconds=seconds)), "send", alive)
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "looks", "states"),
+    [
+        (None, Looks(), ["reading"]),
+        (None, Looks(failure="no answer"), ["stale"]),
+        (replace(WELL, left_out=9), Looks(), ["reading"]),
+        (WELL, Looks(), []),
+        (replace(WELL, holder=held(LONG_WRITE - 0.1)), Looks(), []),
+        (replace(WELL, holder=held(LONG_WRITE)), Looks(), ["locked"]),
+        (replace(WELL, holder=held(-60)), Looks(), ["locked"]),
+        (replace(WELL, holder=LockHolder(None, "", "", "", None)), Looks(), ["locked"]),
+        (replace(WELL, problems=(DAMAGED,)), Looks(), ["doubt"]),
+        (replace(WELL, problems=(replace(DAMAGED, severity="warning"),)), Looks(), []),
+        (replace(WELL, missing=frozenset({"a"})), Looks(), ["doubt"]),
+        (replace(WELL, problems=(ROLLED_BACK, DAMAGED), missing=frozenset({"a"})), Looks(), ["doubt", "doubt"]),
+        (replace(WELL, problems=(BAD_CONFIG, DAMAGED), holder=held(9)), Looks(), ["doubt", "locked", "settings"]),
+        (WELL, Looks(watch=WatchHint(WatchState.STALLED)), ["stale"]),
+        (WELL, Looks(watch=WatchHint(WatchState.POLLING)), ["polling"]),
+        (WELL, Looks(looked_at=NOW - timedelta(seconds=SILENT + 1)), ["stale"]),
+        (WELL, Looks(looked_at=NOW - timedelta(seconds=SILENT - 1)), []),
+        (WELL, Looks(failure="no answer"), ["stale"]),
+    ],
+)
+def test_everything_that_is_the_matter_is_told_worst_first(
+    snapshot: Snapshot | None, looks: Looks, states: list[str]
+) -> None:
+    truth = judge(snapshot, NOW, looks)
+    assert [str(reason.state) for reason in truth.reasons] == states
+    assert str(truth.state) == (states or ["ok"])[0]
+    assert truth.is_complete == (not {"reading", "stale", "doubt"} & set(states))
+
+
+def test_an_empty_queue_is_empty_and_may_be_in_doubt_all_the_same() -> None:
+    empty = replace(WELL, messages=(), condition=Condition.EMPTY)
+    assert (judge(empty, NOW).state, judge(empty, NOW).is_empty) == (State.EMPTY, True)
+    doubted = judge(replace(empty, problems=(ROLLED_BACK,)), NOW)
+    assert (doubted.state, doubted.is_empty, doubted.is_complete) == (State.DOUBT, True, False)
+
+
+@pytest.mark.parametrize("condition", [Condition.UNREADABLE, Condition.VANISHED])
+def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_that_of_the_settings(
+    condition: Condition,
+) -> None:
+    problem = replace(GONE, code=str(condition).upper())
+    snapshot = replace(WELL, messages=(), condition=condition, problems=(BAD_CONFIG, problem))
+    truth = judge(snapshot, NOW)
+    assert (truth.state, truth.reasons[0].sentence) == (
+        str(condition),
+        "queue:47: the frame is broken. Repair line 47.",
+    )
+    assert judge(replace(snapshot, problems=()), NOW).reasons[0].text
+
+
+def test_damage_and_missing_messages_are_counted() -> None:
+    truth = judge(replace(WELL, problems=(DAMAGED, replace(DAMAGED, place="x")), missing=frozenset("abc")), NOW)
+    assert (truth.damaged, truth.missing) == (2, 3)
+    assert [reason.text for reason in truth.reasons] == [
+        "3 messages that were seen before are gone, and no archive has them",
+        "2 entries of the queue cannot be read",
+    ]
+
+
+def test_who_holds_the_lock_is_told_as_far_as_it_is_known() -> None:
+    assert holder_words(held(9, alive=False), "10:29") == "by process 7 on box (send) since 10:29; it is dead"
+    nobody = LockHolder(None, "", "", "", None)
+    words = "by another program (its name is not known) since a time it does not say; not known whether it is alive"
+    assert holder_words(nobody, "") == words
+
+
+def test_screen_and_verbs_judge_nothing_themselves() -> None:
+    """They ask `judge`: no module of theirs knows conditions, thresholds, or what a doubt is made of."""
+    asked = {"doubt", "is_rolled_back", "condition"}
+    wrong = [
+        (str(path), node.attr)
+        for package in ("console", "widgets")
+        for path in modules(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in asked
+    ]
+    assert wrong == []
