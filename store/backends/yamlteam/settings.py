@@ -145,7 +145,7 @@ def put_back(queue: LockedQueue, text: bytes) -> str:
     try:
         there = disk.stat(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode)
+        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode & ~0o022)
         aside = path.with_name(f"{path.name}.lost-{queue.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)
