@@ -18,6 +18,7 @@ from store.desk.draft import current_members
 from store.desk.seat import Seat
 from store.errors import Code, TeamError
 from store.names import USER, nearest
+from store.permissions import check_settings
 from store.team import Problem, Transaction
 
 ABSENT: Mapping[str, Any] = {
@@ -106,6 +107,7 @@ def remove_members(seat: Seat, names: Sequence[str]) -> MembersChanged:
 
 
 def _check_lead(seat: Seat, config: TeamConfig) -> None:
+    check_settings(config, "change the members")
     if seat.actor in (config.lead, USER) or config.agent(seat.actor).role == "master":
         return
     raise TeamError(

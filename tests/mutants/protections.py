@@ -144,4 +144,25 @@ LINES = (
         "            if before is not None:\n                pass",
         ("tests/settings/test_members.py::test_a_failed_commit_puts_the_settings_back",),
     ),
+    Line(
+        "changed settings on record with the change",
+        "store/backends/yamlteam/session.py",
+        "queue.settings = changes.settings.encode()",
+        "pass",
+        ("tests/settings/test_lost_members.py::test_removed_members_are_no_lost_settings",),
+    ),
+    Line(
+        "members changed under settings in force",
+        "store/desk/members.py",
+        'check_settings(config, "change the members")',
+        "pass",
+        ("tests/settings/test_lost_members.py::test_nobody_changes_members_while_the_settings_are_lost",),
+    ),
+    Line(
+        "commands out of a trusted ledger",
+        "store/backends/yamlteam/settings.py",
+        "replace(with_trust(config, self._layout.audit), lost",
+        "replace(config, lost",
+        ("tests/settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",),
+    ),
 )

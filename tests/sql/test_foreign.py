@@ -206,7 +206,10 @@ def test_a_settings_file_beside_the_database_counts(tmp_path: Path, opened: Open
     snapshot = team.snapshot()
     assert snapshot.config.lead == "orchestrator"
     assert "SETTINGS_UNREADABLE" in [one.code for one in snapshot.problems]
+    assert "messenger-config.yaml:2: this is not YAML" in team.config().lost
     assert team.config().declared
+    fresh = opened(str(place)).snapshot()  # nothing was in force that it could know
+    assert (fresh.config.lost, [one.code for one in fresh.problems]) == ("", ["SETTINGS_UNREADABLE"])
 
 
 def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str, opened: Open) -> None:

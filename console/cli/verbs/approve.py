@@ -36,7 +36,7 @@ def run(call: Call) -> int:
 def _show(call: Call, foreseen: tuple[str, ...]) -> int:
     if call.out.as_json:
         result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
-        call.out.json({**result, "notes": list(foreseen)})
+        call.out.json({**result, "notes": list(foreseen), "warnings": []})
     else:
         for sentence in foreseen:
             call.out.say(safe_line(sentence))

@@ -172,7 +172,7 @@ class Settings:
     def _lost(self, before: bytes, problem: Problem) -> TeamConfig | None:
         """What was in force, marked as lost; None when it cannot be understood any more either."""
         try:
-            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.message)
+            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.sentence)
         except TeamError:
             return None
 

@@ -104,7 +104,7 @@ class SettingsFile:
         except TeamError:
             return None
         # Its commands come out of the ledger now: who can write that would have them run.
-        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].message)
+        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].sentence)
         return ReadSettings(lost, mark, problems, text, before, ledger=self._ledger_mark())
 
     def _in_force(self, text: bytes | None) -> bytes | None:
@@ -145,7 +145,7 @@ def put_back(queue: LockedQueue, text: bytes) -> str:
     try:
         there = disk.stat(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode)
+        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode & ~0o022)
         aside = path.with_name(f"{path.name}.lost-{queue.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)

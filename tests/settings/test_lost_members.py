@@ -1,0 +1,158 @@
+"""Settings that `member` changes are in force at once and never count as lost; lost ones are changed by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from store.errors import Code
+from store.locations import open_team
+from store.settings_loss import loss
+from tests.conftest import CommandLine
+
+SUMMARY = ("--summary", "A summary of five words", "--content", "x")
+
+
+@pytest.fixture(params=["folder", "database"])
+def crew(request: pytest.FixtureRequest, elsewhere: CommandLine) -> tuple[str, ...]:
+    """How to reach a team of `ceo` and `a1` whose settings are on record."""
+    place = "crew" if request.param == "folder" else "crew.db"
+    elsewhere.ok("init", place, "--agent", "a1")
+    elsewhere.ok("-t", place, "send", "--to", "a1", *SUMMARY)
+    return ("-t", place)
+
+
+def settings_file(elsewhere: CommandLine) -> Path:
+    return elsewhere.folder / "crew" / "messenger-config.yaml"
+
+
+@pytest.fixture
+def folder(elsewhere: CommandLine) -> tuple[str, ...]:
+    """The same in a folder."""
+    elsewhere.ok("init", "crew", "--agent", "a1")
+    elsewhere.ok("-t", "crew", "send", "--to", "a1", *SUMMARY)
+    return ("-t", "crew")
+
+
+def condition(elsewhere: CommandLine, crew: tuple[str, ...]) -> str:
+    return str(elsewhere(*crew, "status", "--json").json["condition"])
+
+
+def test_removed_members_are_no_lost_settings(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
+    elsewhere.ok(*crew, "member", "add", "a2")
+    elsewhere.ok(*crew, "member", "remove", "a1", "a2")
+    assert condition(elsewhere, crew) == "ok"
+    elsewhere.ok(*crew, "member", "add", "a3")
+    elsewhere.ok(*crew, "broadcast", "--yes", *SUMMARY)
+    assert condition(elsewhere, crew) == "ok"
+
+
+def test_what_was_changed_is_what_is_put_back(elsewhere: CommandLine, folder: tuple[str, ...]) -> None:
+    elsewhere.ok(*folder, "member", "add", "a2:resident")
+    changed = settings_file(elsewhere).read_text()
+    settings_file(elsewhere).write_text("")
+    assert condition(elsewhere, folder) == "settings"
+    elsewhere.ok(*folder, "check", "--heal")
+    assert settings_file(elsewhere).read_text() == changed
+
+
+def test_a_crash_before_the_record_loses_no_text(elsewhere: CommandLine, folder: tuple[str, ...]) -> None:
+    """The file is replaced, and the process dies before the ledger says so: an edit like any other."""
+    text = settings_file(elsewhere).read_text()
+    settings_file(elsewhere).write_text(f"{text}- name: a2\n")
+    assert condition(elsewhere, folder) == "ok"
+    elsewhere.ok(*folder, "send", "--to", "a2", *SUMMARY)
+
+
+@pytest.mark.parametrize("how", ["", "team: crew\n", "lead: [\n", "lead: ceo\nagents:\n- name: a1\n  role: boss\n"])
+def test_nobody_changes_members_while_the_settings_are_lost(
+    elsewhere: CommandLine, folder: tuple[str, ...], how: str
+) -> None:
+    before = settings_file(elsewhere).read_text()
+    settings_file(elsewhere).write_text(how)
+    for words in (("add", "a9"), ("set", "a1", "--role", "slave"), ("remove", "a1")):
+        for actor in ("ceo", "user", "a1"):
+            refused = elsewhere(*folder, "--as", actor, "member", *words, "--json")
+            assert refused.json["error"] == Code.NOT_PERMITTED, (words, actor, refused)
+    assert settings_file(elsewhere).read_text() == how
+    elsewhere.ok(*folder, "check", "--heal")
+    assert settings_file(elsewhere).read_text() == before
+
+
+def test_a_member_that_is_misspelt_does_not_open_the_team(elsewhere: CommandLine, folder: tuple[str, ...]) -> None:
+    text = settings_file(elsewhere).read_text().replace("role: master", "role: mastr")
+    settings_file(elsewhere).write_text(text)
+    line = text[: text.index("mastr")].count("\n") + 1
+    status = elsewhere(*folder, "status", "--json").json
+    assert status["condition"] == "settings"
+    assert "'mastr' is none of" in status["reasons"][0]["text"]
+    (finding,) = elsewhere(*folder, "check", "--json").json["findings"]
+    assert (finding["code"], finding["place"]) == ("SETTINGS_UNREADABLE", f"{settings_file(elsewhere)}:{line}")
+    refused = elsewhere(*folder, "--as", "evil", "send", "--to", "a1", *SUMMARY, "--json")
+    assert refused.json["error"] in (Code.AGENT_NOT_FOUND, Code.NOT_PERMITTED)
+    refused = elsewhere(*folder, "check", "--accept-settings", "--json")
+    assert (refused.status, refused.json["error"]) == (4, Code.STORE_UNREADABLE)
+    settings_file(elsewhere).write_text(text.replace("mastr", "master"))
+    assert condition(elsewhere, folder) == "ok"
+
+
+def test_a_wrong_value_of_something_else_is_a_finding_and_no_state(
+    elsewhere: CommandLine, folder: tuple[str, ...]
+) -> None:
+    with settings_file(elsewhere).open("a") as file:
+        file.write("limits: {content_max_bytes: many}\n")
+    assert condition(elsewhere, folder) == "ok"
+    elsewhere.ok(*folder, "broadcast", "--yes", *SUMMARY)
+
+
+def test_commands_out_of_a_ledger_that_others_can_write_are_not_run(
+    elsewhere: CommandLine, folder: tuple[str, ...]
+) -> None:
+    elsewhere.ok(*folder, "member", "set", "a1", "--deliver", "touch RAN")
+    settings_file(elsewhere).unlink()
+    ledger = settings_file(elsewhere).with_name("audit.jsonl")
+    ledger.chmod(0o666)
+    with closing(open_team(str(elsewhere.folder / "crew"))) as team:
+        assert "can be written by other users" in team.config().distrust
+        ledger.chmod(0o644)
+    with closing(open_team(str(elsewhere.folder / "crew"))) as team:
+        assert (team.config().distrust, team.config().agent("a1").deliver) == ("", ("touch", "RAN"))
+
+
+def test_restored_settings_are_for_their_owner_to_write(elsewhere: CommandLine, folder: tuple[str, ...]) -> None:
+    settings_file(elsewhere).unlink()
+    settings_file(elsewhere).with_name("message-queue.yaml").chmod(0o666)
+    elsewhere.ok(*folder, "check", "--heal")
+    assert settings_file(elsewhere).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_new_mode_of_settings_or_key_is_seen_by_a_team_that_is_open(
+    make_team: Callable[..., CommandLine],
+) -> None:
+    command = make_team("a1")
+    path, key = command.folder / "messenger-config.yaml", command.folder / "team.key"
+    key.write_bytes(b"0123456789abcdef0123456789abcdef")
+    key.chmod(0o600)
+    path.write_text(path.read_text() + "spawn: [run]\nkey_file: team.key\n")
+    with closing(open_team(str(command.folder))) as team:
+        assert (bool(team.config().key), team.config().distrust) == (True, "")
+        key.chmod(0o644)
+        assert (bool(team.config().key), bool(team.config().key_trouble)) == (False, True)
+        key.chmod(0o600)
+        path.chmod(0o666)
+        assert (bool(team.config().key), bool(team.config().distrust)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        (b"members: [a]\nx: 1\n", b"x: 1\n", "says nothing of agents any more"),
+        (b"members: [a]\nx: 1\n", b"agents: [a]\nx: 1\n", ""),
+        (b"agents: [a]\nx: 1\n", b"members: [a]\nx: 1\n", ""),
+    ],
+)
+def test_members_is_another_word_for_agents(before: bytes, after: bytes, what: str) -> None:
+    assert loss(after, before) == what
