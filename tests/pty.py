@@ -28,8 +28,8 @@ _ANSWERS = {
 }
 
 
-_JOINED = re.compile(rb"\xe2\x80\x8d(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")
-"""A joiner and the emoji it joins to the one before."""
+_JOINED = re.compile(rb"\xf0\x9f\x8f[\xbb-\xbf]|\xe2\x80\x8d(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")
+"""A colour of skin; a joiner and the emoji it joins to the one before."""
 _UNFINISHED = re.compile(rb"\xe2(?:\x80(?:\x8d(?:[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})?)?)?\Z")
 """The beginning of the same at the end of a read."""
 
