@@ -25,6 +25,8 @@ _ASIDE = re.compile(
     r"(?:\x07|\x1b\]22;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
 )
 """Bell, shape of the pointer, modes of keyboard and mouse: no cell changes."""
+_JOINING = re.compile("[\u200d\ufe0f\U0001f3fb-\U0001f3ff]")
+"""What makes one emoji of two characters."""
 _GAP = 4
 """Unchanged cells that are cheaper to write again than to jump over."""
 _PLAIN = ""
@@ -155,8 +157,8 @@ def _stretches(cells: list[Cell | None]) -> Iterator[tuple[str, str, int]]:
 
 
 def _is_joined(text: str) -> bool:
-    """Whether the text holds a joiner or a selector of emoji form, which not every terminal knows."""
-    return not text.isascii() and ("\u200d" in text or "\ufe0f" in text)
+    """Whether the text holds a joiner, a selector of emoji form or a colour of skin, which not every terminal knows."""
+    return not text.isascii() and _JOINING.search(text) is not None
 
 
 def _runs(before: list[Cell | None], after: list[Cell | None]) -> list[tuple[int, int]]:

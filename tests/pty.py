@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -27,6 +28,12 @@ _ANSWERS = {
 }
 
 
+_JOINED = re.compile(rb"\xf0\x9f\x8f[\xbb-\xbf]|\xe2\x80\x8d(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")
+"""A colour of skin; a joiner and the emoji it joins to the one before."""
+_UNFINISHED = re.compile(rb"\xe2(?:\x80(?:\x8d(?:[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})?)?)?\Z")
+"""The beginning of the same at the end of a read."""
+
+
 class Terminal:
     """A child process and the terminal it believes in.
 
@@ -47,6 +54,7 @@ class Terminal:
         self.output = bytearray()
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
+        self._held = b""
         self.status: int | None = None
         environment = clean_environment(**{"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
         self.pid, self.fd = pty.fork()
@@ -96,7 +104,11 @@ class Terminal:
         except OSError:
             return False
         self.output += data
-        self._stream.feed(_without_private(data))
+        # A joiner and what it joins may come in two reads; the first part waits for the second.
+        shown = self._held + data
+        cut = _UNFINISHED.search(shown)
+        self._held = shown[cut.start() :] if cut else b""
+        self._stream.feed(_without_private(shown[: cut.start()] if cut else shown))
         for question, answer in _ANSWERS.items():
             if question in data:
                 os.write(self.fd, answer)
@@ -163,9 +175,12 @@ def console(folder: Path, *arguments: str, **more: object) -> Terminal:
 
 
 def _without_private(data: bytes) -> bytes:
-    """pyte takes the kitty keyboard sequences for text, and drops the rest of a run after an enclosing mark or a
-    variation selector or a joiner; leave them out of the picture, not of the log.
+    """What pyte is shown, as a terminal that joins emoji shows it; the log keeps all.
+
+    pyte takes the kitty keyboard sequences for text, and drops the rest of a run after an enclosing mark, a variation
+    selector or a joiner.
     """
-    for one in (b"\x1b[>25u", b"\x1b[<u", *(mark.encode() for mark in ("\u20dd", "\ufe0e", "\ufe0f", "\u200d"))):
-        data = data.replace(one, b"")
+    data = _JOINED.sub(b"", data)
+    for aside in (b"\x1b[>25u", b"\x1b[<u", *(mark.encode() for mark in ("\u20dd", "\ufe0e", "\ufe0f"))):
+        data = data.replace(aside, b"")
     return data

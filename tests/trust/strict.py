@@ -79,8 +79,18 @@ def _faults(text: str) -> list[str]:
     for place, one in enumerate(text):
         category = unicodedata.category(one)
         marks = marks + 1 if category in ("Mn", "Me") else 0
+        if _joins_emoji(text, place):
+            continue
         if category in ("Cc", "Cf", "Cs", "Zl", "Zp") or _IGNORABLE.match(one) or marks >= _PILE:
             found.append(f"U+{ord(one):04X} in {text[max(0, place - 30) : place + 30]!r}")
             if len(found) == _ENOUGH:
                 break
     return found
+
+
+def _joins_emoji(text: str, place: int) -> bool:
+    """Whether a joiner stands between two pictures, where it is part of one character that can be seen."""
+    if text[place] != "\u200d" or not 0 < place < len(text) - 1:
+        return False
+    before = text[:place].rstrip("\ufe0f")[-1:]
+    return all(unicodedata.category(one) in ("So", "Sk") for one in (before, text[place + 1]) if one) and bool(before)
