@@ -56,7 +56,7 @@ class Drafts:
             return {}
         oldest = time.time() - MOST_DAYS * _DAY
         found = stored.items() if isinstance(stored, dict) else ()
-        return {purpose: one for purpose, one in found if _is_draft(one) and one["kept"] > oldest}
+        return {purpose: item for purpose, item in found if _is_draft(item) and item["kept"] > oldest}
 
     def _write(self, purpose: str, typed: Draft) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -98,9 +98,9 @@ class Feed:
 
         self._past = past(self._team, limit=_PAST)
         # What each snapshot tells itself would be told here for good.
-        self._harm = tuple(one for one in self._past.problems if one.code not in (AUDIT_LOST, KEPT_PRIVATE))
+        self._harm = tuple(problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE))
         self._complete, self._deep = self._past.complete, True
-        self._owed = any(one.code == UNREADABLE for one in self._harm)
+        self._owed = any(problem.code == UNREADABLE for problem in self._harm)
 
     def look_back(self) -> None:
         """Ask for the archives again at the next reading: what was lost or harmed may be there again."""

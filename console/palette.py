@@ -36,7 +36,11 @@ class ActionProvider(Provider):
             return []
         subject = screen.subject()
         here = actions_in(screen.mode, read_only=screen.cannot_write)
-        return [one for one in here if one.id not in ("palette", "mark", "back") and one.disabled(subject) is None]
+        return [
+            action
+            for action in here
+            if action.id not in ("palette", "mark", "back") and action.disabled(subject) is None
+        ]
 
     def _do(self, action: Action) -> None:
         if isinstance(self.screen, MainScreen):

@@ -270,9 +270,9 @@ def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None and not isinstance(one, (dict, list)) and str(one) and str(one) not in names:
-                names.append(str(one))
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and not isinstance(item, (dict, list)) and str(item) and str(item) not in names:
+                names.append(str(item))
     return tuple(names)
 
 
@@ -280,5 +280,5 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
     payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
-    loose = {key: one for key, one in record.items() if key not in ENVELOPE_KEYS and key not in payload}
+    loose = {key: item for key, item in record.items() if key not in ENVELOPE_KEYS and key not in payload}
     return {**loose, **payload} if loose else payload

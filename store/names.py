@@ -39,6 +39,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was most likely meant to be, or None."""
     from difflib import get_close_matches
 
-    by_fold = {one.casefold(): one for one in known}
+    by_fold = {item.casefold(): item for item in known}
     found = get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=0.6)
     return by_fold[found[0]] if found else None

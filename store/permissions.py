@@ -47,7 +47,7 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
         allowed = ", ".join(sorted(agent.may_message)) or "nobody"
         _refuse(f"{sender} may not write to {recipient}", f"Its may_message in the team settings allows: {allowed}.")
     if type.isupper():
-        roles = {name: one.role for name, one in config.agents.items()}
+        roles = {name: agent.role for name, agent in config.agents.items()}
         check_direction(type, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
 
 

@@ -154,7 +154,7 @@ def is_same(message: Message, recorded: Message) -> bool:
 def vouched_for(action: str, facts: object) -> tuple[str, ...]:
     """Ids of copied messages that team-console wrote in the team they came from."""
     named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
-    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
+    return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
 
 
 def reworded(message: Message, recorded: Message) -> Message:

@@ -80,7 +80,7 @@ def is_due(message: Message, now: datetime) -> bool:
 
 def expires_at(message: Message) -> datetime | None:
     """When the message counts as expired, None when its age is unknown. A retry ordered by hand starts anew."""
-    moments = [one for one in (message.created_at, next_attempt(message)) if one is not None]
+    moments = [moment for moment in (message.created_at, next_attempt(message)) if moment is not None]
     return max(moments) + EXPIRE_AFTER if moments else None
 
 

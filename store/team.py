@@ -76,8 +76,14 @@ class Problem(Struct, frozen=True):
 def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
     """What is wrong in the settings that stand in `source`, as findings with the line."""
     return tuple(
-        Problem(one.code, one.severity, f"{source}:{one.line}" if one.line else source, one.message, one.hint)
-        for one in config.problems
+        Problem(
+            problem.code,
+            problem.severity,
+            f"{source}:{problem.line}" if problem.line else source,
+            problem.message,
+            problem.hint,
+        )
+        for problem in config.problems
     )
 
 
@@ -155,12 +161,12 @@ class Snapshot(Struct, frozen=True):
     @property
     def doubt(self) -> Problem | None:
         """Why messages may be missing all the same, or are: somebody else wrote the queue."""
-        return next((one for one in self.problems if one.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
+        return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
 
     @property
     def is_rolled_back(self) -> bool:
         """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
-        return any(one.code == ROLLED_BACK for one in self.problems)
+        return any(problem.code == ROLLED_BACK for problem in self.problems)
 
 
 class Page(Struct, frozen=True):

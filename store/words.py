@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def counted(number: int, name: str, many: str | None = None) -> str:
     """`1 delivery`, `2 deliveries`, `5,000 messages`.
 
     Args:
         one: The word for a single thing.
         many: The word for several; made from `one` when it is regular.
     """
-    return f"{number:,} {one if number == 1 else many or plural(one)}"
+    return f"{number:,} {name if number == 1 else many or plural(name)}"
 
 
 def plural(word: str) -> str:

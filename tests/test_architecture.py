@@ -35,7 +35,7 @@ def modules(package: str) -> list[Path]:
 
 def is_within(name: str, packages: set[str]) -> bool:
     """Whether the dotted name belongs to one of the packages."""
-    return any(name == one or name.startswith(one + ".") for one in packages)
+    return any(name == package or name.startswith(package + ".") for package in packages)
 
 
 def test_store_imports_no_screen() -> None:

@@ -63,7 +63,7 @@ class _Session:
         """A block with its output made anew; a block with other programs in it stays as it is."""
         steps = list(_steps(text))
         words = [shlex.split(command, comments=True) for command, _ in steps]
-        if not all(one[0] == _PROGRAM and len(one) > 1 for one in words):
+        if not all(word[0] == _PROGRAM and len(word) > 1 for word in words):
             return text
         return "".join(self._run(command, before) for command, before in steps)
 

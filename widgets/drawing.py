@@ -68,7 +68,7 @@ class Drawn(Generic[RowT]):
 @lru_cache(maxsize=8)
 def centred(lines: tuple[Line, ...], width: int) -> tuple[Line, ...]:
     """The lines wrapped and set to the middle of `width` cells."""
-    wrapped = [one for line in lines for one in (wrap(line, width - 4) if line else [()])]
+    wrapped = [item for line in lines for item in (wrap(line, width - 4) if line else [()])]
     return tuple(((" " * max(0, (width - width_of(line)) // 2), ""), *line) for line in wrapped)
 
 

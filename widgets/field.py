@@ -38,7 +38,7 @@ class NameSuggester(Suggester):
         head, comma, last = value.rpartition(",")
         typed = last.lstrip()
         lead = head + comma + last[: len(last) - len(typed)]
-        taken = {one.strip() for one in head.split(",")}
+        taken = {item.strip() for item in head.split(",")}
         for name in self._names():
             if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
                 return lead + typed + name[len(typed) :]

@@ -105,7 +105,7 @@ def state_line(message: Message, now: datetime) -> Line:
         if message.status == status and moment is not None:
             parts.append((f" {clock_time(moment, now)}", "muted"))
     if message.read_by:
-        names = ", ".join(safe_line(one, 64) for one in list(message.read_by)[:6])
+        names = ", ".join(safe_line(item, 64) for item in list(message.read_by)[:6])
         parts.append((f" · read by {names}", "muted"))
     error = message.envelope("error_message")
     if error and message.status in (Status.FAILED, Status.RETRY):
@@ -123,7 +123,7 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
         blocks.append(Lines((((safe_line(summary), "strong"),),)))
     if sprint:
         blocks.append(
-            Text(structure({key: one for key, one in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
+            Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
         )
     elif text:
         blocks.append(Text(safe_text(text)))
@@ -171,7 +171,7 @@ def _problem(problem: Problem) -> Line:
 
 
 def _recipients(message: Message) -> str:
-    names = [safe_line(one, 64) for one in message.recipients[:8]]
+    names = [safe_line(recipient, 64) for recipient in message.recipients[:8]]
     more = len(message.recipients) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 

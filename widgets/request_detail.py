@@ -81,7 +81,7 @@ def request_document(
 
 def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
     """The plans that `row` came after, newest first: the chain of `supersedes`, else the author's answered ones."""
-    by_id: Mapping[str, RequestRow] = {one.request_id: one for one in requests if one.kind is row.kind}
+    by_id: Mapping[str, RequestRow] = {request.request_id: request for request in requests if request.kind is row.kind}
     chain: list[RequestRow] = []
     step = by_id.get(row.supersedes) if row.supersedes else None
     while step is not None and step not in chain and len(chain) < _EARLIER:
@@ -109,7 +109,7 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Sea
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
     if item is not None and len(item.blocks) > _NAMED_IN_RANK:
-        facts.insert(3, Fact("blocks", ((", ".join(safe_line(one, 64) for one in item.blocks[:12]), "warn"),)))
+        facts.insert(3, Fact("blocks", ((", ".join(safe_line(block, 64) for block in item.blocks[:12]), "warn"),)))
     if item is not None and item.why:
         facts.insert(3, Fact("rank", ((safe_line(item.why, 300), "muted"),)))
     for flag in row.flags:
@@ -130,10 +130,10 @@ def _answers(row: RequestRow, now: datetime) -> tuple[Block, ...]:
     if not row.answers:
         return ()
     blocks: list[Block] = [Heading("answers" if len(row.answers) > 1 else "answer")]
-    for one in row.answers:
-        blocks.append(Lines((_answer_line(one, row, now),), indent=2))
-        if one.content:
-            blocks.append(Text(safe_text(one.content)))
+    for answer in row.answers:
+        blocks.append(Lines((_answer_line(answer, row, now),), indent=2))
+        if answer.content:
+            blocks.append(Text(safe_text(answer.content)))
     return tuple(blocks)
 
 
@@ -151,13 +151,13 @@ def _history(row: RequestRow, earlier: tuple[RequestRow, ...], now: datetime) ->
     lines: list[Line] = []
     if row.superseded_by:
         lines.append((("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")))
-    for one in earlier:
-        sign = REQUESTS[one.state]
+    for request in earlier:
+        sign = REQUESTS[request.state]
         lines.append(
             (
                 (f"{sign.glyph} {sign.word} ", sign.tone),
-                (f"{clock_time(one.answered_at or one.asked_at, now)} ", "muted"),
-                (safe_line(one.reason or one.title, 300), ""),
+                (f"{clock_time(request.answered_at or request.asked_at, now)} ", "muted"),
+                (safe_line(request.reason or request.title, 300), ""),
             )
         )
     return (Heading("history of this plan"), Lines(tuple(lines), indent=2)) if lines else ()

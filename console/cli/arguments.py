@@ -102,6 +102,7 @@ def overview() -> str:
         lines += [f"  {verb.name:<13}{verb.help}" for verb in VERBS if verb.group == group]
     everywhere = parser_for(None)._actions
     rows = [
-        (", ".join(one.option_strings) + (f" {one.metavar}" if one.metavar else ""), one.help) for one in everywhere
+        (", ".join(action.option_strings) + (f" {action.metavar}" if action.metavar else ""), action.help)
+        for action in everywhere
     ]
     return "\n".join([*lines, "", "Everywhere:", *(f"  {flags:<25}{text}" for flags, text in rows)])

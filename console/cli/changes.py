@@ -65,7 +65,7 @@ def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
 
 
 def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
-    old = {one.message_id: one for one in before.messages}
+    old = {message.message_id: message for message in before.messages}
     for message in after.messages:
         was = old.pop(message.message_id, None)
         if was is None:

@@ -72,7 +72,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
 def _refuse_broken_text(argv: Sequence[str]) -> None:
     """Bytes that are not text would end up in a message as lone surrogates no other reader accepts."""
     for word in argv:
-        if not word.isascii() and any("\ud800" <= one <= "\udfff" for one in word):
+        if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             raise TeamError(
                 Code.USAGE,
                 f"argument {word!r} is not text in the encoding of this terminal",

@@ -36,7 +36,7 @@ def arguments_of(verb_name: str) -> list[Argument]:
 
 def _argument(action: argparse.Action) -> Argument:
     takes_value = action.nargs != 0
-    choices = tuple(str(one) for one in action.choices) if action.choices else ()
+    choices = tuple(str(choice) for choice in action.choices) if action.choices else ()
     source = getattr(action, "complete_from", "")
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest
     return Argument(tuple(action.option_strings), action.help or "", metavar if takes_value else "", choices, source)
@@ -51,16 +51,16 @@ def script(shell: str) -> str:
 def _bash(verbs: Sequence[tuple[str, str]]) -> str:
     cases = []
     for name, _ in verbs:
-        found = arguments_of(name)
-        flags = " ".join(flag for one in found for flag in one.flags)
-        words = [word for one in found if not one.flags for word in one.choices]
-        source = next((one.source for one in found if not one.flags and one.source), "")
+        arguments = arguments_of(name)
+        flags = " ".join(flag for argument in arguments for flag in argument.flags)
+        words = [word for argument in arguments if not argument.flags for word in argument.choices]
+        source = next((argument.source for argument in arguments if not argument.flags and argument.source), "")
         cases.append(f"    {name}) flags='{flags}' words='{' '.join(words)}' source='{source}' ;;")
     values = {}
     for name, _ in verbs:
-        for one in arguments_of(name):
-            for flag in one.flags if one.value else ():
-                answer = f"words='{' '.join(one.choices)}'" if one.choices else f"source='{one.source}'"
+        for item in arguments_of(name):
+            for flag in item.flags if item.value else ():
+                answer = f"words='{' '.join(item.choices)}'" if item.choices else f"source='{item.source}'"
                 values[f"{name}:{flag}"] = f"    {name}:{flag}) {answer} ;;"
     return _BASH.format(
         verbs=" ".join(name for name, _ in verbs), cases="\n".join(cases), values="\n".join(values.values())
@@ -130,20 +130,20 @@ def _zsh(verbs: Sequence[tuple[str, str]]) -> str:
 
 
 def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
-    found = arguments_of(verb_name) if verb_name else [_argument(one) for one in parser_for(None)._actions]
-    for one in found:
-        help_text = one.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
-        action = f"({' '.join(one.choices)})" if one.choices else _ZSH_ACTIONS.get(one.source, "")
-        value = f":{one.value.replace(':', ' ')}:{action}" if one.value else ""
-        if not one.flags:
+    found = arguments_of(verb_name) if verb_name else [_argument(action) for action in parser_for(None)._actions]
+    for argument in found:
+        help_text = argument.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
+        action = f"({' '.join(argument.choices)})" if argument.choices else _ZSH_ACTIONS.get(argument.source, "")
+        value = f":{argument.value.replace(':', ' ')}:{action}" if argument.value else ""
+        if not argument.flags:
             yield _quote(f"*{value or ':word:'}")
-        for flag in one.flags:
+        for flag in argument.flags:
             yield _quote(f"*{flag}[{help_text}]{value}")
 
 
 _ZSH_ACTIONS = {
     "files": "_files",
-    **{one: f" _team_console_words {one}" for one in ("agents", "requests", "messages", "held", "kinds")},
+    **{item: f" _team_console_words {item}" for item in ("agents", "requests", "messages", "held", "kinds")},
 }
 
 _ZSH = r"""#compdef team-console
@@ -184,26 +184,30 @@ if [[ $funcstack[1] == _team-console ]]; then _team_console "$@"; else compdef _
 def _fish(verbs: Sequence[tuple[str, str]]) -> str:
     names = " ".join(name for name, _ in verbs)
     lines = [_FISH.format(names=names)]
-    for one in [_argument(action) for action in parser_for(None)._actions]:
-        lines.append(_fish_option("", one))
+    for item in [_argument(action) for action in parser_for(None)._actions]:
+        lines.append(_fish_option("", item))
     for name, text in verbs:
         lines.append(f"complete -c {PROGRAM} -n __team_console_no_verb -f -a {name} -d {_quote(text)}")
         condition = f" -n '__fish_seen_subcommand_from {name}'"
         own = [
-            one for one in arguments_of(name) if not {"-h", "--team", "--as", "--json", "--read-only"} & {*one.flags}
+            argument
+            for argument in arguments_of(name)
+            if not {"-h", "--team", "--as", "--json", "--read-only"} & {*argument.flags}
         ]
-        lines += [_fish_option(condition, one) for one in own if "--version" not in one.flags]
+        lines += [_fish_option(condition, argument) for argument in own if "--version" not in argument.flags]
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def _fish_option(condition: str, one: Argument) -> str:
-    words = " ".join(one.choices) or (f"(__team_console_words {one.source})" if one.source not in ("", "files") else "")
+def _fish_option(condition: str, argument: Argument) -> str:
+    words = " ".join(argument.choices) or (
+        f"(__team_console_words {argument.source})" if argument.source not in ("", "files") else ""
+    )
     answers = f" -a {_quote(words)}" if words else ""
-    if not one.flags:
+    if not argument.flags:
         return f"complete -c {PROGRAM}{condition} -f{answers}" if words else ""
-    flags = "".join(f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}" for flag in one.flags)
-    kind = (" -r" if one.source == "files" else " -x") if one.value else " -f"
-    return f"complete -c {PROGRAM}{condition}{flags}{kind}{answers} -d {_quote(one.help)}"
+    flags = "".join(f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}" for flag in argument.flags)
+    kind = (" -r" if argument.source == "files" else " -x") if argument.value else " -f"
+    return f"complete -c {PROGRAM}{condition}{flags}{kind}{answers} -d {_quote(argument.help)}"
 
 
 _FISH = r"""# fish completion for team-console

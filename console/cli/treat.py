@@ -21,5 +21,8 @@ def add_ids(parser: ArgumentParser) -> None:
 
 def finish(call: Call, word: str, receipt: Receipt) -> int:
     """Print what was done to which message."""
-    lines = [f"{word} {one.message_id} {one.sender} -> {', '.join(one.recipients)}" for one in receipt.messages]
+    lines = [
+        f"{word} {message.message_id} {message.sender} -> {', '.join(message.recipients)}"
+        for message in receipt.messages
+    ]
     return call.finish(receipt, [safe_line(line) for line in lines])

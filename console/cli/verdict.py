@@ -23,5 +23,5 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     return [
         safe_line(head),
         *map(safe_line, receipt.notes),
-        *(safe_line(f"written: {one.message_id} -> {one.recipients[0]}") for one in receipt.messages),
+        *(safe_line(f"written: {message.message_id} -> {message.recipients[0]}") for message in receipt.messages),
     ]

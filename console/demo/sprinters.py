@@ -51,7 +51,7 @@ class Debugger(Actor):
 
     def explain(self, requester: str, asked: dict[str, Any]) -> None:
         """Send the finding to whoever asked."""
-        fault = next((one for one in words.FAULTS if one.error == asked.get("error_summary")), words.FAULTS[0])
+        fault = next((fault for fault in words.FAULTS if fault.error == asked.get("error_summary")), words.FAULTS[0])
         debug_id = str(asked.get("debug_id"))
         body = {
             "debug_id": debug_id,

@@ -133,7 +133,7 @@ def _close(folder: Path, stage: subprocess.Popen[bytes] | None, how: Performance
 @contextmanager
 def _orderly_end() -> Iterator[None]:
     """SIGTERM and SIGHUP leave through the `finally` blocks, like Ctrl-C does."""
-    before: dict[signal.Signals, Any] = {one: signal.getsignal(one) for one in (*_ENDINGS, signal.SIGINT)}
+    before: dict[signal.Signals, Any] = {ending: signal.getsignal(ending) for ending in (*_ENDINGS, signal.SIGINT)}
     for number in _ENDINGS:
         signal.signal(number, _leave)
     try:

@@ -58,7 +58,7 @@ def recall(workspace: Workspace, subject: Subject) -> None:
 
 
 def _treat(workspace: Workspace, subject: Subject, remedy: Remedy, act: Act, *, field: str = "") -> None:
-    ids = list(dict.fromkeys(one.message_id for one in subject.selection.messages))
+    ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
     names = partial(known_names, workspace, subject) if field == "to" else None
     workspace.background.run(
         partial(failures.forecast, workspace.seat, remedy, ids),
@@ -73,12 +73,12 @@ def _confirm(
     from widgets.forms.confirm import Confirm
 
     title, effect, told = _SAYS[seen.remedy]
-    fit = [one.message_id for one in seen.possible]
+    fit = [message.message_id for message in seen.possible]
     if not fit:
         workspace.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
     lines = [f"{counted(len(fit), 'message')}: each {effect}."]
-    lines += [_named(one) for one in seen.possible[:5]]
+    lines += [_named(message) for message in seen.possible[:5]]
     if len(fit) > 5:
         lines.append(f"  and {len(fit) - 5} more")
     lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
@@ -104,7 +104,7 @@ def _named(message: Message) -> str:
 
 
 def _warned(receipt: Receipt) -> str:
-    return "".join(f"\n△ {safe_line(one, 300)}" for one in receipt.warnings)
+    return "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
 
 
 HANDLERS = {"retry": retry, "redirect": redirect, "discard": discard, "recall": recall}

@@ -58,11 +58,11 @@ def movement() -> tuple[HelpRow, ...]:
     from widgets.forms.help_panel import HelpRow
     from widgets.row_list import RowList
 
-    made = [one for one in RowList.BINDINGS if isinstance(one, Binding)]
+    made = [binding for binding in RowList.BINDINGS if isinstance(binding, Binding)]
     rows: dict[str, list[str]] = {}
-    for one in made:
-        if one.key not in ("space", "enter"):
-            rows.setdefault(one.description, []).extend(one.key.split(","))
+    for item in made:
+        if item.key not in ("space", "enter"):
+            rows.setdefault(item.description, []).extend(item.key.split(","))
     return tuple(HelpRow(" ".join(_written(key) for key in keys), words + ".") for words, keys in rows.items())
 
 

@@ -142,7 +142,7 @@ def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:
 
     routes = routes_of(workspace.view.snapshot.config) if workspace.view else ()
     mine = sorted(routes, key=lambda route: route.sender != workspace.seat.actor)
-    return tuple(Handoff(safe_line(one.key, 40), one.recipient, "handoff", one.payload) for one in mine)
+    return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
 
 
 def _value(kind: str, name: str, text: str) -> str | list[str]:
@@ -231,10 +231,10 @@ def _ask_to_stop(workspace: Workspace, names: tuple[str, ...], reason: str) -> t
 
 def _quoted(subject: Subject) -> Message | None:
     """The message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
-    one = subject.selection.message
-    if one is None or subject.selection.marked or one.sender == subject.me or subject.mode is Mode.DELIVERIES:
+    item = subject.selection.message
+    if item is None or subject.selection.marked or item.sender == subject.me or subject.mode is Mode.DELIVERIES:
         return None
-    return one
+    return item
 
 
 def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
@@ -254,7 +254,7 @@ def _foreseen(seen: mail.Preview) -> str:
     parts = [f"{counted(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
     if seen.not_listening:
         parts.append(f"not listening: {listed(seen.not_listening)}")
-    parts += [safe_line(one, 120) for one in seen.warnings]
+    parts += [safe_line(warning, 120) for warning in seen.warnings]
     return " · ".join(parts)
 
 

@@ -38,8 +38,8 @@ class DeliveriesPane(ListPane[DeliveryRow]):
 
     def words_of(self, row: DeliveryRow) -> str:
         """State, names, kind, summary and error."""
-        one = row.message
-        return f"{row.state} {row.recipient} {one.sender} {one.type} {one.summary} {row.error} {one.message_id}"
+        message = row.message
+        return f"{row.state} {row.recipient} {message.sender} {message.type} {message.summary} {row.error} {message.message_id}"
 
     def document_of(self, row: DeliveryRow) -> Document | None:
         """Its clock and the message."""

@@ -168,9 +168,9 @@ class HealthPane(ListPane[Row]):
         """Facts and findings."""
         return self._all
 
-    def _shortened(self, one: Problem) -> Problem:
+    def _shortened(self, problem: Problem) -> Problem:
         short = self.situation.short
-        return replace(one, place=short(one.place), message=short(one.message))
+        return replace(problem, place=short(problem.place), message=short(problem.message))
 
     def words_of(self, row: Row) -> str:
         """All its words."""
@@ -240,7 +240,7 @@ class HealthPane(ListPane[Row]):
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
         snapshot = self.situation.snapshot
-        if snapshot is not None and any(one.code == KEPT_PRIVATE for one in snapshot.problems):
+        if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
             return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
         if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)

@@ -81,7 +81,7 @@ class HistoryPane(ListPane[Message]):
 
     def words_of(self, row: Message) -> str:
         """Names, kind, state, ids and all texts."""
-        texts = " ".join(one for one in row.payload.values() if isinstance(one, str))
+        texts = " ".join(item for item in row.payload.values() if isinstance(item, str))
         to = " ".join(row.recipients)
         return f"{row.message_id} {row.type} {row.sender} {to} {row.status} {row.created} {texts}"
 
@@ -239,12 +239,12 @@ class HistoryPane(ListPane[Message]):
 
     def _refresh(self, live: tuple[Message, ...]) -> None:
         """Show new messages and new states of known ones without walking again."""
-        states = {one.message_id: one for one in live}
-        known = {one.message_id for one in self._all}
+        states = {message.message_id: message for message in live}
+        known = {message.message_id for message in self._all}
         words = self.query_text.casefold().split()
-        new = [one for one in live if one.message_id not in known and self._fits(one, words)]
-        new.sort(key=lambda one: one.created, reverse=True)
-        self._all = (*new, *(states.get(one.message_id, one) for one in self._all))
+        new = [message for message in live if message.message_id not in known and self._fits(message, words)]
+        new.sort(key=lambda message: message.created, reverse=True)
+        self._all = (*new, *(states.get(message.message_id, message) for message in self._all))
         self._fill()
 
     def _fits(self, message: Message, words: list[str]) -> bool:

@@ -105,12 +105,14 @@ class InboxesPane(ListPane[Message]):
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
         """In the roster its agents, in the inbox its messages."""
         if self.roster.has_focus:
-            agents = tuple(one.name for one in self.roster.marked_rows()) or tuple(
+            agents = tuple(row.name for row in self.roster.marked_rows()) or tuple(
                 filter(None, [self.roster.cursor_key])
             )
             return Selection(agents=agents)
         some = marked or ((row,) if row is not None else ())
-        agents = tuple(dict.fromkeys(one.sender for one in some)) or tuple(filter(None, [self.roster.cursor_key]))
+        agents = tuple(dict.fromkeys(message.sender for message in some)) or tuple(
+            filter(None, [self.roster.cursor_key])
+        )
         return Selection(
             request=self._request_of(row),
             message=row,

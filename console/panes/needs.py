@@ -107,8 +107,8 @@ class NeedsPane(ListPane[AttentionItem]):
         """Put the chosen items aside for a while; returns how many."""
         row = self.rows.cursor_row
         some = self.rows.marked_rows() or ((row,) if row is not None else ())
-        for one in some:
-            self._snoozed[one.key] = (self.now + SNOOZE, self.matter_of(one))
+        for item in some:
+            self._snoozed[item.key] = (self.now + SNOOZE, self.matter_of(item))
         self.rows.clear_marks()
         self.show(self.situation, self.now)
         return len(some)

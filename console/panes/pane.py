@@ -107,7 +107,7 @@ class Pane(Guarded, Container):
         """Where the message departs from its protocol, as far as findings know."""
         view = self.situation.sight.view if self.situation.sight else None
         findings = view.findings if view is not None else ()
-        return tuple(one for one in findings if one.place.partition(" ")[0] == message.message_id)
+        return tuple(finding for finding in findings if finding.place.partition(" ")[0] == message.message_id)
 
     def is_incomplete(self, message: Message | None) -> bool:
         """Whether a part of the message's content has not been read yet."""

@@ -184,15 +184,15 @@ class BufferedTransaction(ABC):
     ) -> list[Message]:
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
         found: list[Message] = []
-        for one in self.candidates(wanted_types):
+        for candidate in self.candidates(wanted_types):
             if limit is not None and len(found) >= limit:
                 break
             if (
-                (recipient is None or one.is_addressed_to(recipient))
-                and (not wanted_statuses or one.status in wanted_statuses)
-                and (not wanted_types or one.type in wanted_types)
+                (recipient is None or candidate.is_addressed_to(recipient))
+                and (not wanted_statuses or candidate.status in wanted_statuses)
+                and (not wanted_types or candidate.type in wanted_types)
             ):
-                found.append(one)
+                found.append(candidate)
         return found
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
@@ -200,11 +200,11 @@ class BufferedTransaction(ABC):
         return self.everything()
 
     def thread(self, request_id: str) -> list[Message]:
-        live = [one for one in self.everything() if carries(one, request_id)]
-        ids = {one.message_id for one in live}
-        unique = {one.message_id: one for one in self.archived_thread(request_id)}
-        archived = [one for one in unique.values() if one.message_id not in ids]
-        return sorted([*archived, *live], key=lambda one: one.created)
+        live = [message for message in self.everything() if carries(message, request_id)]
+        ids = {message.message_id for message in live}
+        unique = {message.message_id: message for message in self.archived_thread(request_id)}
+        archived = [message for message in unique.values() if message.message_id not in ids]
+        return sorted([*archived, *live], key=lambda message: message.created)
 
     def add(self, message: Message) -> None:
         if self.known(message.message_id) is not None:

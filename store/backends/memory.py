@@ -59,20 +59,20 @@ class _Transaction(BufferedTransaction):
         return [message for message in self.stored() if message.message_id == message_id]
 
     def stored_copies(self, message: Message) -> int:
-        same_id = [one for one in self._state.messages if one.message_id == message.message_id]
-        return len(same_id) if len(same_id) < 2 else sum(is_copy(message, one) for one in same_id)
+        same_id = [item for item in self._state.messages if item.message_id == message.message_id]
+        return len(same_id) if len(same_id) < 2 else sum(is_copy(message, item) for item in same_id)
 
     def archived_message(self, message_id: str) -> Message | None:
-        return next((one for one in self._archived() if one.message_id == message_id), None)
+        return next((message for message in self._archived() if message.message_id == message_id), None)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        return [one for one in self._archived() if carries(one, request_id)]
+        return [message for message in self._archived() if carries(message, request_id)]
 
     def archived_for(self, agent: str, message: Message) -> bool:
-        return any(is_copy(one, message) for one in self._state.archives.get(agent, ()))
+        return any(is_copy(archive, message) for archive in self._state.archives.get(agent, ()))
 
     def archived_anywhere(self, message: Message) -> bool:
-        return any(is_copy(one, message) for one in self._archived())
+        return any(is_copy(item, message) for item in self._archived())
 
     def stored_settings(self) -> str:
         return settings_text(self.config)
@@ -140,8 +140,8 @@ class MemoryTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         names = [agent] if agent else list(self._state.archives)
-        unique = {one.message_id: one for name in names for one in self._state.archives.get(name, ())}
-        newest = sorted(unique.values(), key=lambda one: one.created, reverse=True)
+        unique = {archive.message_id: archive for name in names for archive in self._state.archives.get(name, ())}
+        newest = sorted(unique.values(), key=lambda message: message.created, reverse=True)
         start = int(cursor or 0)
         end = start + limit
         return Page(tuple(newest[start:end]), str(end) if end < len(newest) else None)
@@ -158,12 +158,12 @@ class MemoryTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
             pages = self._state.archives.values()
-            old = {one.message_id for page in pages for one in page if _is_older(one, before)}
-            old -= {one.message_id for one in tx.everything()}
+            old = {message.message_id for page in pages for message in page if _is_older(message, before)}
+            old -= {message.message_id for message in tx.everything()}
             if old:
                 tx.record("delete_archived", ids=sorted(old), before=to_text(before))
                 for agent, page in self._state.archives.items():
-                    self._state.archives[agent] = [one for one in page if one.message_id not in old]
+                    self._state.archives[agent] = [message for message in page if message.message_id not in old]
         return len(old)
 
     async def watch(self) -> AsyncIterator[WatchHint]:

@@ -101,17 +101,17 @@ def _of_answers(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Ite
 
 def _is_there(tx: Transaction, quoted: str, reads: Sequence[Reading]) -> bool:
     ours = {read.message.message_id for read in reads}
-    return tx.known(quoted) is not None or any(one.message_id not in ours for one in tx.thread(quoted))
+    return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
 
 
 def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
     kind, message = read.answers, read.message
     assert kind is not None
-    ours = {one.message.message_id for one in reads}
+    ours = {read.message.message_id for read in reads}
     shared = read.request_id or read.subject or ""
     asker = message.recipients[0]
     waiting, answered = waiting_for_answer(
-        (one for one in _same_matter(tx, read) if one.message_id not in ours), kind, asker=asker
+        (message for message in _same_matter(tx, read) if message.message_id not in ours), kind, asker=asker
     )
     if waiting:
         if message.sender not in waiting[0].recipients:

@@ -143,7 +143,9 @@ def trigger_course_correction(
         warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)
         warnings += advise(tx, messages)
-        tx.record("course_correction", ids=[one.message_id for one in messages], to=list(draft.to), reason=reason)
+        tx.record(
+            "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
+        )
     return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
 
 
@@ -156,30 +158,34 @@ def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKi
     """
     waiting: deque[Message] = deque()
     anyone = kind is RequestKind.DESTROY
-    for one in tx.everything():
-        if one.type not in CARRIERS:
+    for message in tx.everything():
+        if message.type not in CARRIERS:
             continue
-        seen = reading(one)
-        same_asker = anyone or one.sender == question.sender
+        seen = reading(message)
+        same_asker = anyone or message.sender == question.sender
         if seen.opens is kind and same_asker and seen.subject == reading(question).subject:
-            waiting.append(one)
-        elif seen.answers is kind and one.sender == tx.config.lead and (anyone or one.is_addressed_to(question.sender)):
-            answered = _answered_by(one, waiting, reading(question).subject)
+            waiting.append(message)
+        elif (
+            seen.answers is kind
+            and message.sender == tx.config.lead
+            and (anyone or message.is_addressed_to(question.sender))
+        ):
+            answered = _answered_by(message, waiting, reading(question).subject)
             if answered is not None and answered.message_id == question.message_id:
                 raise TeamError(
                     Code.ALREADY_ANSWERED,
-                    f"{question.message_id} was already answered by {one.sender} at {one.created}",
+                    f"{question.message_id} was already answered by {message.sender} at {message.created}",
                     "The first answer stands.",
                     request_id=question.message_id,
-                    answered_by=one.sender,
-                    answered_at=one.created,
+                    answered_by=message.sender,
+                    answered_at=message.created,
                 )
 
 
 def _answered_by(answer: Message, waiting: deque[Message], subject: str | None) -> Message | None:
     seen = reading(answer)
     if seen.request_id is not None:
-        found = next((one for one in waiting if one.message_id == seen.request_id), None)
+        found = next((message for message in waiting if message.message_id == seen.request_id), None)
         if found is not None:
             waiting.remove(found)
         return found

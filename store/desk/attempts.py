@@ -52,19 +52,19 @@ class Delivered(Struct):
     @property
     def delivered(self) -> list[Attempt]:
         """The tries that succeeded."""
-        return [one for one in self.attempts if one.error is None]
+        return [attempt for attempt in self.attempts if attempt.error is None]
 
     @property
     def failed(self) -> list[Attempt]:
         """The tries that failed, whether they will be repeated or not."""
-        return [one for one in self.attempts if one.error is not None]
+        return [attempt for attempt in self.attempts if attempt.error is not None]
 
     def by_recipient(self) -> dict[str, tuple[int, int]]:
         """Recipient -> (handed over, failed), in the order they came up."""
         counts: dict[str, tuple[int, int]] = {}
-        for one in self.attempts:
-            done, lost = counts.get(one.recipient, (0, 0))
-            counts[one.recipient] = (done + (one.error is None), lost + (one.error is not None))
+        for attempt in self.attempts:
+            done, lost = counts.get(attempt.recipient, (0, 0))
+            counts[attempt.recipient] = (done + (attempt.error is None), lost + (attempt.error is not None))
         return counts
 
 
@@ -107,7 +107,7 @@ def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], 
 def due_jobs(config: TeamConfig, messages: Sequence[Message], choice: Choice, now: datetime) -> list[Job]:
     """What is due for the chosen recipients, oldest first."""
     members = members_of(config, messages)
-    jobs = [job for one in messages if (job := job_of(config, members, one, now)) is not None]
+    jobs = [job for message in messages if (job := job_of(config, members, message, now)) is not None]
     return sorted((job for job in jobs if choice.takes(job.message, job.targets)), key=by_age)
 
 
@@ -118,7 +118,11 @@ def commands(config: TeamConfig, job: Job) -> list[str]:
 
 def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
     """Put the outcomes on the audit trail; nothing when there are none."""
-    lost = {one.message.message_id: f"{one.recipient}: {one.error}" for one in attempts if one.error is not None}
+    lost = {
+        attempt.message.message_id: f"{attempt.recipient}: {attempt.error}"
+        for attempt in attempts
+        if attempt.error is not None
+    }
     if attempts:
-        done = dict.fromkeys(one.message.message_id for one in attempts if one.error is None)
+        done = dict.fromkeys(attempt.message.message_id for attempt in attempts if attempt.error is None)
         tx.record("deliver", ids=list(done), failed=lost)

@@ -20,7 +20,7 @@ from store.team import Transaction
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
-    {str(one) for one in (Status.DELIVERED, Status.READ, Status.FAILED, Status.EXPIRED, Status.RECALLED)}
+    {str(item) for item in (Status.DELIVERED, Status.READ, Status.FAILED, Status.EXPIRED, Status.RECALLED)}
 )
 _ENDED_AT: Mapping[str, tuple[str, ...]] = {
     Status.READ: ("read_at", "delivered_at"),
@@ -84,8 +84,8 @@ def clear(
         gone = _free(tx.everything(), old, tx.config)
         if gone:
             _log(tx, gone, older_than_days)
-        for one in gone:
-            archive_and_remove(tx, one)
+        for missing in gone:
+            archive_and_remove(tx, missing)
     archives = _delete_archived(seat) if delete_archived else 0
     return Cleared(_by_status(gone), _size(gone), len(old) - len(gone), archives)
 
@@ -107,13 +107,17 @@ def _check_age(days: float) -> None:
 
 
 def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
-    return [one for one in messages if one.status in _FINISHED and (end := _ended(one)) is not None and end < limit]
+    return [
+        message
+        for message in messages
+        if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
+    ]
 
 
 def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig) -> list[Message]:
     """Those of the old messages on which nothing rests."""
-    stay = bound(messages, config=config, leaving=[one.message_id for one in old]) if old else frozenset()
-    return [one for one in old if one.message_id not in stay]
+    stay = bound(messages, config=config, leaving=[message.message_id for message in old]) if old else frozenset()
+    return [message for message in old if message.message_id not in stay]
 
 
 def _ended(message: Message) -> datetime | None:
@@ -132,27 +136,27 @@ def _log(tx: Transaction, gone: list[Message], days: float) -> None:
     """Seed 003: failed messages are logged, then deleted."""
     lost = [
         {
-            "message_id": one.message_id,
-            "sender": one.sender,
-            "recipient": ", ".join(one.recipients),
-            "error_message": one.envelope("error_message"),
+            "message_id": message.message_id,
+            "sender": message.sender,
+            "recipient": ", ".join(message.recipients),
+            "error_message": message.envelope("error_message"),
         }
-        for one in gone
-        if one.status == Status.FAILED
+        for message in gone
+        if message.status == Status.FAILED
     ]
-    ids = [one.message_id for one in gone]
+    ids = [message.message_id for message in gone]
     tx.record("clear", ids=ids, older_than_days=days, statuses=_by_status(gone), failed=lost)
 
 
 def _by_status(messages: Iterable[Message]) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for one in messages:
-        counts[one.status] = counts.get(one.status, 0) + 1
+    for message in messages:
+        counts[message.status] = counts.get(message.status, 0) + 1
     return counts
 
 
 def _size(messages: Iterable[Message]) -> int:
-    texts = (json.dumps(dict(one.record), ensure_ascii=False, default=str) for one in messages)
+    texts = (json.dumps(dict(message.record), ensure_ascii=False, default=str) for message in messages)
     return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 

@@ -82,8 +82,10 @@ def next_due(snapshot: Snapshot) -> datetime | None:
     now, config = snapshot.taken_at, snapshot.config
     if due_jobs(config, snapshot.messages, Choice(), now):
         return now
-    held = [lease_end(one) for one in snapshot.messages if is_held(one, now)]
-    put_off = [next_attempt(one) for one in snapshot.messages if one.status in (Status.PENDING, Status.RETRY)]
+    held = [lease_end(message) for message in snapshot.messages if is_held(message, now)]
+    put_off = [
+        next_attempt(message) for message in snapshot.messages if message.status in (Status.PENDING, Status.RETRY)
+    ]
     moments = (*held, *put_off, next_ending(snapshot.messages, config))
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
@@ -99,7 +101,7 @@ def _finish_endings(seat: Seat, snapshot: Snapshot) -> None:
 
 def _expire(seat: Seat, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
-    stale = [one for one in snapshot.messages if _is_stale(snapshot.config, one, choice, snapshot.taken_at)]
+    stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
     for part in slices(stale):
         with seat.team.transaction(actor=seat.actor, action="expire", wait=seat.wait) as tx:
             expired = [

@@ -72,11 +72,11 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
+        for item in value.values():
+            yield from _texts(item)
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _texts(one)
+        for each in value:
+            yield from _texts(each)
 
 
 def check_size(payload: Mapping[str, Any], config: TeamConfig) -> list[str]:
@@ -120,12 +120,12 @@ def _check_value(value: Any, place: str, depth: int) -> None:
     if depth > _MAX_DEPTH:
         raise TeamError(Code.INVALID_FIELD, f"{place}: nesting deeper than {_MAX_DEPTH}", "Flatten it.")
     if isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             _check_text(key, f"{place} key")
-            _check_value(one, f"{place}.{key}", depth + 1)
+            _check_value(item, f"{place}.{key}", depth + 1)
     elif isinstance(value, (list, tuple)):
-        for number, one in enumerate(value):
-            _check_value(one, f"{place}[{number}]", depth + 1)
+        for number, each in enumerate(value):
+            _check_value(each, f"{place}[{number}]", depth + 1)
     elif isinstance(value, str):
         _check_text(value, place)
     elif isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -200,7 +200,7 @@ def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]]
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
     wanted = set(names)
-    asked = {name for one in tx.select(types=_STOPS) for name in (one.sender, *one.recipients)}
+    asked = {name for message in tx.select(types=_STOPS) for name in (message.sender, *message.recipients)}
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []

@@ -103,11 +103,19 @@ def next_ending(messages: Sequence[Message], config: TeamConfig) -> datetime | N
 
     A moment of the past where the agent has agreed already and nobody has confirmed it.
     """
-    orders = [one for one in messages if one.type == REQUEST and isinstance(one.payload.get("in_reply_to"), str)]
+    orders = [
+        message
+        for message in messages
+        if message.type == REQUEST and isinstance(message.payload.get("in_reply_to"), str)
+    ]
     if not orders:
         return None
-    said = {reading(one).request_id: reading(one).approve for one in reversed(messages) if one.type == RESPONSE}
-    confirmed = {reading(one).request_id for one in messages if _confirms(one)}
+    said = {
+        reading(message).request_id: reading(message).approve
+        for message in reversed(messages)
+        if message.type == RESPONSE
+    }
+    confirmed = {reading(message).request_id for message in messages if _confirms(message)}
     latest = {order.payload["in_reply_to"]: order for order in orders}
     moments = (
         order.created_at if said.get(order.request_id) else _due(config, order)

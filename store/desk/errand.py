@@ -33,7 +33,7 @@ def run_commands(seat: Seat, choice: Choice, agents: Sequence[str], done: Delive
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:
             served = [pool.submit(Errand(seat, choice, agent, stop).run, done) for agent in agents]
-            trouble = [error for one in served if (error := one.exception()) is not None]
+            trouble = [error for item in served if (error := item.exception()) is not None]
         except BaseException:
             stop.set()
             raise

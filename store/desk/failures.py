@@ -164,7 +164,7 @@ def _treat(seat: Seat, remedy: Remedy, ids: Sequence[str], change: _Change, **fa
                 except TeamError as error:
                     refusals[message_id] = error
         if changed:
-            tx.record(str(remedy), ids=[one.message_id for one in changed], before=before, **facts)
+            tx.record(str(remedy), ids=[message.message_id for message in changed], before=before, **facts)
     if refusals and not changed:
         raise next(iter(refusals.values()))
     warnings = tuple(error.message for error in refusals.values())

@@ -121,7 +121,7 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
     if not named:
         refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
     result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
-    return replace(result, may_change_by_itself=any(one.status == Status.CLAIMED for one in look.messages))
+    return replace(result, may_change_by_itself=any(message.status == Status.CLAIMED for message in look.messages))
 
 
 def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
@@ -238,7 +238,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
     """
     if snapshot.is_known:
         return snapshot
-    errors = [one for one in snapshot.problems if one.severity == "error"]
+    errors = [problem for problem in snapshot.problems if problem.severity == "error"]
     first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 

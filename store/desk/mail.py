@@ -86,7 +86,7 @@ def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
         if not repeated:
             warnings += advise(tx, messages)
             warnings += _group_advice(tx, draft, messages)
-            tx.record(action, ids=[one.message_id for one in messages], to=recipients, type=draft.type)
+            tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
 
 

@@ -115,11 +115,11 @@ class _Migration:
     def run(self) -> Migrated:
         """Queue first: an id that is only archived in the target could not be added any more."""
         snapshot = readable(self._source.snapshot())
-        stay = [one for one in snapshot.problems if one.code == "DAMAGED_ENTRY"]
-        self._done.warnings += [f"not copied: {one.place}: {one.message}" for one in stay]
+        stay = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
+        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in stay]
         if snapshot.config.key:
             self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
-        pushed = sum(one.status == Status.DELIVERED or bool(one.delivered_to) for one in snapshot.messages)
+        pushed = sum(message.status == Status.DELIVERED or bool(message.delivered_to) for message in snapshot.messages)
         if pushed:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
@@ -158,8 +158,8 @@ class _Migration:
 
     def _copy_archive(self, name: str, messages: Sequence[Message]) -> None:
         """Oldest first, so that the target's history is in order; a chunk is a transaction."""
-        there = {one.message_id for one in _history(self._target, name)}
-        missing = [one for one in reversed(messages) if one.message_id not in there]
+        there = {record.message_id for record in _history(self._target, name)}
+        missing = [message for message in reversed(messages) if message.message_id not in there]
         self._done.already += len(messages) - len(missing)
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
@@ -176,7 +176,11 @@ class _Migration:
     def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
         """Which requests and answers the source's audit trail has as written by team-console."""
         recorded = self._recorded
-        ids = [one.message_id for one in messages if recorded is not None and recorded.is_by_desk(one.message_id)]
+        ids = [
+            message.message_id
+            for message in messages
+            if recorded is not None and recorded.is_by_desk(message.message_id)
+        ]
         return {"by_desk": ids} if ids else {}
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:
@@ -196,9 +200,11 @@ class _Migration:
     def _drop_gone(self, live: set[str]) -> None:
         """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
         with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-            gone = [one for one in tx.everything() if one.message_id not in live and tx.is_archived(one)]
-            for one in gone:
-                tx.remove(one)
+            gone = [
+                message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)
+            ]
+            for missing in gone:
+                tx.remove(missing)
             if gone:
                 tx.record("migrate", source=self._source.location, removed=len(gone))
 
@@ -216,17 +222,17 @@ class _Migration:
     def _names(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
         """Everybody who can have an archive: members, and whoever a message was for or read by."""
         names = {config.lead, USER, *config.agents}
-        for one in (*live, *_history(self._source, None)):
-            names.update(one.recipients, one.read_by)
+        for message in (*live, *_history(self._source, None)):
+            names.update(message.recipients, message.read_by)
         return sorted(name for name in names if is_name(name) and name != ALL)
 
     def _compare(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
-        target = {one.message_id for one in readable(self._target.snapshot()).messages}
-        archived = {one.message_id for one in _history(self._target, None)}
-        missing = [one.message_id for one in live if one.message_id not in target | archived]
+        target = {message.message_id for message in readable(self._target.snapshot()).messages}
+        archived = {record.message_id for record in _history(self._target, None)}
+        missing = [message.message_id for message in live if message.message_id not in target | archived]
         for name, messages in archives.items():
-            there = {one.message_id for one in _history(self._target, name)}
-            missing += [one.message_id for one in messages if one.message_id not in there]
+            there = {record.message_id for record in _history(self._target, name)}
+            missing += [message.message_id for message in messages if message.message_id not in there]
         if missing:
             text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
             raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")

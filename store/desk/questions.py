@@ -62,7 +62,9 @@ def open_question(
         TeamError: `INVALID_REQUEST_ID`, `NOT_PERMITTED`, `ALREADY_ANSWERED`.
     """
     thread = _thread(tx, request_id)
-    question = next((one for one in thread if opened_kind(one) and reading(one).request_id == request_id), None)
+    question = next(
+        (message for message in thread if opened_kind(message) and reading(message).request_id == request_id), None
+    )
     kind = opened_kind(question) if question is not None else None
     if question is None or kind is None:
         raise TeamError(
@@ -106,18 +108,18 @@ def _thread(tx: Transaction, request_id: str) -> list[Message]:
 def _refuse_answered(
     tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
 ) -> None:
-    for one in thread:
-        if answers(one, kind, request_id) and may_answer(
-            tx.config, actor=one.sender, kind=kind, addressee=question.recipients[0]
+    for message in thread:
+        if answers(message, kind, request_id) and may_answer(
+            tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]
         ):
-            word = {True: "approved", False: "rejected", None: "answered"}[reading(one).approve]
+            word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
             raise TeamError(
                 Code.ALREADY_ANSWERED,
-                f"{request_id} was already {word} by {one.sender} at {one.created}",
+                f"{request_id} was already {word} by {message.sender} at {message.created}",
                 "The first answer stands; send a message if you want to say more.",
                 request_id=request_id,
-                answered_by=one.sender,
-                answered_at=one.created,
+                answered_by=message.sender,
+                answered_at=message.created,
             )
 
 

@@ -157,7 +157,7 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     if not asked:
         return None
     replies = tx.thread(asked[-1].request_id or asked[-1].message_id)
-    is_answered = any(one.sender == agent and reading(one).approve is not None for one in replies)
+    is_answered = any(reply.sender == agent and reading(reply).approve is not None for reply in replies)
     return None if is_answered else asked[-1]
 
 
@@ -223,7 +223,7 @@ def _write_answer(
         kind=str(kind),
         asker=question.sender,
         question=question.message_id,
-        ids=[one.message_id for one in answered.messages],
+        ids=[message.message_id for message in answered.messages],
         **answered.facts,
     )
     finish_endings(tx)
@@ -243,7 +243,7 @@ def _create(
     warnings = secret_warnings(verdict.text) if verdict.text else []
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")
-    told = _named([question.sender, *(one.recipients[0] for one in messages[1:])])
+    told = _named([question.sender, *(message.recipients[0] for message in messages[1:])])
     return _Answered(messages, warnings, (f"{name} is created; told: {told}",), {"agent": name})
 
 
@@ -256,7 +256,7 @@ def _end(tx: Transaction, seat: Seat, question: Message, verdict: Verdict) -> _A
         return _Answered(messages, warnings, foreseen[-1:], {"agent": agent})
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")
-    told = _named([one.recipients[0] for one in messages])
+    told = _named([message.recipients[0] for message in messages])
     return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
 
 

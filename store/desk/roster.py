@@ -34,7 +34,9 @@ def tell_residents(
     roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
     if arrived is not None:
         roles[arrived] = "temp"
-    lists = {f"{role}s": [name for name, one in roles.items() if one == role] for role in ("resident", "slave", "temp")}
+    lists = {
+        f"{role}s": [name for name, item in roles.items() if item == role] for role in ("resident", "slave", "temp")
+    }
     residents = lists["residents"]
     if not residents:
         return []
@@ -54,9 +56,9 @@ def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: st
 
 def _session(tx: Transaction) -> str:
     """The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which."""
-    for one in reversed(tx.everything()):
-        if one.type in CARRIERS:
-            session = reading(one).body.get("session_id")
+    for message in reversed(tx.everything()):
+        if message.type in CARRIERS:
+            session = reading(message).body.get("session_id")
             if isinstance(session, str) and session:
                 return session
     return tx.config.name
@@ -91,7 +93,7 @@ def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | Non
     if not is_name(base) or len(base) > _LONGEST_BASE:
         text = f"agent_type: {named(base)} cannot become a name"
         raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
-    taken |= {name for one in messages for name in (one.sender, *one.recipients)}
+    taken |= {name for message in messages for name in (message.sender, *message.recipients)}
     number = 1
     while f"{base}-{number}" in taken:
         number += 1

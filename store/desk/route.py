@@ -144,7 +144,7 @@ def _poll(seat: Seat, asked: _Asked) -> dict[str, Any]:
         "action": asked.action,
         "recipient": recipient,
         "messages_pending": len(waiting),
-        "messages": [_polled(one) for one in waiting[:size]],
+        "messages": [_polled(message) for message in waiting[:size]],
         "timestamp": _moment(seat.team.clock()),
     }
 
@@ -160,14 +160,14 @@ def _waiting(seat: Seat, recipient: str, asked: _Asked) -> list[Message]:
 
 def _on_their_way(messages: Any, recipient: str) -> list[Message]:
     found = [
-        one
-        for one in messages
-        if one.status in ON_ITS_WAY
-        and one.is_addressed_to(recipient)
-        and recipient not in one.read_by
-        and recipient not in one.delivered_to
+        message
+        for message in messages
+        if message.status in ON_ITS_WAY
+        and message.is_addressed_to(recipient)
+        and recipient not in message.read_by
+        and recipient not in message.delivered_to
     ]
-    return sorted(found, key=lambda one: one.order[1])
+    return sorted(found, key=lambda message: message.order[1])
 
 
 def _polled(message: Message) -> dict[str, Any]:
@@ -211,7 +211,8 @@ def _deliver(seat: Seat, asked: _Asked) -> dict[str, Any]:
 def _left(done: Delivered) -> dict[str, Any]:
     """What was skipped, counted and named; nothing where nothing was, which leaves exactly the source's fields."""
     rows = [
-        {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason} for one in done.skipped
+        {"message_id": message.message.message_id, "recipient": message.recipient, "reason": message.reason}
+        for message in done.skipped
     ]
     return {"messages_skipped": len(rows), "skipped": rows} if rows else {}
 
@@ -219,7 +220,9 @@ def _left(done: Delivered) -> dict[str, Any]:
 def _delivered_one(seat: Seat, asked: _Asked, message_id: str, done: Delivered) -> dict[str, Any]:
     for attempt in done.failed:
         raise _not_delivered(attempt.message, attempt.recipient, str(attempt.error))
-    message = next((one for one in readable(seat.team.snapshot()).messages if one.message_id == message_id), None)
+    message = next(
+        (message for message in readable(seat.team.snapshot()).messages if message.message_id == message_id), None
+    )
     if message is None:
         raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", "It may have been archived.")
     if message.status != Status.DELIVERED:

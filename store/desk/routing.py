@@ -68,7 +68,8 @@ def by_age(job: Job) -> str:
 def is_busy(messages: Sequence[Message], agent: str, now: datetime) -> bool:
     """Whether a router is handing something to `agent` right now; one at a time keeps them in order."""
     return any(
-        one.envelope("claimed_by") == ROUTER and is_held(one, now) and one.is_addressed_to(agent) for one in messages
+        message.envelope("claimed_by") == ROUTER and is_held(message, now) and message.is_addressed_to(agent)
+        for message in messages
     )
 
 

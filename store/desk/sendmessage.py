@@ -54,7 +54,7 @@ def _check_quoted(seat: Seat, form: Form) -> None:
     """The quoted id must be a request of the kind this verdict answers, by the agent it names."""
     wanted = KINDS[form.type].answers
     with seat.team.transaction(actor=seat.actor, action=form.type, wait=seat.wait) as tx:
-        question = next((one for one in tx.thread(form.request_id) if _asks(one, form.request_id)), None)
+        question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
         raise _invalid_id(form, "there is no such request")
     kind = reading(question).opens
@@ -76,7 +76,7 @@ def _invalid_id(form: Form, why: str) -> TeamError:
 
 
 def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
-    reached = [name for one in receipt.messages for name in one.recipients]
+    reached = [name for message in receipt.messages for name in message.recipients]
     target = TEAM_TARGET if form.type == "broadcast" else reached[0]
     ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
     reply = {

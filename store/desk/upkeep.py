@@ -27,20 +27,22 @@ def settle(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """
     config = tx.config
     just_read = frozenset(keep)
-    read = [one for one in tx.everything() if one.status == Status.READ and one.message_id not in just_read]
+    read = [
+        message for message in tx.everything() if message.status == Status.READ and message.message_id not in just_read
+    ]
     if not read:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
     too_many = max(0, len(read) - config.active_messages_max)
-    leaving = [one for number, one in enumerate(read) if number < too_many or _older(one, limit)]
+    leaving = [message for number, message in enumerate(read) if number < too_many or _older(message, limit)]
     if not leaving:
         return 0
-    stay = bound(tx.everything(), config=config, leaving=[one.message_id for one in leaving])
-    gone = [one for one in leaving if one.message_id not in stay and tx.is_archived(one)]
-    for one in gone:
-        tx.remove(one)
+    stay = bound(tx.everything(), config=config, leaving=[message.message_id for message in leaving])
+    gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
+    for missing in gone:
+        tx.remove(missing)
     if gone:
-        tx.record("compact", ids=[one.message_id for one in gone])
+        tx.record("compact", ids=[message.message_id for message in gone])
     return len(gone)
 
 
@@ -115,11 +117,11 @@ def _ends(message: Message, question: Message, kind: RequestKind, request_id: st
 def _membership(messages: Sequence[Message]) -> Iterable[str]:
     roster_seen = False
     stops: set[str] = set()
-    for one in reversed(messages):
-        name = reading(one).name
+    for message in reversed(messages):
+        name = reading(message).name
         if name in _MEMBERSHIP and not roster_seen:
-            yield one.message_id
+            yield message.message_id
             roster_seen = name == "AGENT_ROSTER_BROADCAST"
-        elif name == "shutdown_response" and one.sender not in stops:
-            stops.add(one.sender)
-            yield one.message_id
+        elif name == "shutdown_response" and message.sender not in stops:
+            stops.add(message.sender)
+            yield message.message_id

@@ -102,7 +102,7 @@ async def _until(team: Team, check: Check[T], seconds: float | None, tick: Tick)
     end = None if seconds is None else loop.time() + seconds
     try:
         while (found := check()) is None:
-            left = min((one for one in (tick(), end and end - loop.time()) if one is not None), default=None)
+            left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
             if left is not None and left <= 0:
                 return None
             await either(changed, left)

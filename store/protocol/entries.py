@@ -85,26 +85,28 @@ class Queue:
         self._entries[head:stop] = after
         self._messages = messages
         kept, was = set(after), set(before)
-        return Change(tuple(one for one in before if one not in kept), tuple(one for one in after if one not in was))
+        return Change(
+            tuple(entry for entry in before if entry not in kept), tuple(entry for entry in after if entry not in was)
+        )
 
 
-def _common(one: Iterable[Message], other: Iterable[Message], most: int) -> int:
+def _common(iterable: Iterable[Message], other: Iterable[Message], most: int) -> int:
     """How many messages at the beginning, at most `most`, are the same objects."""
-    return min(most, next(compress(count(), map(is_not, one, other)), most))
+    return min(most, next(compress(count(), map(is_not, iterable, other)), most))
 
 
 def _placed(before: list[Entry], messages: Sequence[Message], *, low: float | None, high: float | None) -> list[Entry]:
     """Entries for `messages`: the old one where object and order are the same, else a fresh one in its gap."""
     known = dict(zip(map(id, (entry.message for entry in before)), before, strict=True))
-    found = list(map(known.get, map(id, messages)))
-    kept = [entry for entry in found if entry is not None]
+    entries = list(map(known.get, map(id, messages)))
+    kept = [entry for entry in entries if entry is not None]
     if not all(map(lt, map(_PLACE, kept), map(_PLACE, islice(kept, 1, None)))):
-        found = _in_order(found)
+        entries = _in_order(entries)
     elif len(kept) == len(messages):
         return kept
     after: list[Entry] = []
     fresh: list[Message] = []
-    for entry, message in zip(found, messages, strict=True):
+    for entry, message in zip(entries, messages, strict=True):
         if entry is None:
             fresh.append(message)
             continue

@@ -121,7 +121,7 @@ def _flat(document: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**head, "content": message, **rest}
     inner = dict(message)
     words = [inner.pop(key, None) for key in ("reason", "feedback")]
-    fields = {"recipient": to, "content": next((one for one in words if one is not None), None), **rest, **inner}
+    fields = {"recipient": to, "content": next((word for word in words if word is not None), None), **rest, **inner}
     if fields.get("type") == "shutdown_response":
         del fields["recipient"]
     return fields

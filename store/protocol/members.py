@@ -114,7 +114,7 @@ def membership_facts(messages: Iterable[Message]) -> list[Entry]:
 
 def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[Entry]:
     """The messages that are `wanted` as entries, in order."""
-    entries = [Entry(one, place) for place, one in enumerate(messages) if wanted(one)]
+    entries = [Entry(message, place) for place, message in enumerate(messages) if wanted(message)]
     return sorted(entries, key=lambda entry: entry.order)
 
 
@@ -128,9 +128,9 @@ def _is_membership(message: Message) -> bool:
 
 def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:
     names: dict[str, None] = {}
-    for one in messages:
-        names[one.sender] = None
-        for name in one.recipients:
+    for message in messages:
+        names[message.sender] = None
+        for name in message.recipients:
             names[name] = None
     return [name for name in names if name not in (ALL, USER) and is_name(name)]
 

@@ -65,7 +65,7 @@ def seal_of(message: Message, key: bytes) -> Seal:
 def _plain(value: Any) -> Any:
     """`value` in JSON's own types; texts keep their characters, keys become texts."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

@@ -69,7 +69,7 @@ def check_carried(content: str) -> None:
 
 def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple[Problem, ...]:
     """Departures of a stored sprint message from the form of its kind."""
-    found = [
+    problems = [
         Problem(
             "BODY_INVALID" if code == _MALFORMED else code,
             "warning",
@@ -79,8 +79,8 @@ def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple
         )
         for code, field, text in _departures(name, body)
     ]
-    found += _misnamed_sender(message, name, body)
-    return tuple(found)
+    problems += _misnamed_sender(message, name, body)
+    return tuple(problems)
 
 
 _OWN_NAME = {
@@ -113,8 +113,8 @@ def _departures(name: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str, 
     try:
         fitting = model.model_validate(dict(body))
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_context=False, include_input=False):
-            yield _MALFORMED, ".".join(map(str, one["loc"])), _words(one["type"], one["msg"])
+        for item in error.errors(include_url=False, include_context=False, include_input=False):
+            yield _MALFORMED, ".".join(map(str, item["loc"])), _words(item["type"], item["msg"])
     else:
         yield from fitting.remarks()
 

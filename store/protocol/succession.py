@@ -29,10 +29,12 @@ def superseders(messages: Sequence[Message]) -> dict[str, Message]:
             withdrawing.setdefault(read.request_id, []).append(message)
     found: dict[str, Message] = {}
     for questions in chains.values():
-        standing = [one for one in questions if not _is_gone(one, withdrawing.get(_id_of(one), ()))]
+        standing = [question for question in questions if not _is_gone(question, withdrawing.get(_id_of(question), ()))]
         if standing:
             before = questions[: questions.index(standing[-1])]
-            found.update({one.message_id: standing[-1] for one in before if _id_of(one) != _id_of(standing[-1])})
+            found.update(
+                {message.message_id: standing[-1] for message in before if _id_of(message) != _id_of(standing[-1])}
+            )
     return found
 
 

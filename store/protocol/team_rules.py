@@ -47,7 +47,9 @@ def names_concerned(read: Reading) -> frozenset[str]:
     """Agents whose role or presence these rules ask for, so that a change of it judges the message again."""
     body = read.body
     named = [body.get("agent_name"), *_contacts(read).values()]
-    return frozenset({read.message.sender, *read.message.recipients, *(one for one in named if isinstance(one, str))})
+    return frozenset(
+        {read.message.sender, *read.message.recipients, *(item for item in named if isinstance(item, str))}
+    )
 
 
 def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:

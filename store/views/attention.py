@@ -119,7 +119,7 @@ class Attention:
         newest = reports.row_at(len(reports) - 1) if reports else None
         if newest is None or not self._is_mine(newest):
             return
-        item = _report(newest, sum(self._is_mine(one) for one in reports.rows) - 1)
+        item = _report(newest, sum(self._is_mine(row) for row in reports.rows) - 1)
         if present:
             self._messages.put((*_key(item), newest.place), item)
         else:

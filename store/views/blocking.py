@@ -35,5 +35,5 @@ class Blocking:
         story = sprint.work.get(agent)
         stories = (story,) if story else sprint.unfinished.get(agent, ())
         yield from stories
-        for one in stories:
-            yield from sprint.waiting_for(one)
+        for item in stories:
+            yield from sprint.waiting_for(item)

@@ -62,7 +62,7 @@ class Deliveries:
         """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""
         limit = now - OVERDUE_AFTER
         pending = self._lists[Status.PENDING]
-        places = [pending.place_of((one,)) if one else 0 for one in (self._due_until, limit)]
+        places = [pending.place_of((moment,)) if moment else 0 for moment in (self._due_until, limit)]
         state = DeliveryState.DUE if places[0] < places[1] else DeliveryState.PENDING
         self._due_until = limit
         for place in range(min(places), max(places)):

@@ -102,7 +102,7 @@ class Facts:
             self._dirty.add(names)
 
 
-def _says_the_same(one: Entry, other: Entry) -> bool:
-    here, there = one.message, other.message
-    same = (here.sender, here.recipients, one.read.name) == (there.sender, there.recipients, other.read.name)
-    return same and one.read.body == other.read.body and here.message_id == there.message_id
+def _says_the_same(entry: Entry, other: Entry) -> bool:
+    here, there = entry.message, other.message
+    same = (here.sender, here.recipients, entry.read.name) == (there.sender, there.recipients, other.read.name)
+    return same and entry.read.body == other.read.body and here.message_id == there.message_id

@@ -71,8 +71,8 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
 
 def _twins(evidence: Evidence) -> Iterator[Problem]:
     for request_id, entries in sorted(evidence.twins.items()):
-        ids = sorted({one.message.message_id for one in entries} - {request_id})
-        live = [one for one in ids if evidence.departures.is_live(one)]
+        ids = sorted({entry.message.message_id for entry in entries} - {request_id})
+        live = [item for item in ids if evidence.departures.is_live(item)]
         if live:
             text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
             yield Problem(
@@ -93,19 +93,19 @@ def _strangers(evidence: Evidence) -> Iterator[Problem]:
 
 def _requests(evidence: Evidence) -> Iterator[Problem]:
     for row in sorted(evidence.flagged, key=lambda row: row.key):
-        live = any(evidence.departures.is_live(one.message_id) for one in (row.question, *row.answers))
+        live = any(evidence.departures.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
             if live or flag in _ALWAYS:
                 yield from _FLAGS[flag](evidence, row)
 
 
 def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
-    for one in row.answers:
-        live = evidence.departures.is_live(one.message_id)
-        if live and not may_answer(evidence.config, actor=one.sender, kind=row.kind, addressee=row.addressee):
-            text = f"{one.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
+    for answer in row.answers:
+        live = evidence.departures.is_live(answer.message_id)
+        if live and not may_answer(evidence.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
+            text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
             hint = "It decides nothing; the request waits for whoever may answer it."
-            yield Problem("UNAUTHORISED_VERDICT", "error", one.message_id, text, hint)
+            yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
 
 
 def _contradictory(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
@@ -181,7 +181,7 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
 
 def _orphans(evidence: Evidence) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
-    for entry in sorted(evidence.orphans, key=lambda one: one.order) if evidence.complete else ():
+    for entry in sorted(evidence.orphans, key=lambda entry: entry.order) if evidence.complete else ():
         message = entry.message
         if evidence.departures.is_live(message.message_id):
             quoted = entry.read.request_id or entry.read.subject or "nothing"
@@ -220,7 +220,7 @@ def _step_problem(evidence: Evidence, life: Lifecycle, code: str, number: int) -
 def _step_before(life: Lifecycle, number: int) -> int:
     """The earlier step that was made after this one."""
     at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
-    return max((one for one in at if one < number and at[one] > at[number]), default=number - 1)
+    return max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
 
 
 def _named_step(number: int) -> str:
@@ -256,4 +256,4 @@ _ACTS = {
 
 def _is_live(evidence: Evidence, life: Lifecycle) -> bool:
     messages = [step.message for step in life.steps if step.message is not None]
-    return any(evidence.departures.is_live(one.message_id) for one in messages)
+    return any(evidence.departures.is_live(message.message_id) for message in messages)

@@ -85,21 +85,21 @@ class Past(Struct, frozen=True):
 
 def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
     """About `limit` archived messages; archives that cannot be read are a problem, not an error."""
-    found: list[Message] = []
+    messages: list[Message] = []
     problems: dict[Problem, None] = {}
     cursor: str | None = None
-    while len(found) < limit:
+    while len(messages) < limit:
         try:
             read = team.history(cursor=cursor, limit=page)
         except TeamError as error:
             problems[Problem(UNREADABLE, "error", "archive", error.message, error.hint)] = None
             break
-        found += read.messages
+        messages += read.messages
         problems.update(dict.fromkeys(read.problems))
         cursor = read.cursor
         if cursor is None:
-            return Past(tuple(found), tuple(problems), not problems)
-    return Past(tuple(found), tuple(problems), more=len(found) >= limit)
+            return Past(tuple(messages), tuple(problems), not problems)
+    return Past(tuple(messages), tuple(problems), more=len(messages) >= limit)
 
 
 def unseen(known: Past) -> Problem:
@@ -150,7 +150,7 @@ def search(
         read = team.history(cursor=cursor, limit=page)
         cursor = read.cursor
         border = min(map(_moment, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
-        batch = [one for one in read.messages if one.message_id not in ids]
+        batch = [message for message in read.messages if message.message_id not in ids]
         while ahead and _moment(ahead[-1]) >= border:
             batch.append(ahead.pop())
         scanned += len(batch)
@@ -163,18 +163,18 @@ def history(
     team: Team, live: Sequence[Message], fits: Callable[[Message], bool]
 ) -> tuple[list[Message], list[Problem]]:
     """Everything wanted, oldest first, and what could not be read of the archives."""
-    found: dict[str, Message] = {}
+    by_id: dict[str, Message] = {}
     problems: dict[Problem, None] = {}
     doubled: list[Message] = []
     for stretch in search(team, live, fits):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
-            if found.setdefault(message.message_id, message) is not message:
+            if by_id.setdefault(message.message_id, message) is not message:
                 doubled.append(message)
     live_objects = {id(message) for message in live}
-    kept = [*found.values(), *(message for message in doubled if id(message) in live_objects)]
+    kept = [*by_id.values(), *(message for message in doubled if id(message) in live_objects)]
     places = {id(message): place for place, message in enumerate(live)}
-    return sorted(kept, key=lambda one: (_moment(one), places.get(id(one), -1))), list(problems)
+    return sorted(kept, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
 
 
 def log_line(message: Message, agent: str | None = None) -> str:
@@ -205,7 +205,7 @@ def said_in(message: Message) -> str:
 
 def history_json(messages: Sequence[Message]) -> dict[str, Any]:
     """`history --format json`: the records as stored."""
-    return {"messages": [dict(one.record) for one in messages], "count": len(messages)}
+    return {"messages": [dict(message.record) for message in messages], "count": len(messages)}
 
 
 def csv_row(message: Message) -> dict[str, str]:
@@ -233,8 +233,8 @@ def _cell(value: Any) -> str:
 
 
 def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int, read: Page) -> Stretch:
-    found = sorted((one for one in batch if fits(one)), key=_moment, reverse=True)
-    return Stretch(tuple(found), scanned, read.problems)
+    messages = sorted((item for item in batch if fits(item)), key=_moment, reverse=True)
+    return Stretch(tuple(messages), scanned, read.problems)
 
 
 def _moment(message: Message) -> datetime:

@@ -112,16 +112,16 @@ class LifecycleIndex:
             for number, life in enumerate(lives, start=1)
         )
         self._built[agent] = built
-        self._keys[agent] = [(one.ended, facts.rows[0].order, number) for number, one in enumerate(built)]
-        for key, one in zip(self._keys[agent], built, strict=True):
-            self._rows.put(key, one)
+        self._keys[agent] = [(item.ended, facts.rows[0].order, number) for number, item in enumerate(built)]
+        for key, each in zip(self._keys[agent], built, strict=True):
+            self._rows.put(key, each)
 
     def _waiting(self) -> set[str]:
         """Agents whose life still waits for a roster to list them, or to list them no more."""
         return {
             agent
             for agent, built in self._built.items()
-            if any(one.steps[3].at is None or (one.ended and one.steps[10].at is None) for one in built)
+            if any(item.steps[3].at is None or (item.ended and item.steps[10].at is None) for item in built)
         }
 
     def _resting_on(self, order: Order) -> set[str]:
@@ -130,7 +130,7 @@ class LifecycleIndex:
         return {
             agent
             for agent, built in self._built.items()
-            if any(one.steps[place].at == moment for one in built for place in (3, 10))
+            if any(item.steps[place].at == moment for item in built for place in (3, 10))
         }
 
     @staticmethod

@@ -53,8 +53,8 @@ class Life(Struct):
 
     def first(self, step: int) -> Entry | None:
         """The message that first made this step."""
-        found = self.seen.get(step)
-        return found[0] if found else None
+        entries = self.seen.get(step)
+        return entries[0] if entries else None
 
 
 def agent_of(entry: Entry) -> str | None:
@@ -104,7 +104,7 @@ def lifecycle(
         complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
     """
     _complete(life, rosters, asked)
-    steps = tuple(_step(life, one) for one in range(1, 12))
+    steps = tuple(_step(life, item) for item in range(1, 12))
     first, last = 1 if complete else min(life.seen, default=1), max(life.seen, default=0)
     silent = _UNSEEN if rosters.wanted else _UNSEEN | _BY_ROSTER
     return Lifecycle(
@@ -112,9 +112,9 @@ def lifecycle(
         agent=life.agent,
         slave=_slave(life),
         steps=steps,
-        missing=tuple(one for one in range(first, last) if one not in life.seen and one not in silent),
+        missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
         out_of_order=_out_of_order(steps),
-        doubled=tuple(one for one in sorted(life.seen) if _is_doubled(life, one, refused)),
+        doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, refused)),
         ended=life.is_over,
     )
 

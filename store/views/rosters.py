@@ -45,4 +45,4 @@ def temps_of(roster: Entry) -> frozenset[str]:
     """The temporary agents a roster lists."""
     lists = roster.read.body.get("roster")
     temps = lists.get("temps") if isinstance(lists, Mapping) else None
-    return frozenset(one for one in temps if isinstance(one, str)) if isinstance(temps, list) else frozenset()
+    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()

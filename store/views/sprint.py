@@ -42,7 +42,7 @@ class _Session(Struct):
 
     def batch_of(self, story: str) -> _Batch | None:
         """The batch that holds a story."""
-        return next((one for one in self.batches.values() if story in one.stories), None)
+        return next((batch for batch in self.batches.values() if story in batch.stories), None)
 
 
 class Sprint(Struct, frozen=True):
@@ -64,11 +64,11 @@ class Sprint(Struct, frozen=True):
         found: dict[str, None] = {}
         ahead = deque(self._next.get(story, ()))
         while ahead:
-            one = ahead.popleft()
-            if one not in found:
-                found[one] = None
-                ahead.extend(self._next.get(one, ()))
-        return tuple(one for one in found if one not in self._done)
+            each = ahead.popleft()
+            if each not in found:
+                found[each] = None
+                ahead.extend(self._next.get(each, ()))
+        return tuple(item for item in found if item not in self._done)
 
 
 def sprint(facts: Iterable[Entry]) -> Sprint:
@@ -80,16 +80,19 @@ def sprint(facts: Iterable[Entry]) -> Sprint:
     unfinished: dict[str, tuple[str, ...]] = {}
     for session in sessions.values():
         for batch in session.batches.values():
-            left = tuple(one for one in batch.stories if session.states.get(one) is not StoryState.DONE)
+            left = tuple(story for story in batch.stories if session.states.get(story) is not StoryState.DONE)
             if batch.slave and left:
                 unfinished[batch.slave] = unfinished.get(batch.slave, ()) + left
     return Sprint(
-        batches=tuple(_row(session, one) for session in sessions.values() for one in session.batches.values()),
+        batches=tuple(_row(session, batch) for session in sessions.values() for batch in session.batches.values()),
         work={agent: story for agent, (_, story) in work.items()},
         unfinished=unfinished,
         _next=_next(sessions.values()),
         _done=frozenset(
-            story for one in sessions.values() for story, state in one.states.items() if state is StoryState.DONE
+            story
+            for session in sessions.values()
+            for story, state in session.states.items()
+            if state is StoryState.DONE
         ),
     )
 
@@ -99,8 +102,8 @@ def _next(sessions: Iterable[_Session]) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for session in sessions:
         for story, needs in session.needs.items():
-            for one in needs:
-                found.setdefault(one, []).append(story)
+            for need in needs:
+                found.setdefault(need, []).append(story)
     return found
 
 
@@ -112,7 +115,7 @@ def _session(sessions: dict[str, _Session], entry: Entry) -> _Session:
 def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, session = entry.read.body, _session(sessions, entry)
     batches = _planned(body.get("batches"))
-    session.batches = {key: one for key, one in session.batches.items() if one.report is not None}
+    session.batches = {key: batch for key, batch in session.batches.items() if batch.report is not None}
     _lay_out(session, batches, entry)
     graph = body.get("dependency_graph")
     for story, needs in graph.items() if isinstance(graph, Mapping) else ():
@@ -123,12 +126,12 @@ def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], en
     body, session = entry.read.body, _session(sessions, entry)
     batches = _planned(body.get("new_batches") or body.get("new_batch_plan"))
     if batches:
-        session.batches = {key: one for key, one in session.batches.items() if one.report is not None}
+        session.batches = {key: batch for key, batch in session.batches.items() if batch.report is not None}
         _lay_out(session, batches, entry)
     dropped = set(_texts(body.get("dropped_stories")))
-    for one in session.batches.values():
-        if one.report is None:
-            one.stories = [story for story in one.stories if story not in dropped]
+    for item in session.batches.values():
+        if item.report is None:
+            item.stories = [story for story in item.stories if story not in dropped]
 
 
 def _lay_out(session: _Session, batches: list[tuple[str, list[str]]], entry: Entry) -> None:
@@ -139,7 +142,7 @@ def _lay_out(session: _Session, batches: list[tuple[str, list[str]]], entry: Ent
 
 
 def _slave_of(session: _Session, stories: list[str]) -> str:
-    return next((agent for one in stories if (agent := session.slaves.get(one))), "")
+    return next((agent for story in stories if (agent := session.slaves.get(story))), "")
 
 
 def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
@@ -196,7 +199,7 @@ def _row(session: _Session, batch: _Batch) -> Batch:
         session_id=session.name,
         batch_id=batch.batch_id,
         slave=batch.slave,
-        stories=tuple(_story(session, one) for one in batch.stories),
+        stories=tuple(_story(session, story) for story in batch.stories),
         complete=batch.report is not None,
         report=_text(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
         message=shown.message if shown is not None else None,
@@ -206,16 +209,16 @@ def _row(session: _Session, batch: _Batch) -> Batch:
 def _story(session: _Session, key: str) -> Story:
     needs = tuple(session.needs.get(key, ()))
     state = session.states.get(key, StoryState.OPEN)
-    blocked = tuple(one for one in needs if session.states.get(one) is not StoryState.DONE)
+    blocked = tuple(need for need in needs if session.states.get(need) is not StoryState.DONE)
     return Story(key, state, session.agents.get(key, ""), needs, () if state is StoryState.DONE else blocked)
 
 
 def _planned(value: Any) -> list[tuple[str, list[str]]]:
     found = []
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, Mapping) and _key(one.get("batch_id")):
-            stories = _texts(one.get("stories") or one.get("story_keys"))
-            found.append((_key(one.get("batch_id")), list(dict.fromkeys(stories))))
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping) and _key(item.get("batch_id")):
+            stories = _texts(item.get("stories") or item.get("story_keys"))
+            found.append((_key(item.get("batch_id")), list(dict.fromkeys(stories))))
     return found
 
 
@@ -232,4 +235,4 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    return [text for one in value if (text := _text(one))] if isinstance(value, list) else []
+    return [text for item in value if (text := _text(item))] if isinstance(value, list) else []

@@ -30,7 +30,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "content": row.question.content,
         "seen_at": _moment(row.seen_at),
         "due_at": _moment(row.due_at),
-        "answers": [one.message_id for one in row.answers],
+        "answers": [answer.message_id for answer in row.answers],
         "supersedes": row.supersedes,
         "superseded_by": row.superseded_by,
     }
@@ -100,7 +100,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
 
 def reasons_json(truth: Truth) -> list[dict[str, str]]:
     """Everything that stands between what is shown and the truth, worst first."""
-    return [{"state": str(one.state), "text": one.text, "hint": one.hint} for one in truth.reasons]
+    return [{"state": str(reason.state), "text": reason.text, "hint": reason.hint} for reason in truth.reasons]
 
 
 def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
@@ -125,18 +125,18 @@ def check_json(view: View) -> dict[str, Any]:
     """`check`."""
     return {
         "condition": str(judge(view.snapshot, view.now).state),
-        "findings": [finding_json(one) for one in view.findings],
+        "findings": [finding_json(finding) for finding in view.findings],
     }
 
 
-def finding_json(one: Problem) -> dict[str, str]:
+def finding_json(problem: Problem) -> dict[str, str]:
     """One finding."""
     return {
-        "code": one.code,
-        "severity": one.severity,
-        "place": one.place,
-        "message": one.message,
-        "hint": one.hint,
+        "code": problem.code,
+        "severity": problem.severity,
+        "place": problem.place,
+        "message": problem.message,
+        "hint": problem.hint,
     }
 
 

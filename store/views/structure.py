@@ -27,11 +27,11 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
     if depth > _DEPTH:
         yield f"{pad}… nested deeper"
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _entry(f"{pad}{safe_line(key, 200)}:", one, depth)
+        for key, item in value.items():
+            yield from _entry(f"{pad}{safe_line(key, 200)}:", item, depth)
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _entry(f"{pad}-", one, depth)
+        for each in value:
+            yield from _entry(f"{pad}-", each, depth)
     else:
         yield pad + _scalar(value)
 

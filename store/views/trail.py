@@ -9,7 +9,7 @@ from store.team import AuditLine, Problem
 
 def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
     """`AUDIT_BROKEN` when the chain does not hold up to the newest of `lines`, which are newest first."""
-    broken = [one.seq for one in lines if not one.intact]
+    broken = [line.seq for line in lines if not line.intact]
     if not broken:
         return
     where = "at or before" if len(broken) == len(lines) else "at"

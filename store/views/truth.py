@@ -214,4 +214,4 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
 
 def _damaged(snapshot: Snapshot) -> list[Problem]:
     """Entries that are not shown; a warning is about one that is shown as well as it can be."""
-    return [one for one in snapshot.problems if one.code == "DAMAGED_ENTRY" and one.severity == "error"]
+    return [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY" and problem.severity == "error"]

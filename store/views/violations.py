@@ -129,13 +129,13 @@ class Violations:
 
     def _note(self, entry: Entry, part: int, problems: Iterable[Problem]) -> None:
         key = entry.place, part
-        for number, one in enumerate(self._found.pop(key, ())):
-            self._list(one).drop((*key, number))
+        for number, problem in enumerate(self._found.pop(key, ())):
+            self._list(problem).drop((*key, number))
         found = tuple(problems)
         if found:
             self._found[key] = found
-            for number, one in enumerate(found):
-                self._list(one).put((*key, number), one)
+            for number, item in enumerate(found):
+                self._list(item).put((*key, number), item)
 
     def _list(self, problem: Problem) -> Ordered[Problem]:
         return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]

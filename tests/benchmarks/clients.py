@@ -128,9 +128,16 @@ def courier(team: Path) -> Callable[[Letter], None]:
 
     opened = open_team(str(team))
 
-    def deliver(one: Letter) -> None:
-        seat = Seat(opened, one.sender)
-        send(seat, to=one.to, type=one.type, content=one.content[0], summary=one.summary, message_id=one.message_id)
+    def deliver(toast: Letter) -> None:
+        seat = Seat(opened, toast.sender)
+        send(
+            seat,
+            to=toast.to,
+            type=toast.type,
+            content=toast.content[0],
+            summary=toast.summary,
+            message_id=toast.message_id,
+        )
 
     return deliver
 

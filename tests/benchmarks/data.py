@@ -111,14 +111,14 @@ def write_queue(path: Path, messages: Iterable[Letter]) -> None:
     """A queue file, or an archive as another writer would leave it."""
     with path.open("w", encoding="utf-8") as file:
         file.write("messages:\n")
-        file.writelines(one.yaml() for one in messages)
+        file.writelines(toast.yaml() for toast in messages)
 
 
 def quiet(count: int) -> Iterator[Letter]:
     """Letters between agents of which none needs the human."""
     for number in range(count):
-        one = letter(number, to=AGENTS[(number * 7 + 3) % len(AGENTS)], kind="message")
-        yield replace(one, status="pending", priority="low")
+        toast = letter(number, to=AGENTS[(number * 7 + 3) % len(AGENTS)], kind="message")
+        yield replace(toast, status="pending", priority="low")
 
 
 def write_team(folder: Path, messages: Iterable[Letter], *, archived: int = 0) -> None:
@@ -145,8 +145,8 @@ def write_maildir(folder: Path, messages: Iterable[Letter]) -> None:
     """A Maildir whose messages were seen by a reader but not opened."""
     for name in ("tmp", "new", "cur"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for one in messages:
-        (folder / "cur" / f"{1771900000 + one.number}.M{one.number:06}.bench:2,").write_bytes(one.mail())
+    for toast in messages:
+        (folder / "cur" / f"{1771900000 + toast.number}.M{toast.number:06}.bench:2,").write_bytes(toast.mail())
 
 
 def _word(number: int) -> str:

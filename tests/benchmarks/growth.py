@@ -29,10 +29,10 @@ def _store(run: Run, size: int) -> Results:
     kind = KINDS[0]
     python = kind.python(run.peers)
     assert python is not None
-    with Contestant(kind, python, folder) as one:
-        one.order("fill", count=size)
+    with Contestant(kind, python, folder) as contestant:
+        contestant.order("fill", count=size)
         found = {
-            name: take_turns({op: partial(one.order, op)}, rounds=run.rounds(20), budget=run.budget / 4)[op]
+            name: take_turns({op: partial(contestant.order, op)}, rounds=run.rounds(20), budget=run.budget / 4)[op]
             for op, name in _STORE.items()
         }
     shutil.rmtree(folder)
@@ -58,7 +58,7 @@ def _growth_table(found: dict[int, Results]) -> Table:
         medians = [_median(found[size].get(discipline, [])) for size in sizes]
         first, last = medians[0], medians[-1]
         growth = ratio(last, first) if first and last is not None else "-"
-        table.add(discipline, *("-" if one is None else number(one) for one in medians), growth)
+        table.add(discipline, *("-" if median is None else number(median) for median in medians), growth)
     return table
 
 

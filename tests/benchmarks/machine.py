@@ -27,9 +27,9 @@ def describe(folder: Path) -> str:
 
 def load() -> str:
     """The load average of the last minute, and what it means for the figures when others were at work."""
-    one, cores = os.getloadavg()[0], os.cpu_count() or 1
-    text = f"{one:.2f} on {cores} cores"
-    if one <= 0.6 * cores:
+    item, cores = os.getloadavg()[0], os.cpu_count() or 1
+    text = f"{item:.2f} on {cores} cores"
+    if item <= 0.6 * cores:
         return text
     if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) == os.SCHED_FIFO:
         return f"{text}; the machine was busy with other work, what is measured went ahead of it (--urgent)"

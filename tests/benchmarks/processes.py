@@ -58,9 +58,9 @@ def _ours(folder: Path, size: int) -> Callable[[], float]:
     numbers = count(size)
 
     def measure() -> float:
-        one = letter(next(numbers))
-        words = ("-t", str(folder), "send", "--to", one.to, "--summary", one.summary, "--content", one.content[0])
-        return _timed((*command(), *words, "--as", one.sender))()
+        toast = letter(next(numbers))
+        words = ("-t", str(folder), "send", "--to", toast.to, "--summary", toast.summary, "--content", toast.content[0])
+        return _timed((*command(), *words, "--as", toast.sender))()
 
     return measure
 
@@ -70,8 +70,8 @@ def _clawteam(program: Path, folder: Path) -> Callable[[], float]:
     sender, recipient = AGENTS[:2]
     identity = {"CLAWTEAM_AGENT_NAME": sender, "CLAWTEAM_AGENT_ID": sender, "CLAWTEAM_AGENT_TYPE": "leader"}
     _timed((*words, "team", "spawn-team", "bench", "--agent-name", sender), environment(**identity))()
-    one = letter(1)
-    send = (*words, "inbox", "send", "bench", recipient, one.content[0], "--from", sender)
+    toast = letter(1)
+    send = (*words, "inbox", "send", "bench", recipient, toast.content[0], "--from", sender)
     return _timed(send, environment(**identity))
 
 

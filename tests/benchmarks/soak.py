@@ -118,8 +118,8 @@ def _changes(team: Path) -> Callable[[], None]:
 def table(busy: Sequence[Sample], idle: Sequence[Sample]) -> Table:
     """What grew and what it cost. The first fifth of the time warms up and does not count for the slope."""
     first, last = busy[0], busy[-1]
-    counted = [one for one in busy if one.seconds >= last.seconds / 5] or list(busy)
-    slope = linear_regression([one.seconds for one in counted], [one.resident for one in counted]).slope
+    counted = [item for item in busy if item.seconds >= last.seconds / 5] or list(busy)
+    slope = linear_regression([item.seconds for item in counted], [item.resident for item in counted]).slope
     changes = last.changes
     result = Table(f"{last.seconds / 60:.0f} minutes, {changes / last.seconds:.1f} changes a second", ("", "value"))
     result.add("memory at the start / after warming up / at the end, MB", _three(first, counted[0], last))
@@ -133,7 +133,7 @@ def table(busy: Sequence[Sample], idle: Sequence[Sample]) -> Table:
 
 
 def _three(*samples: Sample) -> str:
-    return " / ".join(number(one.resident) for one in samples)
+    return " / ".join(number(sample.resident) for sample in samples)
 
 
 def _idle_percent(idle: Sequence[Sample]) -> float:

@@ -67,26 +67,26 @@ def _work(location: str, crew: int, seconds: float, folder: Path) -> tuple[Sampl
         running.append(subprocess.Popen(program, env=environment(folder), cwd=ROOT, stdin=pipe, stdout=pipe))
     try:
         _start_together(running)
-        for one in running:
-            if one.wait(seconds + _PATIENCE) != 0:
+        for process in running:
+            if process.wait(seconds + _PATIENCE) != 0:
                 raise RuntimeError("an agent of the benchmark failed")
     finally:
-        for one in running:
-            one.kill()
-            one.wait()
+        for item in running:
+            item.kill()
+            item.wait()
     told = [json.loads(result.read_text()) for result in results]
-    took = tuple(value for one in told for value in one["took"])
-    return Samples(took), sum(one["refused"] for one in told)
+    took = tuple(value for message in told for value in message["took"])
+    return Samples(took), sum(message["refused"] for message in told)
 
 
 def _start_together(agents: Sequence[subprocess.Popen[bytes]]) -> None:
     """Wait until every agent has opened the team; only then does the clock of the first one start."""
-    for one in agents:
-        if one.stdout is None or one.stdout.readline() != b"ready\n":
+    for agent in agents:
+        if agent.stdout is None or agent.stdout.readline() != b"ready\n":
             raise RuntimeError("an agent of the benchmark did not start")
-    for one in agents:
-        if one.stdin is not None:
-            one.stdin.close()
+    for process in agents:
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def _screen(places: _Places, changes: int, folder: Path) -> Table:

@@ -52,11 +52,13 @@ def _measure(run: Run, size: int) -> dict[str, dict[str, Samples]]:
             for kind, python in pythons.items()
             if python is not None
         ]
-        for one in running:
-            one.order("fill", count=size)
+        for item in running:
+            item.order("fill", count=size)
         measured = {
             op: take_turns(
-                {one.name: partial(one.order, op) for one in running}, rounds=run.rounds(rounds), budget=run.budget
+                {contestant.name: partial(contestant.order, op) for contestant in running},
+                rounds=run.rounds(rounds),
+                budget=run.budget,
             )
             for op, (_, rounds) in DISCIPLINES.items()
         }

@@ -24,27 +24,27 @@ NOBODY = Peers(python=None, clawteam=None, neomutt=None)
 
 
 def test_a_letter_is_spelled_exactly_as_the_store_writes_it() -> None:
-    for one in letters(300):
-        entry = one.yaml().encode()
+    for toast in letters(300):
+        entry = toast.yaml().encode()
         message = parse_entry(entry)
-        assert message.record == one.record()
+        assert message.record == toast.record()
         assert emit(message) == entry
 
 
 def test_a_letter_has_the_size_of_a_real_message_and_an_id_of_its_own() -> None:
     some = list(letters(500))
-    assert 380 < sum(len(one.yaml()) for one in some) / len(some) < 480
-    assert len({one.message_id for one in some}) == len(some)
+    assert 380 < sum(len(toast.yaml()) for toast in some) / len(some) < 480
+    assert len({toast.message_id for toast in some}) == len(some)
 
 
 def test_a_written_team_opens_with_its_queue_and_its_archives(tmp_path: Path) -> None:
     write_team(tmp_path, letters(30, first=50), archived=50)
     team = open_team(str(tmp_path))
-    assert [one.message_id for one in team.snapshot().messages] == [
+    assert [message.message_id for message in team.snapshot().messages] == [
         letter(number).message_id for number in range(50, 80)
     ]
     assert team.snapshot().problems == ()
-    assert {one.status for one in team.history(limit=100).messages} == {"read"}
+    assert {message.status for message in team.history(limit=100).messages} == {"read"}
     assert len(team.history(limit=100).messages) == 50
 
 

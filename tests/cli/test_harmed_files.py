@@ -65,7 +65,7 @@ def test_history_that_was_lost_is_warned_of_and_is_an_error_of_check(
     assert Path(BESIDE[file]).name in capfd.readouterr().err
     run(["-t", str(folder), "--json", "check"])
     findings = json.loads(capfd.readouterr().out)["findings"]
-    told = [one for one in findings if Path(BESIDE[file]).name in one["place"]]
+    told = [finding for finding in findings if Path(BESIDE[file]).name in finding["place"]]
     assert told
-    assert all(one["hint"] for one in told)
-    assert len({(one["code"], one["place"], one["message"]) for one in findings}) == len(findings)
+    assert all(message["hint"] for message in told)
+    assert len({(finding["code"], finding["place"], finding["message"]) for finding in findings}) == len(findings)

@@ -98,10 +98,10 @@ def test_a_rolled_back_queue_is_in_doubt_until_it_is_healed(team: CommandLine) -
     assert "took 1 message out of the queue" in seen["doubt"]
     assert seen["needs_you"] == 1
     checked = team("check", "--json")
-    assert (checked.status, [one["code"] for one in checked.json["findings"]]) == (1, ["ROLLED_BACK"])
+    assert (checked.status, [item["code"] for item in checked.json["findings"]]) == (1, ["ROLLED_BACK"])
     assert "check --heal" in checked.json["findings"][0]["hint"]
     healed = team.ok("check", "--heal", "--json").json
-    assert [one["code"] for one in healed["healed"]] == ["HEALED_LOST"]
+    assert [item["code"] for item in healed["healed"]] == ["HEALED_LOST"]
     assert team.ok("status", "--json").json["condition"] == "ok"
     assert team.ok("inbox", "file-manager", "--json").json["count"] == 1
 

@@ -168,7 +168,7 @@ def test_check_reports_findings_and_fails_on_errors(team: CommandLine) -> None:
     )
     result = team("check", "--json")
     assert result.status == 1
-    damaged = next(one for one in result.json["findings"] if one["code"] == "DAMAGED_ENTRY")
+    damaged = next(item for item in result.json["findings"] if item["code"] == "DAMAGED_ENTRY")
     assert damaged["severity"] == "error"
     assert "message-queue.yaml" in damaged["place"]
     assert damaged["message"]
@@ -183,9 +183,9 @@ def test_check_says_when_it_did_not_look_at_all_of_the_history(
     put(team, *(make_message(number) for number in range(1, 602)))
     receive(team)
     run(["-t", str(tmp_path), "--json", "check"])
-    assert not [one for one in json.loads(capfd.readouterr().out)["findings"] if one["code"] == "OLDER_NOT_SEEN"]
+    assert not [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
     monkeypatch.setattr("console.cli.verbs.check._ARCHIVED", 500)
     run(["-t", str(tmp_path), "--json", "check"])
-    (told,) = [one for one in json.loads(capfd.readouterr().out)["findings"] if one["code"] == "OLDER_NOT_SEEN"]
+    (told,) = [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
     assert "newest 500" in told["message"]
     assert (told["severity"], bool(told["hint"])) == ("notice", True)

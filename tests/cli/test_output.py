@@ -70,7 +70,7 @@ def test_stored_text_cannot_steer_the_terminal(
     result = attacked(*arguments, *(() if "csv" in arguments else form))
     assert result.status in (0, 1)
     shown = result.out + result.err
-    assert [one for one in STEERING if one in shown] == []
+    assert [item for item in STEERING if item in shown] == []
     assert "Traceback" not in result.err
     if arguments[0] != "_complete":
         assert shown.strip()
@@ -89,7 +89,7 @@ def test_watch_and_errors_are_safe_as_well(attacked: CommandLine) -> None:
         queue.write_text(yaml.safe_dump({"messages": [*records, hostile_record("m9", "message", {"content": ATTACK})]}))
         line = next_line(watching.stdout)
     assert "m9" in line
-    assert [one for one in STEERING if one in line] == []
+    assert [item for item in STEERING if item in line] == []
     refused = attacked("approve", "x\x1b]52;c;aGk=\x07")
     assert "\x1b" not in refused.err
 

@@ -99,7 +99,7 @@ def test_what_was_received_is_read_archived_and_not_handed_out_again(team: Comma
     put(team, record(1))
     team.ok("receive", "--agent", "task-manager")
     archive = yaml.safe_load((team.folder / "archive" / "task-manager-archive.yaml").read_text())
-    assert [one["message_id"] for one in archive["messages"]] == ["MSG-1"]
+    assert [item["message_id"] for item in archive["messages"]] == ["MSG-1"]
     assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 0
 
 
@@ -164,7 +164,7 @@ def test_acknowledging_is_all_or_none(team: CommandLine) -> None:
     result = team("ack", "MSG-1", "MSG-404", "--as", "task-manager", "--json")
     assert result.status == 1
     assert "MSG-404" in result.json["message"]
-    statuses = [one["status"] for one in team.ok("inbox", "task-manager", "--json").json["messages"]]
+    statuses = [item["status"] for item in team.ok("inbox", "task-manager", "--json").json["messages"]]
     assert statuses == ["delivered", "delivered"]
 
 

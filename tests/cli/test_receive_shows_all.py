@@ -120,11 +120,11 @@ def test_a_read_message_stays_in_the_queue_until_the_next_write(team: CommandLin
     put(team, record(1, created="2020-01-01T00:00:00Z"))
     team.ok("receive", "--agent", "task-manager")
     queue = yaml.safe_load((team.folder / "message-queue.yaml").read_text())["messages"]
-    assert [(one["message_id"], one["status"]) for one in queue] == [("MSG-1", "read")]
+    assert [(item["message_id"], item["status"]) for item in queue] == [("MSG-1", "read")]
     team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
     team.ok("receive", "--agent", "task-manager")
     queue = yaml.safe_load((team.folder / "message-queue.yaml").read_text())["messages"]
-    assert "MSG-1" not in [one["message_id"] for one in queue]
+    assert "MSG-1" not in [item["message_id"] for item in queue]
 
 
 def test_a_refused_receive_leaves_no_stale_lock(team: CommandLine) -> None:
@@ -161,7 +161,7 @@ def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: 
     with team.running("receive", "--agent", "task-manager", "--wait", "60", "--json") as waiting:
         drop(2, "task-manager")
         out, _ = waiting.communicate(timeout=60)
-    assert [one["message_id"] for one in json.loads(out)["messages"]] == ["MSG-2"]
+    assert [load["message_id"] for load in json.loads(out)["messages"]] == ["MSG-2"]
     drop(3, "file-manager")
     team.ok("migrate", ".", "copy.db")
     assert team.ok("inbox", "file-manager", "--json", "-t", "copy.db").json["count"] == 1

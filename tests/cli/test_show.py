@@ -70,7 +70,7 @@ def test_a_group_record_has_a_row_per_reader(team: CommandLine) -> None:
 
 def test_a_reply_belongs_to_the_thread(team: CommandLine) -> None:
     put(team, record(1), record(2, payload={"summary": SUMMARY, "in_reply_to": "MSG-1"}))
-    assert [one["message_id"] for one in team.ok("show", "MSG-1", "--json").json["thread"]] == ["MSG-1", "MSG-2"]
+    assert [item["message_id"] for item in team.ok("show", "MSG-1", "--json").json["thread"]] == ["MSG-1", "MSG-2"]
 
 
 def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:

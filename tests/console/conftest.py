@@ -98,7 +98,7 @@ class Desk:
     @property
     def toasts(self) -> list[str]:
         """What was said, oldest first."""
-        return [one.message for one in self.app._notifications]
+        return [notification.message for notification in self.app._notifications]
 
     @property
     def detail(self) -> str:
@@ -122,7 +122,7 @@ class Desk:
     async def type(self, text: str) -> None:
         """Type a text."""
         names = {" ": "space", ".": "full_stop", ",": "comma", "-": "minus"}
-        await self.pilot.press(*(names.get(one, one) for one in text))
+        await self.pilot.press(*(names.get(item, item) for item in text))
 
     async def until(self, condition: Callable[[], bool], what: str = "") -> None:
         """Wait until `condition` holds."""
@@ -174,7 +174,7 @@ def hand_in_plan(
 
 def verdicts(team: Team) -> list[Message]:
     """Every answer to a plan on record."""
-    return [one for one in team.snapshot().messages if one.type == "plan_approval_response"]
+    return [message for message in team.snapshot().messages if message.type == "plan_approval_response"]
 
 
 async def in_thread(work: Callable[[], object]) -> None:

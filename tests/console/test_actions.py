@@ -32,7 +32,7 @@ def test_a_read_only_console_has_no_writing_keys(mode: Mode) -> None:
     assert {"help", "quit", "filter"} <= {action.id for action in actions_in(mode, read_only=True)}
 
 
-@pytest.mark.parametrize("action", [one for one in ACTIONS if one.writes], ids=lambda one: one.id)
+@pytest.mark.parametrize("action", [action for action in ACTIONS if action.writes], ids=lambda entry: entry.id)
 def test_nothing_writes_while_nothing_can_be_written(action: object) -> None:
     action = BY_ID[action.id]  # type: ignore[attr-defined]
     mode = next(iter(action.modes), Mode.NEEDS)

@@ -75,7 +75,7 @@ async def test_asking_all_to_stop_can_be_stopped(team: MemoryTeam) -> None:
         await desk.press("tab", "tab", "enter")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the first request")
         await desk.press("escape")
-        await desk.until(lambda: any("Nobody else is asked" in one for one in desk.toasts), "the end")
+        await desk.until(lambda: any("Nobody else is asked" in toast for toast in desk.toasts), "the end")
         assert len(team.snapshot().messages) == 2
         assert desk.app.main.busy == ""
 
@@ -90,7 +90,7 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
         desk.app.main.background.run(lambda: said.append("second ran"), lambda _: "second")
         gate.set()
         await desk.until(lambda: "first" in desk.toasts, "the first one's end")
-        assert any("still being written" in one for one in desk.toasts)
+        assert any("still being written" in toast for toast in desk.toasts)
         assert said == []
         desk.app.main.background.run(lambda: said.append("third ran"), lambda _: "third")
         await desk.until(lambda: said == ["third ran"], "a later one")
@@ -119,7 +119,9 @@ def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:
         marker = len(terminal.output)
         terminal.send(b"\x0c")
         drawn = ("ESCALATE", "sprint-42", "palette")
-        terminal.wait_until(lambda: all(one.encode() in terminal.output[marker:] for one in drawn), "the picture again")
+        terminal.wait_until(
+            lambda: all(item.encode() in terminal.output[marker:] for item in drawn), "the picture again"
+        )
 
 
 def _stopped(pid: int) -> bool:

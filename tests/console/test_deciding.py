@@ -27,8 +27,8 @@ async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
         (verdict,) = verdicts(team)
         assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
         await desk.until(lambda: desk.rows == [], "the list without the plan")
-        assert any("Approved the plan of task-manager · written for task-manager" in one for one in desk.toasts)
-        assert not any("delivered" in one for one in desk.toasts)
+        assert any("Approved the plan of task-manager · written for task-manager" in toast for toast in desk.toasts)
+        assert not any("delivered" in toast for toast in desk.toasts)
 
 
 async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
@@ -73,7 +73,7 @@ async def test_deciding_keys_pause_after_the_row_under_the_cursor_changed_by_its
         hand_in_plan(team, "Quite another plan of the day")
         await desk.until(lambda: "Quite another plan" in desk.text, "the second plan")
         await desk.press("a")
-        await desk.until(lambda: any("Look again" in one for one in desk.toasts), "a warning")
+        await desk.until(lambda: any("Look again" in toast for toast in desk.toasts), "a warning")
         assert desk.app.screen is desk.app.main
         assert len(verdicts(team)) == 1
 
@@ -107,7 +107,7 @@ async def test_keys_on_their_way_while_a_form_opens_open_no_other_and_decide_not
             desk.app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.form()
         await desk.pilot.pause()
-        assert [type(one).__name__ for one in desk.app.screen_stack] == ["MainScreen", "ReasonPrompt"]
+        assert [type(item).__name__ for item in desk.app.screen_stack] == ["MainScreen", "ReasonPrompt"]
         assert verdicts(team) == []
 
 
@@ -127,9 +127,9 @@ async def test_what_is_typed_while_a_form_closes_does_nothing_to_the_list_behind
         await desk.pilot.press(*"approved")
         await desk.pilot.pause()
         assert desk.app.screen is desk.app.main
-        assert [one.request_id for one in verdicts(team)] == [first]
-        assert [one.action for one in team.audit(limit=1)] == ["approve"]
-        assert sum("A form was still closing" in one for one in desk.toasts) == 1
+        assert [verdict.request_id for verdict in verdicts(team)] == [first]
+        assert [line.action for line in team.audit(limit=1)] == ["approve"]
+        assert sum("A form was still closing" in toast for toast in desk.toasts) == 1
 
 
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:
@@ -172,14 +172,14 @@ async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: 
         assert team.snapshot().messages[0].status == "pending"
         await desk.press("d")
         await desk.until(lambda: team.snapshot().messages[0].status == "read", "a read message")
-        assert [one.message_id for one in team.history(agent=LEAD).messages] == [message_id]
+        assert [message.message_id for message in team.history(agent=LEAD).messages] == [message_id]
 
 
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
     mail.send(Seat(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "3", "6", "1")
-        assert [one.status for one in team.snapshot().messages] == ["pending"]
+        assert [message.status for message in team.snapshot().messages] == ["pending"]
         assert team.audit(limit=1)[0].action == "send"
 
 
@@ -187,7 +187,7 @@ async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
         await desk.press("3", "a")
-        await desk.until(lambda: any("only ceo answers" in one for one in desk.toasts), "a reason")
+        await desk.until(lambda: any("only ceo answers" in toast for toast in desk.toasts), "a reason")
         assert desk.app.screen is desk.app.main
 
 
@@ -195,7 +195,7 @@ async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: Memo
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
         await desk.press("3", *"aaaa", "r")
-        await desk.until(lambda: any(one.startswith("reject") for one in desk.toasts), "an answer to the last key")
+        await desk.until(lambda: any(toast.startswith("reject") for toast in desk.toasts), "an answer to the last key")
         assert desk.toasts == ["approve: only ceo answers it", "reject: only ceo answers it"]
 
 
@@ -213,9 +213,9 @@ def rewrite(team: MemoryTeam, message_id: str, **payload: str) -> None:
     """Change a stored message as an agent that edits the queue by hand does."""
     state = team._state
     changed = []
-    for one in state.messages:
-        if one.message_id == message_id:
-            one = from_record({**one.record, "payload": {**one.payload, **payload}})
-        changed.append(one)
+    for message in state.messages:
+        if message.message_id == message_id:
+            message = from_record({**message.record, "payload": {**message.payload, **payload}})
+        changed.append(message)
     state.messages = tuple(changed)
     state.revision += 1

@@ -68,9 +68,9 @@ def test_a_damaged_draft_file_is_no_obstacle(tmp_path: Path, content: bytes) -> 
 
 
 def test_two_consoles_of_one_human_keep_the_drafts_of_both(tmp_path: Path) -> None:
-    one, other = Drafts(str(tmp_path), "ceo"), Drafts(str(tmp_path), "ceo")
-    assert one.get("reject:plan-1") == other.get("reject:plan-1") == {}
-    one.keep("reject:plan-1", {"words": "add tests"})
+    item, other = Drafts(str(tmp_path), "ceo"), Drafts(str(tmp_path), "ceo")
+    assert item.get("reject:plan-1") == other.get("reject:plan-1") == {}
+    item.keep("reject:plan-1", {"words": "add tests"})
     other.keep("broadcast", {"content": "freeze"})
     other.keep("broadcast", {})
     assert Drafts(str(tmp_path), "ceo").get("reject:plan-1") == {"words": "add tests"}

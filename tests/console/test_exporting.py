@@ -28,11 +28,11 @@ def messages(team: MemoryTeam) -> tuple[Message, ...]:
 def test_the_name_says_the_format(messages: tuple[Message, ...], tmp_path: Path) -> None:
     table = write_export(messages, str(tmp_path / "a.csv"))
     with table.open(newline="") as file:
-        assert [row["summary"] for row in csv.DictReader(file)] == [one.summary for one in messages]
+        assert [row["summary"] for row in csv.DictReader(file)] == [message.summary for message in messages]
     records = json.loads(write_export(messages, str(tmp_path / "a.json")).read_text())["messages"]
-    assert [one["message_id"] for one in records] == [one.message_id for one in messages]
+    assert [record["message_id"] for record in records] == [message.message_id for message in messages]
     lines = write_export(messages, str(tmp_path / "a.log")).read_text().splitlines()
-    assert [line.partition(": ")[2] for line in lines] == [f'"{one.summary}"' for one in messages]
+    assert [line.partition(": ")[2] for line in lines] == [f'"{message.summary}"' for message in messages]
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "noformat"])
@@ -69,5 +69,5 @@ async def test_the_history_on_the_screen_is_written(
         form = await desk.form()
         form.query_one("#words", Field).value = "out.json"
         await desk.press("tab", "tab", "enter")
-        await desk.until(lambda: any("3 messages in" in one for one in desk.toasts), "the file")
+        await desk.until(lambda: any("3 messages in" in toast for toast in desk.toasts), "the file")
     assert json.loads((tmp_path / "out.json").read_text())["count"] == 3

@@ -199,8 +199,8 @@ async def test_a_worker_with_a_defect_is_told(team: MemoryTeam, monkeypatch: pyt
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         desk.app.main.background.run(fail, None)
         await told(desk)
-        await desk.until(lambda: any("not sure" in one for one in desk.toasts), "the toast")
-        assert not any(SECRET in one for one in desk.toasts)
+        await desk.until(lambda: any("not sure" in toast for toast in desk.toasts), "the toast")
+        assert not any(SECRET in toast for toast in desk.toasts)
         await goes_on(desk)
 
 

@@ -31,9 +31,11 @@ def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
     with monkeypatch.context() as patched:
         patched.setattr(team, "history", away)
         shown = _view(feed)
-        assert [one.code for one in shown.findings if one.code == "UNREADABLE_ARCHIVE"] == ["UNREADABLE_ARCHIVE"]
+        assert [finding.code for finding in shown.findings if finding.code == "UNREADABLE_ARCHIVE"] == [
+            "UNREADABLE_ARCHIVE"
+        ]
         assert len(shown.attention) == 1
         assert feed.is_deep
     again = _view(feed)
-    assert [one.code for one in again.findings if one.code == "UNREADABLE_ARCHIVE"] == []
+    assert [finding.code for finding in again.findings if finding.code == "UNREADABLE_ARCHIVE"] == []
     assert again.attention == ()

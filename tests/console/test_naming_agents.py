@@ -34,7 +34,7 @@ def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
 
 def told(team: MemoryTeam, name: str) -> list[Any]:
     """The bodies of the sprint messages of this kind."""
-    return [reading(one).body for one in team.snapshot().messages if reading(one).name == name]
+    return [reading(message).body for message in team.snapshot().messages if reading(message).name == name]
 
 
 async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_will_be_told(sprint: MemoryTeam) -> None:

@@ -20,7 +20,8 @@ def given_up(team: MemoryTeam, summary: str) -> str:
     failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
     state = team._state
     state.messages = tuple(
-        from_record({**one.record, **failed}) if one.message_id == sent.message_id else one for one in state.messages
+        from_record({**message.record, **failed}) if message.message_id == sent.message_id else message
+        for message in state.messages
     )
     state.revision += 1
     return sent.message_id

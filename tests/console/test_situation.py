@@ -57,7 +57,7 @@ SITUATIONS = {
 
 
 def test_each_situation_has_its_own_pulse() -> None:
-    words = {name: pulse_of(one, NOW).word for name, one in SITUATIONS.items()}
+    words = {name: pulse_of(situation, NOW).word for name, situation in SITUATIONS.items()}
     assert words == {
         "loading": "READING",
         "live": "LIVE",
@@ -72,7 +72,7 @@ def test_each_situation_has_its_own_pulse() -> None:
         "settings": "SETTINGS",
         "rolled back": "IN DOUBT",
     }
-    glyphs = {pulse_of(one, NOW).glyph for one in SITUATIONS.values()}
+    glyphs = {pulse_of(situation, NOW).glyph for situation in SITUATIONS.values()}
     assert len(glyphs) == len(set(words.values()))
 
 

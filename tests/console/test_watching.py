@@ -80,7 +80,9 @@ async def test_without_write_permission_the_screen_says_so_before_the_first_writ
         assert "no write permission on /srv/team" in desk.text
         assert "approve" not in desk.text.splitlines()[-1]
         await desk.press("a")
-        await desk.until(lambda: any("no write permission" in one for one in desk.toasts), "why the key does nothing")
+        await desk.until(
+            lambda: any("no write permission" in toast for toast in desk.toasts), "why the key does nothing"
+        )
         monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "")
         await desk.press("ctrl+l")
         await desk.until(lambda: "READ-ONLY" not in desk.text, "a console that may write")

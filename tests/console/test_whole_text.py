@@ -43,7 +43,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
     async with opened(shelf) as desk:
         await desk.until(lambda: "Only the beginning is shown" in desk.detail, "the beginning")
         await desk.press("a")
-        await desk.until(lambda: any("whole text is not on the screen" in one for one in desk.toasts), "a reason")
+        await desk.until(lambda: any("whole text is not on the screen" in toast for toast in desk.toasts), "a reason")
         assert desk.app.screen is desk.app.main
         shelf.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
@@ -59,6 +59,6 @@ async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(she
     shelf.gate.set()
     mail.send(Seat(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
     async with opened(shelf) as desk:
-        await desk.until(lambda: any("is not what the message says" in one for one in desk.toasts), "a warning")
+        await desk.until(lambda: any("is not what the message says" in toast for toast in desk.toasts), "a warning")
         assert "Something else entirely" not in desk.detail
         assert "Only the beginning is shown" in desk.detail

@@ -40,7 +40,7 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
         message = team.snapshot().messages[-1]
         assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
-        assert any("Sent to file-manager" in one for one in desk.toasts)
+        assert any("Sent to file-manager" in toast for toast in desk.toasts)
 
 
 async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:
@@ -153,14 +153,14 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
         await desk.press("tab", "tab", "enter")
 
         def asked() -> list[str]:
-            return [one.recipients[0] for one in team.snapshot().messages if one.type == "shutdown_request"]
+            return [message.recipients[0] for message in team.snapshot().messages if message.type == "shutdown_request"]
 
         for number in range(1, 4):
             await desk.until(lambda number=number: len(asked()) == number, f"request {number}")  # type: ignore[misc]
             assert len(asked()) == number
-            request = [one for one in team.snapshot().messages if one.type == "shutdown_request"][-1]
+            request = [message for message in team.snapshot().messages if message.type == "shutdown_request"][-1]
             requests.approve(Seat(team, asked()[-1]), request_id=str(request.request_id))
-        await desk.until(lambda: any("3 of 3 agreed" in one for one in desk.toasts), "the end")
+        await desk.until(lambda: any("3 of 3 agreed" in toast for toast in desk.toasts), "the end")
 
 
 async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def _row(name: str, chosen: argparse.Namespace) -> tuple[list[int], list[str]]:
         )
         for model in MODELS
     ]
-    return [tally.states for tally in tallies], [one for tally in tallies for one in tally.failures]
+    return [tally.states for tally in tallies], [failure for tally in tallies for failure in tally.failures]
 
 
 if __name__ == "__main__":

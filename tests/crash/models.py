@@ -29,7 +29,9 @@ class Image:
         for path, number, data, mtime, mode in self.files:
             inode = disk.inodes.setdefault(number, Inode(number, mode, data, mtime, (data, mtime)))
             disk.tree[path] = disk.durable_tree[path] = inode.number
-        disk.begin_after(max((one[1] for one in self.files), default=0), max((one[3] for one in self.files), default=0))
+        disk.begin_after(
+            max((item[1] for item in self.files), default=0), max((item[3] for item in self.files), default=0)
+        )
         return disk
 
 
@@ -84,7 +86,7 @@ def _contents(inode: Inode, *, whole: bool) -> list[Content]:
 
 def _image(disk: SimDisk, tree: Names, contents: dict[int, Content], folders: set[Path]) -> Image:
     files = []
-    for path, number in sorted(one for one in tree.items() if one[0].parent in folders):
+    for path, number in sorted(item for item in tree.items() if item[0].parent in folders):
         inode = disk.inodes[number]
         data, mtime = contents.get(number, (inode.data, inode.mtime))
         files.append((path, number, data, mtime, inode.mode))

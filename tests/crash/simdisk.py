@@ -160,12 +160,12 @@ class SimDisk:
         self._inode(source)
         self._change(FolderStep("rename", source, target))
 
-    def exchange(self, one: Path, other: Path) -> bool:
+    def exchange(self, path: Path, other: Path) -> bool:
         if not self.can_exchange:
             return False
         self._step("exchange")
-        self._inode(one), self._inode(other)
-        self._change(FolderStep("exchange", one, other))
+        self._inode(path), self._inode(other)
+        self._change(FolderStep("exchange", path, other))
         return True
 
     def unlink(self, path: Path) -> None:
@@ -175,7 +175,7 @@ class SimDisk:
 
     def sync_folder(self, folder: Path) -> None:
         self._step("fsync folder")
-        for step in [one for one in self.pending if folder in (one.one.parent, one.other.parent)]:
+        for step in [item for item in self.pending if folder in (item.one.parent, item.other.parent)]:
             apply_step(self.durable_tree, step)
             self.durable_folders |= {step.one} if step.kind == "mkdir" else set()
             self.pending.remove(step)
@@ -196,7 +196,7 @@ class SimDisk:
         self._set(inode, data)
         inode.durable, inode.since = (data, inode.mtime), []
         self.durable_tree[path] = inode.number
-        self.pending = [one for one in self.pending if one.one != path and one.other != path]
+        self.pending = [item for item in self.pending if item.one != path and item.other != path]
 
     def overwrite(self, path: Path, data: bytes) -> None:
         """What somebody else does who rewrites a file in place, durable."""

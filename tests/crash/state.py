@@ -30,10 +30,14 @@ class Broken(AssertionError):
 
 def read_state(disk: Disk, root: Path) -> State:
     """What the team in `root` holds."""
-    live = [(str(one["message_id"]), str(one["status"])) for one in _messages(disk, root / _QUEUE)]
+    live = [(str(message["message_id"]), str(message["status"])) for message in _messages(disk, root / _QUEUE)]
     probe = make_message(PROBE).message_id
     archives = _files(disk, root / "archive", _archived)
-    return tuple(sorted(one for one in live if one[0] != probe)), archives, _files(disk, root / "inbox", _pushed)
+    return (
+        tuple(sorted(message for message in live if message[0] != probe)),
+        archives,
+        _files(disk, root / "inbox", _pushed),
+    )
 
 
 def check_files(disk: Disk, root: Path) -> None:
@@ -45,7 +49,7 @@ def check_files(disk: Disk, root: Path) -> None:
     litter = [name for name in disk.names(root) if ".tmp." in name]
     if litter:
         raise Broken(f"litter: {litter}")
-    live = [(str(one["message_id"]), str(one["status"])) for one in _messages(disk, root / _QUEUE)]
+    live = [(str(message["message_id"]), str(message["status"])) for message in _messages(disk, root / _QUEUE)]
     if len(live) != len(dict(live)):
         raise Broken(f"a message is there twice: {live}")
     lines = list(Ledger(disk, root / "audit.jsonl").lines())
@@ -73,11 +77,11 @@ def check_history(disk: Disk, root: Path) -> None:
 
 def _files(disk: Disk, folder: Path, ids: Callable[[Disk, Path], list[str]]) -> tuple[tuple[str, ...], ...]:
     found = [tuple(ids(disk, folder / name)) for name in disk.names(folder) if ".torn-" not in name]
-    return tuple(sorted(one for one in found if one))
+    return tuple(sorted(item for item in found if item))
 
 
 def _archived(disk: Disk, path: Path) -> list[str]:
-    return [str(one["message_id"]) for one in _messages(disk, path)]
+    return [str(message["message_id"]) for message in _messages(disk, path)]
 
 
 def _pushed(disk: Disk, path: Path) -> list[str]:

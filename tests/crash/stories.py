@@ -55,11 +55,15 @@ def send(*numbers: int, **changes: Any) -> Act:
 
     def act(team: YamlTeam) -> None:
         with team.transaction(actor="ceo", action="send", wait=0) as tx:
-            fresh = [one for one in (make_message(n, **changes) for n in numbers) if tx.known(one.message_id) is None]
-            for one in fresh:
-                tx.add(one)
+            fresh = [
+                number
+                for number in (make_message(n, **changes) for n in numbers)
+                if tx.known(number.message_id) is None
+            ]
+            for item in fresh:
+                tx.add(item)
             if fresh:
-                tx.record("send", ids=[one.message_id for one in fresh])
+                tx.record("send", ids=[message.message_id for message in fresh])
 
     return act
 
@@ -67,22 +71,22 @@ def send(*numbers: int, **changes: Any) -> Act:
 def receive(team: YamlTeam) -> list[str]:
     """Hand out what is pending: mark it as read and archive it."""
     with team.transaction(actor=AGENT, action="receive", wait=0) as tx:
-        waiting = [one for one in tx.everything() if one.is_pending_for(AGENT)]
-        for one in waiting:
-            _read(tx, one)
+        waiting = [message for message in tx.everything() if message.is_pending_for(AGENT)]
+        for item in waiting:
+            _read(tx, item)
         if waiting:
-            tx.record("receive", ids=[one.message_id for one in waiting])
-    return [one.message_id for one in waiting]
+            tx.record("receive", ids=[message.message_id for message in waiting])
+    return [message.message_id for message in waiting]
 
 
 def acknowledge(team: YamlTeam) -> None:
     """Delivered -> read."""
     with team.transaction(actor=AGENT, action="ack", wait=0) as tx:
-        done = [one for one in tx.everything() if one.status == "delivered"]
-        for one in done:
-            _read(tx, one)
+        done = [message for message in tx.everything() if message.status == "delivered"]
+        for item in done:
+            _read(tx, item)
         if done:
-            tx.record("ack", ids=[one.message_id for one in done])
+            tx.record("ack", ids=[message.message_id for message in done])
 
 
 def answer(team: YamlTeam) -> None:
@@ -98,34 +102,34 @@ def answer(team: YamlTeam) -> None:
 def deliver(team: YamlTeam) -> None:
     """Push what is pending to inbox files."""
     with team.transaction(actor="router", action="deliver", wait=0) as tx:
-        due = [one for one in tx.everything() if one.is_pending_for(AGENT)]
-        for one in due:
-            new = one.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
-            tx.replace(one, new)
-            tx.push(one.recipients[0], new)
+        due = [message for message in tx.everything() if message.is_pending_for(AGENT)]
+        for item in due:
+            new = item.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
+            tx.replace(item, new)
+            tx.push(item.recipients[0], new)
         if due:
-            tx.record("deliver", ids=[one.message_id for one in due])
+            tx.record("deliver", ids=[message.message_id for message in due])
 
 
 def compact(team: YamlTeam) -> None:
     """Take read messages out whose archive copy is proven."""
     with team.transaction(actor="ceo", action="compact", wait=0) as tx:
-        gone = [one for one in tx.everything() if one.status == "read" and tx.is_archived(one)]
-        for one in gone:
-            tx.remove(one)
+        gone = [message for message in tx.everything() if message.status == "read" and tx.is_archived(message)]
+        for missing in gone:
+            tx.remove(missing)
         if gone:
-            tx.record("compact", ids=[one.message_id for one in gone])
+            tx.record("compact", ids=[message.message_id for message in gone])
 
 
 def clear(team: YamlTeam) -> None:
     """Archive and take out everything of one agent."""
     with team.transaction(actor="ceo", action="clear", wait=0) as tx:
-        gone = [one for one in tx.everything() if one.is_addressed_to(AGENT)]
-        for one in gone:
-            tx.archive(AGENT, one)
-            tx.remove(one)
+        gone = [message for message in tx.everything() if message.is_addressed_to(AGENT)]
+        for missing in gone:
+            tx.archive(AGENT, missing)
+            tx.remove(missing)
         if gone:
-            tx.record("clear", ids=[one.message_id for one in gone])
+            tx.record("clear", ids=[message.message_id for message in gone])
 
 
 def attach(team: YamlTeam) -> None:
@@ -140,7 +144,7 @@ def attach(team: YamlTeam) -> None:
 def enter(team: YamlTeam) -> list[str]:
     """Only take the lock and look; the codes of what was told on entering."""
     with team.transaction(actor="ceo", action="look", wait=0) as tx:
-        return [one.code for one in tx.notices]
+        return [notice.code for notice in tx.notices]
 
 
 def _read(tx: Transaction, message: Message) -> None:
@@ -151,8 +155,8 @@ def _read(tx: Transaction, message: Message) -> None:
 
 def _in_turn(*acts: Act) -> Act:
     def act(team: YamlTeam) -> None:
-        for one in acts:
-            one(team)
+        for item in acts:
+            item(team)
 
     return act
 

@@ -15,7 +15,7 @@ _DEEP = ("first send", "receive", "acknowledge", "deliver", "heal a roll-back", 
 
 
 def _check(*tallies: Tally) -> None:
-    failures = [one for tally in tallies for one in tally.failures]
+    failures = [failure for tally in tallies for failure in tally.failures]
     assert sum(tally.states for tally in tallies) > 0
     assert not failures, f"{len(failures)} bad:\n" + "\n".join(failures[:5])
 

@@ -71,11 +71,13 @@ class Story(RuleBasedStateMachine):
     @rule()
     def is_cut(self) -> None:
         """A program that rewrites in place stops after the first messages."""
-        found: Stat | None = self.disk.stat(QUEUE)
-        if found is not None and self.past:
+        stat: Stat | None = self.disk.stat(QUEUE)
+        if stat is not None and self.past:
             entries = QueueText.parse(self.past[-1]).entries
             if len(entries) > 1:
-                self.disk.overwrite(QUEUE, b"messages:\n" + b"".join(one.raw for one in entries[: len(entries) // 2]))
+                self.disk.overwrite(
+                    QUEUE, b"messages:\n" + b"".join(entry.raw for entry in entries[: len(entries) // 2])
+                )
                 self.theirs, self.settled = None, False
 
     @invariant()
@@ -96,15 +98,15 @@ class Story(RuleBasedStateMachine):
     @invariant()
     def nothing_received_is_pending(self) -> None:
         if self.settled and self.disk.stat(QUEUE) is not None:
-            live = {one.message_id: one.status for one in open_team(self.disk).snapshot().messages}
-            assert all(live.get(one, "read") == "read" for one in self.received)
+            live = {message.message_id: message.status for message in open_team(self.disk).snapshot().messages}
+            assert all(live.get(item, "read") == "read" for item in self.received)
 
     @invariant()
     def archives_hold_each_message_once(self) -> None:
         path = ROOT / "archive" / f"{AGENT}-archive.yaml"
-        found = self.disk.stat(path)
-        if self.settled and found is not None and found.size:
-            ids = [one.message_id for one in QueueText.parse(self.disk.read(path)[0]).messages()]
+        stat = self.disk.stat(path)
+        if self.settled and stat is not None and stat.size:
+            ids = [message.message_id for message in QueueText.parse(self.disk.read(path)[0]).messages()]
             assert len(ids) == len(set(ids))
             assert set(self.received) <= set(ids)
 
@@ -134,8 +136,8 @@ class Story(RuleBasedStateMachine):
 
     def _present(self) -> set[str]:
         team = open_team(self.disk)
-        live = {one.message_id for one in team.snapshot().messages}
-        return live | {one.message_id for one in team.history(limit=10_000).messages}
+        live = {message.message_id for message in team.snapshot().messages}
+        return live | {message.message_id for message in team.history(limit=10_000).messages}
 
 
 TestStory = Story.TestCase

@@ -34,7 +34,7 @@ def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
 
 def _notices(disk: SimDisk) -> list[str]:
     with open_team(disk).transaction(actor="ceo", action="look", wait=0) as tx:
-        return [one.code for one in tx.notices]
+        return [notice.code for notice in tx.notices]
 
 
 def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_once() -> None:
@@ -42,7 +42,7 @@ def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_
     assert receive(open_team(disk)) == [ONE, TWO]
     assert receive(open_team(disk)) == []
     history = open_team(disk).history(agent=AGENT).messages
-    assert sorted(one.message_id for one in history) == [ONE, TWO]
+    assert sorted(record.message_id for record in history) == [ONE, TWO]
 
 
 def test_undoing_is_on_record_and_told() -> None:
@@ -52,15 +52,15 @@ def test_undoing_is_on_record_and_told() -> None:
     assert last is not None
     assert (last.action, last.void) == ("undo", 2)
     assert open_team(disk).history().messages == ()
-    assert {one.status for one in open_team(disk).snapshot().messages} == {"pending"}
+    assert {message.status for message in open_team(disk).snapshot().messages} == {"pending"}
 
 
 def test_an_answer_on_record_is_finished_whole() -> None:
     disk = _killed_before_the_swap(answer)
     assert _notices(disk) == ["COMPLETED"]
-    states = {one.message_id[-2:]: one.status for one in open_team(disk).snapshot().messages}
+    states = {message.message_id[-2:]: message.status for message in open_team(disk).snapshot().messages}
     assert states == {"01": "read", "02": "pending", "09": "pending"}
-    assert [one.message_id for one in open_team(disk).history().messages] == [ONE]
+    assert [message.message_id for message in open_team(disk).history().messages] == [ONE]
 
 
 def test_a_delivery_on_record_is_finished_and_pushed_once() -> None:
@@ -85,4 +85,4 @@ def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the
     disk = _killed_before_the_swap(receive)
     disk.overwrite(QUEUE, b"messages: []\n")
     assert sorted(receive(open_team(disk))) == [ONE, TWO]
-    assert {one.status for one in open_team(disk).snapshot().messages} == {"read"}
+    assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}

@@ -63,7 +63,7 @@ class Play:
         """The answer of an agent to a request of ours."""
 
         def look() -> dict[str, Any] | None:
-            fits = (one for one in self.messages() if one["payload"].get("request_id") == request_id)
+            fits = (message for message in self.messages() if message["payload"].get("request_id") == request_id)
             return next(fits, None)
 
         return eventually(look, f"an answer to {request_id}")
@@ -89,11 +89,12 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
     second = eventually(
         lambda: [row for row in play.open_requests("plan") if row["request_id"] != first["request_id"]], "a new plan"
     )[0]
-    question = next(one for one in play.messages() if one["message_id"] == second["message_id"])
+    question = next(message for message in play.messages() if message["message_id"] == second["message_id"])
     assert "Say what happens when a test fails" in question["payload"]["content"]
     play.cli.ok("approve", second["request_id"])
     started = eventually(
-        lambda: [one for one in play.messages() if "has started" in one["payload"].get("summary", "")], "a start"
+        lambda: [message for message in play.messages() if "has started" in message["payload"].get("summary", "")],
+        "a start",
     )
     assert started[0]["from"] == "task-manager"
 
@@ -128,7 +129,9 @@ def test_a_refused_creation_is_accepted_and_the_work_goes_on(play: Play) -> None
     request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
     play.cli.ok("reject", request["request_id"], "--reason", "No more agents today")
     eventually(
-        lambda: [one for one in play.messages() if "without an extra agent" in one["payload"].get("summary", "")],
+        lambda: [
+            message for message in play.messages() if "without an extra agent" in message["payload"].get("summary", "")
+        ],
         "the story done without one",
     )
 
@@ -139,30 +142,33 @@ def test_the_human_gets_an_answer_from_whom_they_write_to(play: Play) -> None:
         *("--content", "Please link it.", "--json"),
     ).json
     answer = eventually(
-        lambda: [one for one in play.messages() if one["payload"].get("in_reply_to") == sent["message_id"]], "an answer"
+        lambda: [message for message in play.messages() if message["payload"].get("in_reply_to") == sent["message_id"]],
+        "an answer",
     )
     assert answer[0]["from"] == "knowledge-manager"
 
 
 def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> None:
-    failed = next(one for one in play.messages("architect") if one["status"] == "failed")
+    failed = next(message for message in play.messages("architect") if message["status"] == "failed")
     assert failed["retry_count"] == 3
     play.cli.ok("retry", failed["message_id"])
     eventually(
         lambda: [
-            one
-            for one in play.messages("architect")
-            if (one["message_id"], one["status"]) == (failed["message_id"], "delivered")
+            message
+            for message in play.messages("architect")
+            if (message["message_id"], message["status"]) == (failed["message_id"], "delivered")
         ],
         "the delivery after the retry",
     )
     put_off = eventually(
-        lambda: [one for one in play.messages("architect") if one["status"] == "retry"], "a try that failed"
+        lambda: [message for message in play.messages("architect") if message["status"] == "retry"], "a try that failed"
     )[0]
     assert "in a meeting" in put_off["error_message"]
     play.cli.ok("redirect", put_off["message_id"], "--to", "knowledge-manager")
     eventually(
-        lambda: [one for one in play.messages() if "took over the review" in one["payload"].get("summary", "")],
+        lambda: [
+            message for message in play.messages() if "took over the review" in message["payload"].get("summary", "")
+        ],
         "somebody who takes it over",
     )
 

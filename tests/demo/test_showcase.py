@@ -62,7 +62,7 @@ def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
     messages = view.snapshot.messages
     problems = [problem for message in messages for problem in problems_of(reading(message))]
     assert problems == []
-    assert [one for one in view.findings if one.severity == "error"] == []
+    assert [finding for finding in view.findings if finding.severity == "error"] == []
 
 
 def test_texts_are_written_in_more_than_one_script(view: View) -> None:

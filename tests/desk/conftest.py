@@ -29,7 +29,7 @@ def team(clock: FakeClock) -> MemoryTeam:
         Agent("knowledge-manager", may_message=frozenset({"ceo"})),
     ]
     settings = TeamConfig(
-        name="sprint-42", lead="ceo", agents=MappingProxyType({one.name: one for one in agents}), declared=True
+        name="sprint-42", lead="ceo", agents=MappingProxyType({agent.name: agent for agent in agents}), declared=True
     )
     return MemoryTeam(config=settings, clock=clock)
 

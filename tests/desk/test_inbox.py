@@ -25,7 +25,7 @@ def test_receiving_marks_as_read_archives_and_hands_out_once(team: MemoryTeam, s
     got = inbox.receive(seat("file-manager"), agent="file-manager")
     assert got.status_message == "Messages for file-manager: 1"
     assert got.as_json()["messages"][0]["status"] == "read"
-    assert [one.message_id for one in team.history(agent="file-manager").messages] == [sent]
+    assert [message.message_id for message in team.history(agent="file-manager").messages] == [sent]
     again = inbox.receive(seat("file-manager"), agent="file-manager")
     assert again.as_json() == {"messages": [], "count": 0, "status_message": "No pending messages for file-manager"}
 
@@ -41,7 +41,7 @@ def test_the_most_urgent_comes_first_and_the_oldest_within_a_priority(seat: Seat
         sent.append(_send(seat, text, priority=priority))
         clock.advance(1)
     got = inbox.receive(seat("file-manager"), agent="file-manager")
-    assert [one.message_id for one in got.messages] == [sent[3], sent[1], sent[2], sent[0]]
+    assert [message.message_id for message in got.messages] == [sent[3], sent[1], sent[2], sent[0]]
 
 
 def test_a_type_filter_leaves_the_others_pending(team: MemoryTeam, seat: SeatOf) -> None:
@@ -72,7 +72,7 @@ def test_one_reader_of_a_group_record_does_not_hide_it_from_the_others(team: Mem
     }
     put(team, from_record(record))
     for name in ("file-manager", "task-manager", "knowledge-manager"):
-        assert [one.message_id for one in inbox.receive(seat(name), agent=name).messages] == ["G-1"]
+        assert [message.message_id for message in inbox.receive(seat(name), agent=name).messages] == ["G-1"]
         assert inbox.receive(seat(name), agent=name).messages == ()
     (stored,) = team.snapshot().messages
     assert stored.status == "read"

@@ -26,15 +26,19 @@ def test_a_message_is_written_as_pending_with_its_default_priority(team: MemoryT
 
 def test_a_send_to_several_is_one_record_each_sharing_a_broadcast_id(team: MemoryTeam, seat: SeatOf) -> None:
     receipt = mail.send(seat("ceo"), to=["file-manager", "task-manager"], content="hello there", summary="s")
-    assert [one.recipients for one in receipt.messages] == [("file-manager",), ("task-manager",)]
-    assert len({one.broadcast_id for one in receipt.messages}) == 1
+    assert [message.recipients for message in receipt.messages] == [("file-manager",), ("task-manager",)]
+    assert len({message.broadcast_id for message in receipt.messages}) == 1
     assert len(receipt.as_json()["deliveries"]) == 2
 
 
 def test_a_broadcast_reaches_every_member_but_its_sender(team: MemoryTeam, seat: SeatOf) -> None:
     receipt = mail.broadcast(seat("ceo"), summary="Project PROJ-001 starts right now", content="Get ready")
-    assert {one.recipients[0] for one in receipt.messages} == {"task-manager", "file-manager", "knowledge-manager"}
-    assert {one.type for one in receipt.messages} == {"broadcast"}
+    assert {message.recipients[0] for message in receipt.messages} == {
+        "task-manager",
+        "file-manager",
+        "knowledge-manager",
+    }
+    assert {message.type for message in receipt.messages} == {"broadcast"}
 
 
 def test_repeating_an_id_with_the_same_content_writes_nothing(team: MemoryTeam, seat: SeatOf) -> None:

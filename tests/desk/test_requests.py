@@ -36,7 +36,7 @@ def test_an_approval_reaches_the_author_and_closes_the_question(team: MemoryTeam
     assert verdict.type == "plan_approval_response"
     assert dict(verdict.payload)["approve"] is True
     assert verdict.request_id == request_id == receipt.request_id
-    assert [one.status for one in team.snapshot().messages] == ["read", "read"]
+    assert [message.status for message in team.snapshot().messages] == ["read", "read"]
 
 
 def test_a_rejection_carries_its_reason_and_suggestion(seat: SeatOf) -> None:
@@ -77,7 +77,7 @@ def test_the_first_answer_stands_even_when_both_have_left_the_queue(
     clock.advance(9 * 86_400)
     mail.send(seat("ceo"), to="file-manager", content="later", summary="later")
     inbox.receive(seat("file-manager"), agent="file-manager")
-    assert request_id not in [one.request_id for one in team.snapshot().messages]
+    assert request_id not in [message.request_id for message in team.snapshot().messages]
     with pytest.raises(TeamError) as caught:
         requests.reject(seat("ceo"), request_id=request_id, reason="too late")
     assert caught.value.code is Code.ALREADY_ANSWERED
@@ -89,7 +89,7 @@ def test_an_open_request_never_leaves_the_queue(team: MemoryTeam, seat: SeatOf, 
     clock.advance(30 * 86_400)
     mail.send(seat("ceo"), to="file-manager", content="later", summary="later")
     inbox.receive(seat("file-manager"), agent="file-manager")
-    assert request_id in [one.request_id for one in team.snapshot().messages]
+    assert request_id in [message.request_id for message in team.snapshot().messages]
 
 
 def test_only_the_lead_answers_a_plan(team: MemoryTeam, seat: SeatOf) -> None:

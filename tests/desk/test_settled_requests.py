@@ -51,7 +51,7 @@ def test_a_superseded_plan_stays_superseded_after_a_clearing(team: MemoryTeam, s
     receive(seat("task-manager"), agent="task-manager")
     clock.advance(10)
     clear(seat("ceo"), older_than_days=0)
-    assert {one.type for one in team.snapshot().messages} <= {"message"}
+    assert {message.type for message in team.snapshot().messages} <= {"message"}
     with pytest.raises(TeamError) as refused:
         approve(seat("ceo"), request_id=old)
     assert refused.value.code is Code.INVALID_REQUEST_ID
@@ -65,7 +65,7 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
 
 
 def test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor() -> None:
-    old, new = (stored(f"Q{one}", PLAN, "task-manager", request_id=f"r{one}") for one in (1, 2))
+    old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
     assert bound((old, new, no), config=config(), leaving=["Q2", "V2"]) >= {"Q2", "V2"}
     assert bound((old, new, no), config=config(), leaving=["Q1", "Q2", "V2"]) == frozenset()
@@ -104,7 +104,7 @@ def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, seat: SeatO
     assert not is_held(team.snapshot().messages[0], clock.now)
     assert is_due(team.snapshot().messages[0], clock.now)
     again = receive(seat("task-manager"), agent="task-manager", lease=600)
-    assert [one.message_id for one in again.messages] == [make_message(1).message_id]
+    assert [message.message_id for message in again.messages] == [make_message(1).message_id]
     acknowledge(seat("task-manager"), ids=[make_message(1).message_id])
 
 

@@ -26,13 +26,13 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.be:
         return _be(chosen.be)
-    names = chosen.names or [*MUTANTS, *(one.name for one in LINES)]
+    names = chosen.names or [*MUTANTS, *(line.name for line in LINES)]
     survived = [name for name in names if name in MUTANTS and not is_noticed(name)]
     with tempfile.TemporaryDirectory() as folder:
-        lines = [one for one in LINES if one.name in names]
+        lines = [line for line in LINES if line.name in names]
         if lines:
             copy_source(Path(folder))
-        survived += [one.name for one in lines if not is_line_noticed(one, Path(folder))]
+        survived += [line.name for line in lines if not is_line_noticed(line, Path(folder))]
     print(f"{len(names)} protections, {len(survived)} whose absence no test noticed")
     return 1 if survived else 0
 
@@ -52,18 +52,18 @@ def copy_source(folder: Path) -> None:
     shutil.copy(ROOT / "pyproject.toml", folder)
 
 
-def is_line_noticed(one: Line, folder: Path) -> bool:
+def is_line_noticed(line: Line, folder: Path) -> bool:
     """Whether the tests of a line pass in the copy in `folder` as it is and fail with the line changed; printed."""
-    path = folder / one.file
+    path = folder / line.file
     text = path.read_text()
-    if text.count(one.old) != 1:
-        print(f"{one.name:32} NOT THERE: {one.file} has no such line any more", flush=True)
+    if text.count(line.old) != 1:
+        print(f"{line.name:32} NOT THERE: {line.file} has no such line any more", flush=True)
         return False
-    healthy = _tested_in(folder, one.tests)
-    path.write_text(text.replace(one.old, one.new))
-    mutated = _tested_in(folder, one.tests)
+    healthy = _tested_in(folder, line.tests)
+    path.write_text(text.replace(line.old, line.new))
+    mutated = _tested_in(folder, line.tests)
     path.write_text(text)
-    return _said(one.name, one.tests, healthy, mutated)
+    return _said(line.name, line.tests, healthy, mutated)
 
 
 def _tested_in(folder: Path, tests: tuple[str, ...]) -> int:

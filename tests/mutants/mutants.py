@@ -446,4 +446,4 @@ _ALL = (
     Mutant("control-character filter", _control_characters, ("tests/mutants/test_protections.py",)),
 )
 
-MUTANTS: Mapping[str, Mutant] = {one.name: one for one in _ALL}
+MUTANTS: Mapping[str, Mutant] = {item.name: item for item in _ALL}

@@ -22,10 +22,10 @@ def test_a_protection_that_is_switched_off_is_missed(name: str) -> None:
 
 
 def test_each_line_that_is_to_be_switched_off_is_still_there() -> None:
-    assert [one.name for one in LINES if (ROOT / one.file).read_text().count(one.old) != 1] == []
+    assert [line.name for line in LINES if (ROOT / line.file).read_text().count(line.old) != 1] == []
 
 
 def test_a_line_that_is_switched_off_in_a_copy_of_the_source_is_missed(tmp_path: Path) -> None:
     copy_source(tmp_path)
-    (line,) = [one for one in LINES if one.name == "fingerprint of what was seen"]
+    (line,) = [line for line in LINES if line.name == "fingerprint of what was seen"]
     assert is_line_noticed(line, tmp_path)

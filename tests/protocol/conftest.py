@@ -24,7 +24,7 @@ SPRINT_BODIES: list[dict[str, Any]] = json.loads((HERE / "sprint_bodies.json").r
 
 
 def agents_of(*agents: Agent) -> Mapping[str, Agent]:
-    return MappingProxyType({one.name: one for one in agents})
+    return MappingProxyType({agent.name: agent for agent in agents})
 
 
 OFFICE = TeamConfig(

@@ -43,11 +43,11 @@ def ask_creation(team: MemoryTeam) -> str:
 def since(team: MemoryTeam, message_id: str) -> list[Message]:
     """What was written after the message."""
     messages = team.snapshot().messages
-    return list(messages[[one.message_id for one in messages].index(message_id) + 1 :])
+    return list(messages[[message.message_id for message in messages].index(message_id) + 1 :])
 
 
 def names_to(messages: list[Message]) -> list[tuple[str, str]]:
-    return [(reading(one).name, one.recipients[0]) for one in messages]
+    return [(reading(message).name, message.recipients[0]) for message in messages]
 
 
 def refused(team: MemoryTeam, call: Any) -> TeamError:
@@ -66,19 +66,19 @@ def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobod
         ("AGENT_CREATED", SLAVE),
         *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS),
     ]
-    assert {one.type for one in written} == {"message"}
+    assert {message.type for message in written} == {"message"}
 
 
 def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     for request_id in (first, second):
         requests.approve(Seat(sprint, MASTER), request_id=request_id)
-    created = [reading(one) for one in sprint.snapshot().messages if reading(one).name == "AGENT_CREATED"]
-    assert [(one.body["agent_name"], one.body["agent_type"], one.request_id) for one in created] == [
+    created = [reading(message) for message in sprint.snapshot().messages if reading(message).name == "AGENT_CREATED"]
+    assert [(read.body["agent_name"], read.body["agent_type"], read.request_id) for read in created] == [
         ("story-creator-1", "story-creator", first),
         ("story-creator-2", "story-creator", second),
     ]
-    assert all(problems_of(one) == () for one in created)
+    assert all(problems_of(read) == () for read in created)
 
 
 def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
@@ -86,7 +86,9 @@ def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint:
     requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
     gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
     agree_to_stop(sprint, requests.approve(Seat(sprint, MASTER), request_id=gone))
-    rosters = [reading(one).body["roster"] for one in sprint.snapshot().messages if "ROSTER" in reading(one).name]
+    rosters = [
+        reading(message).body["roster"] for message in sprint.snapshot().messages if "ROSTER" in reading(message).name
+    ]
     assert [roster["temps"] for roster in rosters[:: len(RESIDENTS)]] == [
         ["story-creator-3-1"],
         ["story-creator-3-1", "story-creator-3-2"],
@@ -365,7 +367,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
     requests.approve(Seat(team, MASTER), request_id=request_id)
     assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
     assert told[0].facts["held_by"] == MASTER
-    question = next(one for one in team.snapshot().messages if one.message_id == request_id)
+    question = next(message for message in team.snapshot().messages if message.message_id == request_id)
     assert question.envelope("lease_until") is None
 
 

@@ -92,7 +92,7 @@ def test_pattern_event_driven(team: CommandLine, listen: Listen) -> None:
     for number, name in ((1, "knowledge-manager"), (2, "file-manager")):
         reply = say(team, name, document("3.2", number))
         assert any("itself" in warning for warning in reply["warnings"])
-        assert [one["payload"]["content"] for one in inbox(team, name)] == [document("3.2", number)["content"]]
+        assert [item["payload"]["content"] for item in inbox(team, name)] == [document("3.2", number)["content"]]
     assert inbox(team, "task-manager") == []
 
 
@@ -101,7 +101,7 @@ def test_pattern_state_sync(team: CommandLine) -> None:
         say(team, "task-manager", document("3.3", 0))
     for name in ("ceo", "file-manager"):
         waiting = inbox(team, name)
-        assert [one["payload"]["content"] for one in waiting] == [document("3.3", 0)["content"]] * 2
+        assert [message["payload"]["content"] for message in waiting] == [document("3.3", 0)["content"]] * 2
         assert inbox(team, name) == []
 
 
@@ -137,8 +137,8 @@ def test_scenario_team_shutdown(team: CommandLine, listen: Listen) -> None:
         assert (heard["request_id"], heard["approve"]) == (reply["request_id"], True)
         ids.append(reply["request_id"])
     rows = requests(team)
-    assert [rows[one]["state"] for one in ids] == ["approved"] * 3
-    assert [rows[one]["answered_by"] for one in ids] == ["task-manager", "file-manager", "knowledge-manager"]
+    assert [rows[item]["state"] for item in ids] == ["approved"] * 3
+    assert [rows[item]["answered_by"] for item in ids] == ["task-manager", "file-manager", "knowledge-manager"]
 
 
 def test_scenario_a_shutdown_that_is_refused_leaves_the_agent_working(team: CommandLine) -> None:
@@ -148,7 +148,7 @@ def test_scenario_a_shutdown_that_is_refused_leaves_the_agent_working(team: Comm
     assert (row["state"], row["answered_by"]) == ("rejected", "task-manager")
     assert "还有 3 个任务" in row["reason"]
     say(team, "task-manager", document("4.2", 0))
-    assert [one["type"] for one in inbox(team, "ceo")] == ["shutdown_response", "message"]
+    assert [item["type"] for item in inbox(team, "ceo")] == ["shutdown_response", "message"]
 
 
 def test_scenario_plan_approval(team: CommandLine, listen: Listen) -> None:

@@ -84,7 +84,7 @@ def test_a_broadcast_names_every_recipient_and_each_delivery(office: MemoryTeam)
     assert sorted(reply["recipients"]) == sorted(others)
     assert reply["routing"]["target"] == "@team"
     assert {row["recipient"] for row in reply["deliveries"]} == set(others)
-    assert {one.type for one in office.snapshot().messages} == {"broadcast"}
+    assert {item.type for item in office.snapshot().messages} == {"broadcast"}
 
 
 def test_a_shutdown_request_is_answered_with_the_id_its_answer_must_quote(office: MemoryTeam) -> None:

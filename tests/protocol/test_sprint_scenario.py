@@ -33,7 +33,8 @@ def inbox(team: CommandLine, name: str) -> list[str]:
     """The names before the colon, or the types, of what waits for an agent; taken."""
     messages = team.ok("receive", "--agent", name, "--json").json["messages"]
     return [
-        one["payload"]["content"].partition(":")[0] if one["type"] == "message" else one["type"] for one in messages
+        message["payload"]["content"].partition(":")[0] if message["type"] == "message" else message["type"]
+        for message in messages
     ]
 
 

@@ -25,7 +25,7 @@ def test_a_bad_example_of_the_source_warns(summary: str, language: str) -> None:
 
 def test_every_summary_the_source_uses_passes_but_its_own_template() -> None:
     summaries = {row["document"].get("summary") for row in SENDMESSAGE_DOCUMENTS} - {None}
-    assert [one for one in summaries if summary_warnings(one, language="zh")] == ["广播摘要"]
+    assert [summary for summary in summaries if summary_warnings(summary, language="zh")] == ["广播摘要"]
 
 
 @pytest.mark.parametrize(

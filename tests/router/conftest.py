@@ -62,7 +62,7 @@ def team(clock: FakeClock, folder: Path) -> MemoryTeam:
         Agent("runner", deliver=(sys.executable, "-S", "-c", TAKE, str(folder))),
     ]
     settings = TeamConfig(
-        name="router", lead="ceo", agents=MappingProxyType({one.name: one for one in agents}), declared=True
+        name="router", lead="ceo", agents=MappingProxyType({agent.name: agent for agent in agents}), declared=True
     )
     return MemoryTeam(config=settings, clock=clock)
 
@@ -75,4 +75,4 @@ def seat(team: MemoryTeam) -> Seat:
 @pytest.fixture
 def pushed(team: MemoryTeam) -> Callable[[str], list[str]]:
     """Ids in the inbox of an agent, in the order they were pushed."""
-    return lambda agent: [one.message_id for one in team._state.inboxes.get(agent, [])]
+    return lambda agent: [inbox.message_id for inbox in team._state.inboxes.get(agent, [])]

@@ -49,7 +49,7 @@ class Place:
     def deliveries(self) -> Counter[str]:
         """How often the audit trail says that a message was delivered, by id."""
         lines = self.open().audit(limit=100_000)
-        return Counter(one for line in lines if line.action == "deliver" for one in line.facts["ids"])
+        return Counter(fact for line in lines if line.action == "deliver" for fact in line.facts["ids"])
 
     def close(self) -> None:
         """Close what was opened."""
@@ -73,7 +73,7 @@ def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
         location = fresh_database(server)
     place = Place(kind, location, folder)
     runner = Agent("runner", deliver=("sh", "-c", 'cat >> "$0"', str(place.taken)))
-    members = {one.name: one for one in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}
+    members = {agent.name: agent for agent in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}
     config = TeamConfig(name="router", lead="ceo", agents=MappingProxyType(members), declared=True)
     open_target(location, config).close()
     try:

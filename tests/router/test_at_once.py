@@ -45,12 +45,12 @@ def test_routers_in_several_processes_deliver_each_message_once(place: Place) ->
     by_command = [_message(number, "runner") for number in range(41, 47)]
     put(place.open(), *plain, *by_command)
     routers = [place.router() for _ in range(3)]
-    assert [one.wait(PATIENCE) for one in routers] == [0, 0, 0]
-    wanted = {one.message_id: 1 for one in (*plain, *by_command)}
+    assert [router.wait(PATIENCE) for router in routers] == [0, 0, 0]
+    wanted = {message.message_id: 1 for message in (*plain, *by_command)}
     assert place.deliveries() == wanted
-    assert {one.status for one in place.open().snapshot().messages} == {"delivered"}
+    assert {message.status for message in place.open().snapshot().messages} == {"delivered"}
     records = [json.loads(line) for line in place.taken.read_text().splitlines()]
-    assert [one["message_id"] for one in records] == [one.message_id for one in by_command]
+    assert [record["message_id"] for record in records] == [message.message_id for message in by_command]
 
 
 def test_a_router_killed_between_two_deliveries_loses_none_and_repeats_none(place: Place) -> None:
@@ -59,16 +59,16 @@ def test_a_router_killed_between_two_deliveries_loses_none_and_repeats_none(plac
     router = place.router()
     try:
         watcher = place.open()
-        until(lambda: any(one.status == "delivered" for one in watcher.snapshot().messages), seconds=PATIENCE)
+        until(lambda: any(message.status == "delivered" for message in watcher.snapshot().messages), seconds=PATIENCE)
     finally:
         router.kill()
         router.wait()
     assert place.router().wait(PATIENCE) == 0
-    assert place.deliveries() == {one.message_id: 1 for one in messages}
+    assert place.deliveries() == {message.message_id: 1 for message in messages}
     if place.kind == "yaml":
         lines = (Path(place.location) / "inbox" / "architect.jsonl").read_text().splitlines()
         pushed = Counter(json.loads(line)["message_id"] for line in lines)
-        assert pushed == {one.message_id: 1 for one in messages}
+        assert pushed == {message.message_id: 1 for message in messages}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,9 +93,14 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
         gate.touch()
         later = utc_now() + timedelta(seconds=331)
         done = deliver(Seat(place.open(clock=lambda: later), "ceo"))
-        assert [(one.message.status, one.message.envelope("attempts")) for one in done.attempts] == [("delivered", 2)]
+        assert [(attempt.message.status, attempt.message.envelope("attempts")) for attempt in done.attempts] == [
+            ("delivered", 2)
+        ]
         records = [json.loads(line) for line in place.taken.read_text().splitlines()]
-        assert [(one["message_id"], one["attempts"]) for one in records] == [(held.message_id, 1), (held.message_id, 2)]
+        assert [(record["message_id"], record["attempts"]) for record in records] == [
+            (held.message_id, 1),
+            (held.message_id, 2),
+        ]
         trail = [line.action for line in reversed(place.open().audit()) if line.action in ("dispatch", "deliver")]
         assert trail == ["dispatch", "dispatch", "deliver"]
 
@@ -105,7 +110,7 @@ def test_a_router_told_to_end_notes_what_is_running_and_begins_no_other(number: 
     gate, begun = tmp_path / "gate", tmp_path / "begun"
     script = f'cat >> "{tmp_path}/taken.jsonl"; touch "{begun}"; while ! test -e "{gate}"; do sleep 0.05; done'
     with made("yaml", tmp_path, Agent("runner", deliver=("sh", "-c", script))) as place:
-        put(place.open(), *[_message(one, "runner") for one in (1, 2, 3)])
+        put(place.open(), *[_message(item, "runner") for item in (1, 2, 3)])
         router = place.router()
         try:
             until(begun.exists, seconds=PATIENCE)
@@ -117,7 +122,7 @@ def test_a_router_told_to_end_notes_what_is_running_and_begins_no_other(number: 
         finally:
             router.kill()
             router.wait()
-        assert [one.status for one in place.open().snapshot().messages] == ["delivered", "pending", "pending"]
+        assert [message.status for message in place.open().snapshot().messages] == ["delivered", "pending", "pending"]
         assert len(place.taken.read_text().splitlines()) == 1
 
 
@@ -136,17 +141,17 @@ def test_a_recall_that_races_a_reader_or_a_router_ends_as_exactly_one_of_the_two
             if other == "reader":
                 messages = inbox.receive(Seat(teams[1], "architect", wait=PATIENCE), agent="architect").messages
             else:
-                messages = tuple(one.message for one in deliver(Seat(teams[1], "ceo", wait=PATIENCE)).delivered)
-            got.extend(one.message_id for one in messages)
+                messages = tuple(attempt.message for attempt in deliver(Seat(teams[1], "ceo", wait=PATIENCE)).delivered)
+            got.extend(message.message_id for message in messages)
 
         reader = threading.Thread(target=take)
         reader.start()
         together.wait(PATIENCE)
         with suppress(TeamError):
             receipt = failures.recall(Seat(teams[0], "ceo", wait=PATIENCE), ids=[message_id])
-            recalled += [one.message_id for one in receipt.messages]
+            recalled += [message.message_id for message in receipt.messages]
         reader.join(PATIENCE)
         assert sorted([*got, *recalled]) == [message_id]
-        states = {one.message_id: one.status for one in teams[0].snapshot().messages}
+        states = {message.message_id: message.status for message in teams[0].snapshot().messages}
         ended = "recalled" if recalled else "read" if other == "reader" else "delivered"
         assert states.get(message_id, "read") == ended

@@ -26,7 +26,7 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
 ) -> None:
     _old_queue(team, clock)
     cleared = clearing.clear(seat)
-    assert [one.status for one in team.snapshot().messages] == ["pending", "retry", "claimed"]
+    assert [message.status for message in team.snapshot().messages] == ["pending", "retry", "claimed"]
     assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
     assert cleared.deleted == 5
     assert cleared.freed > 500

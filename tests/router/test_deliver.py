@@ -31,11 +31,13 @@ Pushed = Callable[[str], list[str]]
 
 
 def _stored(team: MemoryTeam, number: int = 1) -> Message:
-    return next(one for one in team.snapshot().messages if one.message_id == make_message(number).message_id)
+    return next(
+        message for message in team.snapshot().messages if message.message_id == make_message(number).message_id
+    )
 
 
 def _states(team: MemoryTeam) -> list[str]:
-    return [one.status for one in team.snapshot().messages]
+    return [message.status for message in team.snapshot().messages]
 
 
 def _set_agent(team: MemoryTeam, agent: Agent) -> None:
@@ -278,7 +280,7 @@ def test_what_waited_seven_days_expires_but_not_for_the_human(team: MemoryTeam, 
     put(team, make_message(3, to="architect").with_changes(created=to_text(clock.now)))
     done = deliver(seat)
     assert _states(team) == ["expired", "pending", "delivered"]
-    assert [one.message_id for one in done.expired] == [make_message(1).message_id]
+    assert [message.message_id for message in done.expired] == [make_message(1).message_id]
 
 
 def test_what_expired_untried_was_tried_no_time(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
@@ -286,7 +288,7 @@ def test_what_expired_untried_was_tried_no_time(team: MemoryTeam, seat: Seat, cl
     clock.advance(7 * 86400 + 3)
     deliver(seat)
     assert _states(team) == ["expired", "expired"]
-    tries = [(attempts_of(one), retries_of(one)) for one in team.snapshot().messages]
+    tries = [(attempts_of(message), retries_of(message)) for message in team.snapshot().messages]
     assert tries == [(0, 0), (2, 2)]
 
 

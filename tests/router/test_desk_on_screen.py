@@ -33,18 +33,18 @@ def _messages() -> list[Message]:
     now = utc_now()
     created, soon = to_text(now - timedelta(minutes=10)), to_text(now + timedelta(minutes=1, seconds=50))
 
-    def one(message_id: str, **changes: object) -> Message:
+    def item(message_id: str, **changes: object) -> Message:
         payload = {"summary": f"Summary of {message_id}", "content": "x"}
         base = make_message(1, message_id=message_id, to="architect", created=created, payload=payload)
         return base.with_changes(**changes)
 
-    dead = [one(name, status="failed", attempts=4, error_message="disk full") for name in DEAD]
-    later = one("MSG-later", status="retry", attempts=2, next_attempt_at=soon, error_message="exit status 3")
-    return [*dead, later, one("MSG-old", status="expired"), one("MSG-new", status="pending")]
+    dead = [item(name, status="failed", attempts=4, error_message="disk full") for name in DEAD]
+    later = item("MSG-later", status="retry", attempts=2, next_attempt_at=soon, error_message="exit status 3")
+    return [*dead, later, item("MSG-old", status="expired"), item("MSG-new", status="pending")]
 
 
 def _states(place: Place) -> dict[str, str]:
-    return {one.message_id: one.status for one in place.open().snapshot().messages}
+    return {message.message_id: message.status for message in place.open().snapshot().messages}
 
 
 def _done(place: Place, action: str) -> list[AuditLine]:
@@ -123,4 +123,4 @@ def test_a_dead_letter_is_discarded_only_with_a_reason(place: Place) -> None:
         terminal.wait_exit(SECONDS)
     (line,) = _done(place, "discard")
     assert (line.facts["ids"], line.facts["reason"]) == ([DEAD[0]], "superseded by spec 12")
-    assert [one.message_id for one in place.open().history(agent="architect").messages] == [DEAD[0]]
+    assert [message.message_id for message in place.open().history(agent="architect").messages] == [DEAD[0]]

@@ -30,7 +30,7 @@ def _dead(number: int = 1, **changes: str) -> Message:
 
 
 def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
-    return next(one for one in team.snapshot().messages if one.message_id == message_id)
+    return next(message for message in team.snapshot().messages if message.message_id == message_id)
 
 
 def test_a_retried_dead_letter_has_all_its_tries_again_and_is_delivered(team: MemoryTeam, seat: Seat) -> None:
@@ -63,7 +63,7 @@ def test_a_redirected_message_goes_to_the_other_agent_and_says_where_it_comes_fr
     assert (stored.recipients, stored.envelope("redirected_from")) == (("code_developer",), "architect")
     assert "redirected_from" not in stored.payload
     got = inbox.receive(Seat(team, "code_developer"), agent="code_developer")
-    assert [one.message_id for one in got.messages] == [ONE]
+    assert [message.message_id for message in got.messages] == [ONE]
     assert inbox.receive(Seat(team, "architect"), agent="architect").as_json()["count"] == 0
 
 
@@ -100,7 +100,7 @@ def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: Mem
     put(team, _dead())
     failures.discard(seat, ids=[ONE], reason="superseded by spec 12")
     assert team.snapshot().messages == ()
-    assert [one.message_id for one in team.history(agent="architect").messages] == [ONE]
+    assert [message.message_id for message in team.history(agent="architect").messages] == [ONE]
     assert team.audit()[0].facts["reason"] == "superseded by spec 12"
 
 
@@ -157,13 +157,13 @@ def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTe
         def read(together: threading.Barrier = together, got: list[str] = got) -> None:
             together.wait(10)
             received = inbox.receive(Seat(team, "architect"), agent="architect")
-            got.extend(one.message_id for one in received.messages)
+            got.extend(message.message_id for message in received.messages)
 
         reader = threading.Thread(target=read)
         reader.start()
         together.wait(10)
         with suppress(TeamError):
-            recalled += [one.message_id for one in failures.recall(seat, ids=[message_id]).messages]
+            recalled += [message.message_id for message in failures.recall(seat, ids=[message_id]).messages]
         reader.join(10)
         assert sorted([*got, *recalled]) == [message_id]
 
@@ -180,7 +180,7 @@ def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, seat: Seat) -> None:
     put(team, _dead(1), make_message(2, to="architect").with_changes(status="read"))
     receipt = failures.retry(seat, ids=[ONE, TWO, "MSG-gone", ONE])
-    assert [one.message_id for one in receipt.messages] == [ONE]
+    assert [message.message_id for message in receipt.messages] == [ONE]
     assert len(receipt.warnings) == 2
     assert TWO in receipt.warnings[0]
     assert "MSG-gone" in receipt.warnings[1]
@@ -206,6 +206,6 @@ def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryT
     put(team, _dead(1), make_message(2, to="architect"))
     before = team.snapshot().revision
     shown = failures.forecast(seat, Remedy.DISCARD, [ONE, TWO])
-    assert [one.message_id for one in shown.possible] == [ONE]
+    assert [message.message_id for message in shown.possible] == [ONE]
     assert list(shown.refused) == [TWO]
     assert team.snapshot().revision == before

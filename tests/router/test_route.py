@@ -61,7 +61,7 @@ def test_poll_answers_with_the_fields_of_the_source_oldest_first(
         ],
         "timestamp": "2026-02-24T10:30:15Z",
     }
-    assert [one.status for one in team.snapshot().messages] == ["pending", "pending"]
+    assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]
 
 
 def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, seat: Seat) -> None:
@@ -74,7 +74,7 @@ def test_poll_sees_what_waits_for_a_retry_and_nothing_that_is_done(team: MemoryT
     for number, status in enumerate(("retry", "delivered", "failed", "read", "expired"), start=1):
         put(team, make_message(number, to="architect").with_changes(status=status))
     answer = route(seat, {"ACTION": "poll", "RECIPIENT": "architect"})
-    assert [one["message_id"] for one in answer["messages"]] == [make_message(1).message_id]
+    assert [item["message_id"] for item in answer["messages"]] == [make_message(1).message_id]
 
 
 def test_deliver_all_answers_with_totals_and_a_summary_per_recipient(
@@ -134,7 +134,7 @@ def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTe
     put(team, make_message(1, to="architect"), make_message(2, to="architect"))
     answer = route(seat, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
     assert (answer["success"], answer["status"]) == (True, "delivered")
-    assert [one.status for one in team.snapshot().messages] == ["delivered", "pending"]
+    assert [message.status for message in team.snapshot().messages] == ["delivered", "pending"]
 
 
 def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, seat: Seat) -> None:
@@ -271,8 +271,8 @@ def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam
     put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
     answer = route(seat, {"ACTION": "deliver", "BATCH_SIZE": 2})
     assert (answer["messages_delivered"], answer["messages_skipped"]) == (2, 2)
-    assert {one["reason"] for one in answer["skipped"]} == {"not in this batch"}
-    assert [one.status for one in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
+    assert {item["reason"] for item in answer["skipped"]} == {"not in this batch"}
+    assert [message.status for message in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
     assert route(seat, {"ACTION": "deliver"})["messages_delivered"] == 2
 
 
@@ -285,7 +285,7 @@ def test_clear_removes_only_what_went_to_the_recipient(team: MemoryTeam, seat: S
     put(team, make_message(2, to="runner").with_changes(status="delivered"))
     clock.advance(8 * 86400)
     assert route(seat, {"ACTION": "clear", "RECIPIENT": "runner"})["messages_deleted"] == 1
-    assert [one.recipients for one in team.snapshot().messages] == [("architect",)]
+    assert [message.recipients for message in team.snapshot().messages] == [("architect",)]
 
 
 def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
@@ -293,7 +293,7 @@ def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, se
     held = {"status": "claimed", "claimed_by": "architect", "lease_until": "2026-02-24T12:00:00Z"}
     put(team, make_message(2, to="architect").with_changes(**held))
     answer = route(seat, {"ACTION": "deliver"})
-    assert [one["reason"] for one in answer["skipped"]] == [
+    assert [item["reason"] for item in answer["skipped"]] == [
         "put off until 2026-02-24T11:00:00Z",
         "held by architect until 2026-02-24T12:00:00Z",
     ]

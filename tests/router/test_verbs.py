@@ -15,7 +15,7 @@ MakeTeam = Callable[..., CommandLine]
 
 def _inbox(line: CommandLine, agent: str) -> list[str]:
     file = line.folder / "inbox" / f"{agent}.jsonl"
-    return [json.loads(one)["message_id"] for one in file.read_text().splitlines()] if file.exists() else []
+    return [json.loads(splitline)["message_id"] for splitline in file.read_text().splitlines()] if file.exists() else []
 
 
 def _send(line: CommandLine, to: str = "architect") -> str:

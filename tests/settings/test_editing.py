@@ -78,8 +78,8 @@ def test_a_field_is_changed_and_taken_away_again(text: str, fields: Mapping[str,
     before = members(text)
     changed = members(after)
     assert {key: getattr(changed["a1"], key) for key in fields} == fields
-    assert {name: one for name, one in changed.items() if name != "a1"} == {
-        name: one for name, one in before.items() if name != "a1"
+    assert {name: agent for name, agent in changed.items() if name != "a1"} == {
+        name: agent for name, agent in before.items() if name != "a1"
     }
     gone = members(change_member(after, "a1", dict.fromkeys(fields)))["a1"]
     assert {key: getattr(gone, key) for key in fields} == {key: getattr(Agent("a1"), key) for key in fields}
@@ -88,7 +88,7 @@ def test_a_field_is_changed_and_taken_away_again(text: str, fields: Mapping[str,
 @pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
 def test_a_member_is_removed_and_the_others_stay(text: str) -> None:
     after = remove_member(text, "a1")
-    assert members(after) == {name: one for name, one in members(text).items() if name != "a1"}
+    assert members(after) == {name: member for name, member in members(text).items() if name != "a1"}
 
 
 def test_comments_stay_where_they_are() -> None:

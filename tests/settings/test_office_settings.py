@@ -175,9 +175,9 @@ def test_the_order_of_priorities_is_theirs(office: CommandLine) -> None:
     for word in ("critical", "low", "medium"):
         office.ok("--as", "pm", "send", "--to", "dev", "--summary", word, "--content", word, "--priority", word)
     inbox = office.ok("inbox", "dev", "--json").json["messages"]
-    assert [one["priority"] for one in inbox] == ["low", "medium", "critical"]
+    assert [item["priority"] for item in inbox] == ["low", "medium", "critical"]
     received = office.ok("receive", "--agent", "dev", "--json").json["messages"]
-    assert [one["priority"] for one in received] == ["low", "medium", "critical"]
+    assert [item["priority"] for item in received] == ["low", "medium", "critical"]
 
 
 def test_retention_is_theirs() -> None:
@@ -215,4 +215,4 @@ def test_a_field_that_a_foreign_message_lacks_is_a_finding(office: CommandLine) 
         + "- message_id: M-2\n  type: audit\n  from: pm\n  to: dev\n  status: pending\n  payload: {}\n"
     )
     findings = office("check", "--json").json["findings"]
-    assert ("BODY_INVALID", "M-2 payload.scope") in {(one["code"], one["place"]) for one in findings}
+    assert ("BODY_INVALID", "M-2 payload.scope") in {(finding["code"], finding["place"]) for finding in findings}

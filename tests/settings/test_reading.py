@@ -157,7 +157,7 @@ def test_findings_reach_check_and_the_team_works(team: CommandLine) -> None:
     path.write_text(path.read_text() + "leed: x\nlanguage: klingon\n")
     lines = len(path.read_text().splitlines())
     result = team("check", "--json")
-    found = {(one["code"], one["place"]) for one in result.json["findings"]}
+    found = {(item["code"], item["place"]) for item in result.json["findings"]}
     assert found == {("CONFIG_WARNING", f"{path}:{lines - 1}"), ("BAD_CONFIG", f"{path}:{lines}")}
     team.ok("send", "--to", "task-manager", "--summary", "Create a task for the reports", "--content", "x")
     assert team.ok("status", "--json").json["condition"] == "ok"

@@ -27,7 +27,7 @@ def settings_of(team: CommandLine) -> Path:
 
 
 def codes(team: CommandLine) -> set[tuple[str, str]]:
-    return {(one["code"], one["severity"]) for one in team("check", "--json").json["findings"]}
+    return {(item["code"], item["severity"]) for item in team("check", "--json").json["findings"]}
 
 
 def test_ones_own_settings_run_their_commands(commanded: CommandLine) -> None:

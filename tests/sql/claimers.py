@@ -57,7 +57,7 @@ def work_off(place: str, folder: Path, messages: int) -> Outcome:
         crew = _Crew(place, folder, batch=max(5, messages // 100))
         crew.work(lambda: int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0]), messages)
         lines = team.audit(limit=10 * messages)
-        acknowledged = Counter(one for line in lines if line.action == "ack" for one in line.facts["ids"])
+        acknowledged = Counter(fact for line in lines if line.action == "ack" for fact in line.facts["ids"])
         return Outcome(acknowledged, Counter(crew.receipts()), crew.killed, all(line.intact for line in lines))
     finally:
         team.close()
@@ -88,12 +88,12 @@ class _Crew:
                 crew.append(self._start())
             _until(done, total)
             self._stop.touch()
-            for one in crew:
-                assert one.wait(PATIENCE) == 0
+            for agent in crew:
+                assert agent.wait(PATIENCE) == 0
         finally:
-            for one in crew:
-                one.kill()
-                one.wait()
+            for process in crew:
+                process.kill()
+                process.wait()
 
     def receipts(self) -> list[str]:
         """Ids the workers wrote down as finished."""

@@ -33,9 +33,9 @@ def test_claims_of_several_agents_run_side_by_side(postgres: str, opened: Open) 
     team = opened(postgres)
     put(team, make_message(1, to="architect"), make_message(2, to=AGENT))
     with team.claims(actor="architect", action="claim", wait=1.0) as tx:
-        assert [one.message_id for one in tx.select(recipient="architect")] == [make_message(1).message_id]
+        assert [message.message_id for message in tx.select(recipient="architect")] == [make_message(1).message_id]
         got = receive(Seat(opened(postgres), AGENT, wait=1.0), agent=AGENT)
-    assert [one.message_id for one in got.messages] == [make_message(2).message_id]
+    assert [message.message_id for message in got.messages] == [make_message(2).message_id]
 
 
 def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str, opened: Open) -> None:
@@ -43,9 +43,9 @@ def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str
     team = opened(postgres)
     put(team, *[make_message(number, to=AGENT) for number in range(1, 5)])
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        mine = [one.message_id for one in tx.select(recipient=AGENT, statuses=("pending",), limit=2)]
+        mine = [message.message_id for message in tx.select(recipient=AGENT, statuses=("pending",), limit=2)]
         got = receive(Seat(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
-    theirs = [one.message_id for one in got.messages]
+    theirs = [message.message_id for message in got.messages]
     assert (mine, theirs) == (
         [make_message(number).message_id for number in (1, 2)],
         [make_message(number).message_id for number in (3, 4)],
@@ -99,4 +99,4 @@ def test_a_claim_that_ran_out_is_handed_out_again_and_the_late_worker_refused(te
         refused = error
     assert refused is not None
     acknowledge(seat, ids=[second.message_id], token=str(second.envelope("token")))
-    assert [one.status for one in team.snapshot().messages] == ["read"]
+    assert [message.status for message in team.snapshot().messages] == ["read"]

@@ -271,7 +271,7 @@ def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypa
     mounts = file.parent / "mounts"
     mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")
     monkeypatch.setattr(sqlite_file, "_MOUNTS", mounts)
-    assert [one.code for one in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
+    assert [problem.code for problem in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
 
 
 def test_a_copied_database_works_on_its_own(file: Path, tmp_path: Path, opened: Open) -> None:

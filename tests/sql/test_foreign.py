@@ -46,7 +46,9 @@ def execute(place: str, *statements: str, **values: Any) -> list[Any]:
     engine = create_engine(url)
     try:
         with engine.begin() as connection:
-            results = [connection.execute(text(one), values if ":" in one else {}) for one in statements]
+            results = [
+                connection.execute(text(statement), values if ":" in statement else {}) for statement in statements
+            ]
             return list(results[-1].fetchall()) if results[-1].returns_rows else []
     finally:
         engine.dispose()
@@ -86,7 +88,7 @@ def test_its_messages_are_read_without_changing_anything(foreign: str, opened: O
 def test_a_received_row_keeps_its_payload_to_the_letter(foreign: str, opened: Open) -> None:
     before = _row(foreign)
     got = inbox.receive(Seat(opened(foreign), "code_developer"), agent="code_developer", lease=60)
-    assert [one.message_id for one in got.messages] == ["msg-001"]
+    assert [message.message_id for message in got.messages] == ["msg-001"]
     after = _row(foreign)
     assert after.pop("status") == "claimed"
     before.pop("status")
@@ -103,7 +105,7 @@ def test_a_note_beside_a_row_goes_with_the_row(foreign: str, opened: Open) -> No
     inbox.receive(Seat(seat.team, "code_developer"), agent="code_developer")
     discard(seat, ids=["msg-001"], reason="old")
     assert execute(foreign, "SELECT * FROM team_console_envelope") == []
-    assert [one.message_id for one in opened(foreign).history().messages] == ["msg-001"]
+    assert [message.message_id for message in opened(foreign).history().messages] == ["msg-001"]
 
 
 def test_other_columns_and_rows_of_others_are_left_alone(empty_place: str, opened: Open, clock: FakeClock) -> None:
@@ -143,12 +145,12 @@ def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> Non
     insert(foreign, "msg-002", "2026-02-24 10:32:00")
     execute(foreign, "UPDATE agent_message SET status = 'delivered', delivered_at = CURRENT_TIMESTAMP")
     second = team.snapshot()
-    assert {one.message_id: one.status for one in second.messages} == dict.fromkeys(
+    assert {message.message_id: message.status for message in second.messages} == dict.fromkeys(
         ("msg-001", "msg-002", "ours"), "delivered"
     )
     assert second.revision != first.revision
     execute(foreign, "DELETE FROM agent_message WHERE message_id = 'msg-001'")
-    assert [one.message_id for one in team.snapshot().messages] == ["msg-002", "ours"]
+    assert [message.message_id for message in team.snapshot().messages] == ["msg-002", "ours"]
 
 
 def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, clock: FakeClock) -> None:
@@ -157,8 +159,13 @@ def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, cl
         mail.send(Seat(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
         clock.advance(3600)
     insert(foreign, "msg-002", "2026-02-24 11:00:00")
-    assert [one.message_id for one in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
-    assert [one.message_id for one in opened(foreign).snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
+    assert [message.message_id for message in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
+    assert [message.message_id for message in opened(foreign).snapshot().messages] == [
+        "msg-001",
+        "ours-1",
+        "msg-002",
+        "ours-2",
+    ]
 
 
 def test_the_sources_own_poll_finds_what_we_sent(foreign: str, opened: Open) -> None:
@@ -185,10 +192,10 @@ def test_rows_that_are_no_messages_are_problems_and_stop_nothing(tmp_path: Path,
     )
     snapshot = opened(place).snapshot()
     assert snapshot.condition is Condition.OK
-    assert {one.message_id for one in snapshot.messages} == {"good", "bad-json", "odd", "latin"}
-    places = sorted((one.code, one.place) for one in snapshot.problems)
-    assert [one for one in places if one[0] == "UNKNOWN_STATUS"] == [("UNKNOWN_STATUS", "odd")]
-    assert len([one for one in places if one[0] == "DAMAGED_ENTRY"]) == 4
+    assert {message.message_id for message in snapshot.messages} == {"good", "bad-json", "odd", "latin"}
+    places = sorted((problem.code, problem.place) for problem in snapshot.problems)
+    assert [place for place in places if place[0] == "UNKNOWN_STATUS"] == [("UNKNOWN_STATUS", "odd")]
+    assert len([place for place in places if place[0] == "DAMAGED_ENTRY"]) == 4
     seat = Seat(opened(place), "orchestrator")
     mail.send(seat, to="code_developer", type="spec_ready", message_id="ours")
     assert len(execute(place, "SELECT * FROM agent_message WHERE message_id IS NULL")) == 2
@@ -205,11 +212,11 @@ def test_a_settings_file_beside_the_database_counts(tmp_path: Path, opened: Open
     (tmp_path / "messenger-config.yaml").write_text("lead: [\n")
     snapshot = team.snapshot()
     assert snapshot.config.lead == "orchestrator"
-    assert "SETTINGS_UNREADABLE" in [one.code for one in snapshot.problems]
+    assert "SETTINGS_UNREADABLE" in [problem.code for problem in snapshot.problems]
     assert "messenger-config.yaml:2: this is not YAML" in team.config().lost
     assert team.config().declared
     fresh = opened(str(place)).snapshot()  # nothing was in force that it could know
-    assert (fresh.config.lost, [one.code for one in fresh.problems]) == ("", ["SETTINGS_UNREADABLE"])
+    assert (fresh.config.lost, [problem.code for problem in fresh.problems]) == ("", ["SETTINGS_UNREADABLE"])
 
 
 def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str, opened: Open) -> None:
@@ -236,7 +243,7 @@ def test_an_older_table_with_fewer_columns_works(empty_place: str, opened: Open,
     execute(empty_place, "INSERT INTO agent_message VALUES ('old', 'a', 'b', 'pending')")
     team = opened(empty_place, clock=clock)
     got = inbox.receive(Seat(team, "b"), agent="b", lease=5)
-    assert [one.message_id for one in got.messages] == ["old"]
+    assert [message.message_id for message in got.messages] == ["old"]
 
 
 def test_places_that_are_no_database_are_refused_by_name(tmp_path: Path) -> None:

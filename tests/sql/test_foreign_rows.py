@@ -25,7 +25,7 @@ BAD_PAYLOAD, LIST_PAYLOAD = '{"half":', '[1, 2.50, "x"]'
 
 def _values(*rows: tuple[object, ...]) -> str:
     """SQL for rows of texts, numbers and NULL."""
-    words = [", ".join("NULL" if one is None else f"'{one}'" for one in row) for row in rows]
+    words = [", ".join("NULL" if item is None else f"'{item}'" for item in row) for row in rows]
     return ", ".join(f"({row})" for row in words)
 
 
@@ -56,14 +56,14 @@ def foreign(empty_place: str) -> str:
 
 def _dump(place: str, *but: str) -> list[tuple[Any, ...]]:
     """Every row but those named, every value with its type."""
-    rows = [dict(one._mapping) for one in execute(place, "SELECT * FROM agent_message")]
+    rows = [dict(item._mapping) for item in execute(place, "SELECT * FROM agent_message")]
     if "://" not in place:
         types = ", ".join(f"typeof({name}) || quote({name})" for name in rows[0])
-        exact = [tuple(one) for one in execute(place, f"SELECT {types} FROM agent_message")]
+        exact = [tuple(item) for item in execute(place, f"SELECT {types} FROM agent_message")]
     else:
         words = execute(place, "SELECT agent_message::text FROM agent_message")
-        exact = [tuple(one) for one in words]
-    return sorted(one for one, row in zip(exact, rows, strict=True) if row["message_id"] not in but)
+        exact = [tuple(word) for word in words]
+    return sorted(item for item, row in zip(exact, rows, strict=True) if row["message_id"] not in but)
 
 
 def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
@@ -88,12 +88,12 @@ def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
 def test_damage_is_shown_as_problems_and_everything_else_is_usable(foreign: str, opened: Open) -> None:
     snapshot = opened(foreign).snapshot()
     assert snapshot.condition is Condition.OK
-    odd = {(one.code, one.place) for one in snapshot.problems}
+    odd = {(problem.code, problem.place) for problem in snapshot.problems}
     assert ("UNKNOWN_STATUS", "m-3") in odd
     if "://" not in foreign:
         assert ("DAMAGED_ENTRY", "m-7") in odd
-        assert len([one for one in snapshot.problems if "no message_id" in one.message]) == 2
-    contents = {one.message_id: one.content for one in snapshot.messages}
+        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 2
+    contents = {message.message_id: message.content for message in snapshot.messages}
     assert contents["m-6"] == "just text"
     assert {"m-1", "m-2", "m-3", "m-4", "m-5", "m-6"} <= contents.keys()
 
@@ -108,16 +108,16 @@ def test_a_table_without_a_key_hides_no_row_for_good(empty_place: str, opened: O
     execute(empty_place, "UPDATE agent_message SET status = 'retry' WHERE message_id IS NULL")
     for _ in range(2):
         snapshot = team.snapshot()
-        assert sorted(one.message_id for one in snapshot.messages) == ["m-1", "m-1", "m-2"]
-        assert len([one for one in snapshot.problems if "no message_id" in one.message]) == 1
+        assert sorted(message.message_id for message in snapshot.messages) == ["m-1", "m-1", "m-2"]
+        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 1
     for gone, left in (("second", "first"), ("first", None)):
         execute(empty_place, f"DELETE FROM agent_message WHERE error_message = '{gone}'")
         snapshot = team.snapshot()
-        assert [one.envelope("error_message") for one in snapshot.messages if one.message_id == "m-1"] == (
+        assert [message.envelope("error_message") for message in snapshot.messages if message.message_id == "m-1"] == (
             [] if left is None else [left]
         )
-        assert len({one.message_id for one in snapshot.messages}) == len(snapshot.messages)
-        assert len([one for one in snapshot.problems if "no message_id" in one.message]) == 1
+        assert len({message.message_id for message in snapshot.messages}) == len(snapshot.messages)
+        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 1
 
 
 def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(
@@ -145,14 +145,14 @@ def test_what_a_row_that_goes_on_demand_had_beyond_a_message_is_kept(
     there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
     assert there.isdisjoint({"m-4", "m-5", "m-6"})
     kept = {line.facts["ids"][0]: line.facts["columns"] for line in team.audit() if line.action == "columns"}
-    assert {name: one["tenant"] for name, one in kept.items()} == {
+    assert {name: item["tenant"] for name, item in kept.items()} == {
         "m-4": "initech",
         "m-5": "umbrella",
         "m-6": "hooli",
     }
     assert float(kept["m-5"]["weight"]) == 0.1
     assert "00" in str(kept["m-5"]["stamp"])
-    archived = {one.message_id for one in team.history(agent="tester").messages}
+    archived = {message.message_id for message in team.history(agent="tester").messages}
     assert archived == {"m-4", "m-5", "m-6"}
 
 
@@ -170,7 +170,7 @@ def test_an_inbox_table_made_after_the_router_started_gets_each_message_once(
     execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3 WHERE message_id = 'two'")
     execute(foreign, "UPDATE agent_message SET status = 'pending', retry_count = 0 WHERE message_id = 'two'")
     again = deliver(lead, only=["writer"])
-    assert [one.error for one in again.attempts] == [None]
+    assert [attempt.error for attempt in again.attempts] == [None]
     ((message_id, stored),) = execute(foreign, "SELECT message_id, CAST(payload AS TEXT) FROM writer_inbox")
     assert (message_id, json.loads(stored)["n"]) == ("two", 2)
-    assert [tuple(one) for one in execute(foreign, "SELECT message_id FROM team_console_inbox")] == [("one",)]
+    assert [tuple(item) for item in execute(foreign, "SELECT message_id FROM team_console_inbox")] == [("one",)]

@@ -31,5 +31,5 @@ def test_a_table_of_others_is_adopted_with_its_rows(elsewhere: CommandLine, empt
         "VALUES ('theirs', 'a1', 'a2', 'spec_ready', 'pending')",
     )
     elsewhere.ok("init", empty_place, "--agent", "a1", "--agent", "a2")
-    assert [one.message_id for one in opened(empty_place).snapshot().messages] == ["theirs"]
+    assert [message.message_id for message in opened(empty_place).snapshot().messages] == ["theirs"]
     assert opened(empty_place).config().declared

@@ -60,24 +60,24 @@ def _wait_for_word(consoles: list[Terminal], *texts: str, seconds: float = 40.0)
 def test_two_consoles_and_an_agent_share_a_team_and_survive_its_server(net: Network, server: Server) -> None:
     near, far = net.machines
     here, there = _place(near, server), _place(far, server)
-    with near.console("-t", here) as one, far.console("-t", there) as other:
-        _wait_for_word([one, other], "LIVE")
+    with near.console("-t", here) as each, far.console("-t", there) as other:
+        _wait_for_word([each, other], "LIVE")
         request = far("-t", there, "--as", "architect", "plan", "--content", "Split the loader", "--json").json
-        _wait_for_word([one, other], "Split the loader")
+        _wait_for_word([each, other], "Split the loader")
         assert near("-t", here, "reject", request["request_id"], "--reason", "add tests").status == 0
         heard = far("-t", there, "receive", "--agent", "architect", "--json").json["messages"]
-        assert [one["payload"]["content"] for one in heard] == ["add tests"]
+        assert [item["payload"]["content"] for item in heard] == ["add tests"]
         far("-t", there, "--as", "architect", "plan", "--content", "Test the loader")
-        _wait_for_word([one, other], "Test the loader")
+        _wait_for_word([each, other], "Test the loader")
 
         server.kill()
-        _wait_for_word([one, other], "UNREADABLE")
+        _wait_for_word([each, other], "UNREADABLE")
         refused = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
         assert (refused.status, refused.json["error"]) == (4, "STORE_UNREADABLE")
-        assert "Test the loader" in one.text, "the last good view stays"
+        assert "Test the loader" in each.text, "the last good view stays"
 
         server.start()
-        _wait_for_word([one, other], "LIVE")
+        _wait_for_word([each, other], "LIVE")
         assert far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late").status == 0
         again = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
         assert again.json["repeated"] is True
@@ -90,15 +90,15 @@ def test_a_pulled_cable_is_said_on_its_own_console_only_and_nothing_is_missed(ne
         pytest.skip(str(why_not()))
     near, far = net.machines
     here, there = _place(near, server), _place(far, server)
-    with near.console("-t", here) as one, far.console("-t", there) as other:
-        _wait_for_word([one, other], "LIVE")
+    with near.console("-t", here) as item, far.console("-t", there) as other:
+        _wait_for_word([item, other], "LIVE")
         far.pull_cable()
         words = ("UNREADABLE", "STALE")
         other.wait_until(lambda: any(word in other.text for word in words), "word of the cut cable", 40.0)
         sent = ("send", "--to", "ceo", "--summary", "The build is broken again now", "--content", "Look.")
         assert near("-t", here, "--as", "architect", *sent).status == 0
-        one.wait_for("The build is broken", seconds=20)
-        assert "LIVE" in one.text
+        item.wait_for("The build is broken", seconds=20)
+        assert "LIVE" in item.text
         far.plug_cable()
         other.wait_for("LIVE", "The build is broken", seconds=40)
 
@@ -121,13 +121,13 @@ def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(
         server.start()
         _until(lambda: _acknowledged(local) >= MESSAGES, 120)
         stop.touch()
-        assert [one.wait(60) for one in crew] == [0] * len(crew)
+        assert [agent.wait(60) for agent in crew] == [0] * len(crew)
     finally:
-        for one in crew:
-            one.kill()
-            one.wait()
+        for process in crew:
+            process.kill()
+            process.wait()
     lines = team.audit(limit=100_000)
-    acknowledged = Counter(one for line in lines if line.action == "ack" for one in line.facts["ids"])
+    acknowledged = Counter(fact for line in lines if line.action == "ack" for fact in line.facts["ids"])
     assert len(acknowledged) == MESSAGES
     assert set(acknowledged.values()) == {1}
     finished = Counter(line for file in tmp_path.glob("receipts-*") for line in file.read_text().splitlines())

@@ -83,12 +83,12 @@ def _run(source: Team, target: Team, **more: object) -> Migrated:
 
 
 def _live(team: Team) -> list[dict[str, object]]:
-    return [dict(one.record) for one in team.snapshot().messages]
+    return [dict(message.record) for message in team.snapshot().messages]
 
 
 def _archives(team: Team) -> dict[str, list[dict[str, object]]]:
     names = ("ceo", "architect", "no", "user")
-    return {name: [dict(one.record) for one in team.history(agent=name).messages] for name in names}
+    return {name: [dict(message.record) for message in team.history(agent=name).messages] for name in names}
 
 
 def test_queue_archives_attachments_and_settings_are_the_same_afterwards(source: Team, target: Team) -> None:
@@ -96,7 +96,7 @@ def test_queue_archives_attachments_and_settings_are_the_same_afterwards(source:
     assert _live(target) == _live(source)
     assert _archives(target) == _archives(source)
     assert target.config() == source.config()
-    large = next(one for one in source.history(agent="architect").messages if one.message_id == "large")
+    large = next(message for message in source.history(agent="architect").messages if message.message_id == "large")
     reference = large.payload["attachment"]["path"]
     assert target.attachment(reference) == source.attachment(reference) == b"x" * 9000
     assert (done.live, done.archived, done.warnings) == (len(_live(source)), 2, [])
@@ -105,7 +105,9 @@ def test_queue_archives_attachments_and_settings_are_the_same_afterwards(source:
 def test_the_sources_audit_trail_is_told_in_the_targets_own(source: Team, target: Team) -> None:
     _run(source, target)
     told = [line for entry in target.audit() for line in reversed(entry.facts.get("audit", []))]
-    assert [(one["actor"], one["action"]) for one in told] == [(one.actor, one.action) for one in source.audit()]
+    assert [(message["actor"], message["action"]) for message in told] == [
+        (line.actor, line.action) for line in source.audit()
+    ]
     assert all(line.intact for line in target.audit())
 
 
@@ -145,7 +147,7 @@ def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Tea
     mail.send(Seat(source, "ceo"), to="architect", type="spec_ready", message_id="later")
     done = _run(source, target)
     assert done.differing == ["waiting"]
-    states = {one.message_id: one.status for one in target.snapshot().messages}
+    states = {message.message_id: message.status for message in target.snapshot().messages}
     assert (states["waiting"], states["later"]) == ("read", "pending")
 
 
@@ -160,7 +162,7 @@ def test_a_team_that_goes_round_all_stores_comes_back_as_it_left(
         _run(teams[-2], teams[-1])
     first, last = teams[0], teams[-1]
     assert (_live(last), _archives(last), last.config()) == (_live(first), _archives(first), first.config())
-    large = next(one for one in last.history(agent="architect").messages if one.message_id == "large")
+    large = next(message for message in last.history(agent="architect").messages if message.message_id == "large")
     assert last.attachment(large.payload["attachment"]["path"]) == b"x" * 9000
     assert all(line.intact for team in teams for line in team.audit(limit=1000))
     for team in teams:

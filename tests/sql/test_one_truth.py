@@ -142,13 +142,13 @@ def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: 
     status, text = says("status", "--json")
     seen = json.loads(text)
     assert (status, seen["condition"]) == (code, str(state)), text
-    assert [one["state"] for one in seen["reasons"]][:1] == ([] if banner is None else [str(state)])
+    assert [item["state"] for item in seen["reasons"]][:1] == ([] if banner is None else [str(state)])
     assert (seen["lock"] is not None) == (state is State.LOCKED)
     status, text = says("status")
     assert (status, f"condition  {word}" in text) == (code, True), text
     checked = json.loads(says("check", "--json")[1])
     assert checked["condition"] == str(state)
-    assert (banner is not None) == any(one["severity"] in ("error", "warning") for one in checked["findings"])
+    assert (banner is not None) == any(item["severity"] in ("error", "warning") for item in checked["findings"])
     assert says("--read-only", "watch", "--for", "0")[1].startswith(f"watching {place}: {state}")
     for words in LISTS:
         status, text = says(*words)

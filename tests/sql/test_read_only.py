@@ -43,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def _state(folder: Path) -> list[tuple[str, bytes, int]]:
-    return sorted((one.name, one.read_bytes(), one.stat().st_mtime_ns) for one in folder.iterdir())
+    return sorted((path.name, path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir())
 
 
 def _look(file: Path, *, how: str = "ro", as_nobody: bool = False) -> str:
@@ -149,11 +149,11 @@ def test_a_user_without_rights_can_look_and_is_refused_to_write(file: Path, open
     if os.getuid() != 0:
         pytest.skip("needs root to become another user")
     _writer_that_dies(file)
-    for one in (file.parent, *file.parent.parents):
-        if one.is_relative_to("/tmp") and one != Path("/tmp"):
-            one.chmod(0o755)
-    for one in file.parent.iterdir():
-        one.chmod(0o644)
+    for path in (file.parent, *file.parent.parents):
+        if path.is_relative_to("/tmp") and path != Path("/tmp"):
+            path.chmod(0o755)
+    for item in file.parent.iterdir():
+        item.chmod(0o644)
     before = _state(file.parent)
     assert _look(file, how="rw", as_nobody=True).splitlines() == ["ok 1 0 1", f"no write permission on {file}"]
     assert _state(file.parent) == before

@@ -29,7 +29,7 @@ def role(postgres: str) -> Iterator[Role]:
     def make(*grants: str) -> str:
         name = f"role_{secrets.token_hex(4)}"
         made.append(name)
-        execute(postgres, f"CREATE ROLE {name} LOGIN", *(one.format(role=name) for one in grants))
+        execute(postgres, f"CREATE ROLE {name} LOGIN", *(grant.format(role=name) for grant in grants))
         return postgres.replace("//postgres@", f"//{name}@")
 
     yield make
@@ -48,7 +48,7 @@ def test_a_role_that_may_only_read_sees_the_team_and_is_refused_to_write(
     put(opened(postgres), make_message(1, to="architect"))
     place = role("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
     shown = elsewhere.ok("-t", place, "inbox", "architect", "--json").json
-    assert [one["message_id"] for one in shown["messages"]] == [make_message(1).message_id]
+    assert [item["message_id"] for item in shown["messages"]] == [make_message(1).message_id]
     for verb in (
         ("send", "--to", "architect", "--type", "spec_ready"),
         ("receive", "--agent", "architect"),
@@ -57,7 +57,7 @@ def test_a_role_that_may_only_read_sees_the_team_and_is_refused_to_write(
         refused = elsewhere("-t", place, *verb, "--json")
         assert (refused.status, refused.json["error"]) == (5, "READ_ONLY")
         assert "permission denied" in refused.json["message"]
-    assert [one.status for one in opened(postgres).snapshot().messages] == ["pending"]
+    assert [message.status for message in opened(postgres).snapshot().messages] == ["pending"]
 
 
 def test_a_role_that_may_only_read_sees_a_database_of_others_and_makes_no_tables(
@@ -83,7 +83,7 @@ def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres:
     assert caught.value.code is Code.READ_ONLY
     assert "permission denied for schema" in caught.value.message
     assert _tables(postgres) == set()
-    assert [one.status for one in team.snapshot().messages] == ["pending"]
+    assert [message.status for message in team.snapshot().messages] == ["pending"]
 
 
 def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
@@ -96,7 +96,7 @@ def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
     )
     team = opened(place)
     got = inbox.receive(Seat(team, "code_developer"), agent="code_developer")
-    assert [one.message_id for one in got.messages] == ["msg-001"]
+    assert [message.message_id for message in got.messages] == ["msg-001"]
     mail.send(Seat(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
     assert ids(team) == ["msg-001", "ours"]
     assert all(line.intact for line in team.audit())
@@ -118,15 +118,15 @@ def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(post
         together.wait(30)
         try:
             taken = inbox.receive(Seat(teams[name], name, wait=30.0), agent=name).messages
-            got[name] = [one.message_id for one in taken]
+            got[name] = [message.message_id for message in taken]
         except TeamError as error:
             trouble.append(error)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in agents]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(60)
+    for thread in threads:
+        thread.start()
+    for item in threads:
+        item.join(60)
     assert trouble == []
     assert got == {name: [f"for-{name}"] for name in agents}
 
@@ -138,7 +138,7 @@ def test_how_the_database_spells_moments_does_not_matter(postgres: str, opened: 
     execute(postgres, f"ALTER DATABASE {name} SET {setting}")
     insert(postgres, "msg-001", "2026-02-03 10:30:00")
     put(opened(postgres), make_message(1))
-    created = {one.message_id: one.created for one in opened(postgres).snapshot().messages}
+    created = {message.message_id: message.created for message in opened(postgres).snapshot().messages}
     assert created == {
         "msg-001": "2026-02-03T10:30:00.000Z",
         make_message(1).message_id: make_message(1).created,
@@ -154,10 +154,10 @@ def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
     put(opened(postgres), *[make_message(number, to="architect") for number in range(1, 9)])
     first, second = opened(postgres), opened(postgres)
     with first.claims(actor="architect", action="claim", wait=5.0) as tx:
-        (one,) = tx.select(recipient="architect", statuses=("pending",), limit=1)
+        (item,) = tx.select(recipient="architect", statuses=("pending",), limit=1)
         got = inbox.receive(Seat(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
-        tx.replace(one, one.with_changes(status="delivered"))
-        tx.record("deliver", ids=[one.message_id])
+        tx.replace(item, item.with_changes(status="delivered"))
+        tx.record("deliver", ids=[item.message_id])
     assert len(got.messages) == 3
     states = sorted(message.status for message in first.snapshot().messages)
     assert states == ["claimed"] * 3 + ["delivered"] + ["pending"] * 4

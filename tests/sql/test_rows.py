@@ -45,8 +45,8 @@ def _after(old: Entry, new: Message) -> Entry:
     return read_row(Row(**{**old.row._asdict(), **changed, "note": note}), place="row 1")
 
 
-def _same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+def _same(value: Any, other: Any) -> bool:
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 @given(_RECORDS)
@@ -120,7 +120,7 @@ def test_a_note_cannot_make_a_row_say_another_sender_than_its_columns() -> None:
 def test_a_row_without_an_id_is_a_problem_and_no_message(message_id: Any) -> None:
     entry = read_row(Row(message_id, "a", "b", "message", "{}", "pending", *[None] * 5), place="row 7")
     assert entry.message is None
-    assert [(one.code, one.place) for one in entry.problems] == [("DAMAGED_ENTRY", "row 7")]
+    assert [(problem.code, problem.place) for problem in entry.problems] == [("DAMAGED_ENTRY", "row 7")]
 
 
 @pytest.mark.parametrize("payload", ["{", "[" * 100_000, "NaN", '{"a": 1e999999, "b": Infinity}', "1" * 10_000])
@@ -128,7 +128,7 @@ def test_a_payload_that_is_no_json_is_shown_as_text_with_a_problem(payload: str)
     entry = read_row(Row("m", "a", "b", "message", payload, "pending", *[None] * 5), place="row 1")
     assert entry.message is not None
     assert entry.message.content == payload
-    assert [one.code for one in entry.problems] == ["DAMAGED_ENTRY"]
+    assert [problem.code for problem in entry.problems] == ["DAMAGED_ENTRY"]
 
 
 @pytest.mark.parametrize("status", ["PENDING", "queued", None])
@@ -136,7 +136,7 @@ def test_a_status_that_nobody_knows_is_a_problem_and_is_not_delivered(status: An
     entry = read_row(Row("m", "a", "b", "message", "{}", status, *[None] * 5), place="row 1")
     assert entry.message is not None
     assert not entry.message.is_pending_for("b")
-    assert [one.code for one in entry.problems] == ["UNKNOWN_STATUS"]
+    assert [problem.code for problem in entry.problems] == ["UNKNOWN_STATUS"]
 
 
 def test_the_columns_are_those_of_the_source() -> None:

@@ -115,7 +115,7 @@ def test_lost_settings_are_told_by_every_face_and_the_team_is_read_as_before(
     checked, text = says("check", "--json")
     found = json.loads(text)
     assert (checked, found["condition"]) == (1, "settings")
-    assert [one["code"] for one in found["findings"]] == [SETTINGS_LOST]
+    assert [item["code"] for item in found["findings"]] == [SETTINGS_LOST]
     assert "--heal" in found["findings"][0]["hint"]
     assert "--accept-settings" in found["findings"][0]["hint"]
     for words in (("status",), ("requests",), ("roster",), ("inbox", "ceo"), ("receive", "--agent", "ceo", "--peek")):
@@ -146,7 +146,7 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
         (healed,) = heal(lead)
         assert healed.code == "SETTINGS_RESTORED"
         assert place.settings() == SETTINGS.encode()
-        assert [one.code for one in team.snapshot().problems] == []
+        assert [problem.code for problem in team.snapshot().problems] == []
         requests.approve(lead, request_id=request_id)
     with closing(place.open()) as team:
         assert (team.config().lead, team.config().lost, team.config().declared) == ("ceo", "", True)
@@ -157,9 +157,9 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
     with closing(place.open()) as watcher:
         assert watcher.snapshot().problems == ()
         place.lose(NEW[how])
-        assert [one.code for one in watcher.snapshot().problems] == [SETTINGS_LOST]
+        assert [problem.code for problem in watcher.snapshot().problems] == [SETTINGS_LOST]
         text = says("check", "--accept-settings", "--json")[1]
-        assert [one["code"] for one in json.loads(text)["healed"]] == ["SETTINGS_ACCEPTED"]
+        assert [load["code"] for load in json.loads(text)["healed"]] == ["SETTINGS_ACCEPTED"]
         assert (place.settings(), watcher.snapshot().problems) == (NEW[how], ())
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
     with closing(place.open()) as team:

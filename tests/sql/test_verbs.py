@@ -19,7 +19,7 @@ def line(tmp_path: Path) -> CommandLine:
 
 def test_a_plan_is_handed_in_rejected_revised_and_approved(place: str, line: CommandLine) -> None:
     first = line.ok("-t", place, "--as", "architect", "plan", "--content", "1. Split", "--json").json["request_id"]
-    assert [one["request_id"] for one in line.ok("-t", place, "requests", "--open", "--json").json["requests"]] == [
+    assert [item["request_id"] for item in line.ok("-t", place, "requests", "--open", "--json").json["requests"]] == [
         first
     ]
     line.ok("-t", place, "reject", first, "--reason", "add tests")
@@ -29,7 +29,7 @@ def test_a_plan_is_handed_in_rejected_revised_and_approved(place: str, line: Com
     assert got["messages"][0]["payload"]["content"] == "add tests"
     second = line.ok("-t", place, "--as", "architect", "plan", "--content", "2. Test", "--json").json["request_id"]
     line.ok("-t", place, "approve", second)
-    states = {one["request_id"]: one["state"] for one in line.ok("-t", place, "requests", "--json").json["requests"]}
+    states = {item["request_id"]: item["state"] for item in line.ok("-t", place, "requests", "--json").json["requests"]}
     assert states == {first: "rejected", second: "approved"}
 
 
@@ -37,7 +37,7 @@ def test_looking_verbs_work(place: str, line: CommandLine) -> None:
     line.ok("-t", place, "broadcast", "--summary", "The sprint begins today now", "--content", "Go.", "--yes")
     line.ok("-t", place, "receive", "--agent", "architect")
     assert line.ok("-t", place, "status", "--json").json["condition"] == "ok"
-    roster = {one["name"]: one["unread"] for one in line.ok("-t", place, "roster", "--json").json["agents"]}
+    roster = {item["name"]: item["unread"] for item in line.ok("-t", place, "roster", "--json").json["agents"]}
     assert (roster["architect"], roster["code_developer"]) == (0, 1)
     assert line.ok("-t", place, "inbox", "code_developer", "--json").json["count"] == 1
     assert "The sprint begins today now" in line.ok("-t", place, "history").out
@@ -52,7 +52,7 @@ def test_the_router_and_its_desk_work(place: str, line: CommandLine) -> None:
     assert line.ok("-t", place, "deliver", "--json").json["messages_delivered"] == 1
     execute(place, "UPDATE agent_message SET status = 'failed', retry_count = 3, error_message = 'gone'")
     rows = line.ok("-t", place, "failures", "--json").json["failures"]
-    assert [(one["attempts"], one["error_message"]) for one in rows] == [(4, "gone")]
+    assert [(row["attempts"], row["error_message"]) for row in rows] == [(4, "gone")]
     line.ok("-t", place, "redirect", sent["message_id"], "--to", "architect")
     assert line.ok("-t", place, "receive", "--agent", "architect", "--json").json["count"] == 1
 

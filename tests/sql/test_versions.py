@@ -29,14 +29,14 @@ def test_tables_of_a_later_version_are_refused_and_left_alone(
 ) -> None:
     put(team, make_message(1))
     _later(place)
-    for one in (team, opened(place), opened(place, read_only=True)):
-        snapshot = one.snapshot()
+    for item in (team, opened(place), opened(place, read_only=True)):
+        snapshot = item.snapshot()
         assert snapshot.condition is Condition.UNREADABLE
         assert f"version {VERSION + 1}" in snapshot.problems[0].message
         assert "Update team-console" in snapshot.problems[0].hint
-    for one in (team, opened(place)):
+    for each in (team, opened(place)):
         with pytest.raises(TeamError) as caught:
-            put(one, make_message(2))
+            put(each, make_message(2))
         assert caught.value.code is Code.STORE_UNREADABLE
     refused = elsewhere("-t", place, "status", "--json")
     assert (refused.status, refused.json["error"]) == (4, "STORE_UNREADABLE")
@@ -74,10 +74,10 @@ def test_a_server_put_back_from_a_copy_is_shown_as_it_is_now(copied: Server, ope
     shutil.copytree(data, copy, symlinks=True)
     copied.start()
     with team.transaction(actor="ceo", action="read", wait=5.0) as tx:
-        for one in tx.everything():
-            tx.replace(one, one.with_changes(status="read"))
+        for item in tx.everything():
+            tx.replace(item, item.with_changes(status="read"))
         tx.record("read")
-    assert [one.status for one in team.snapshot().messages] == ["read", "read"]
+    assert [message.status for message in team.snapshot().messages] == ["read", "read"]
     copied.stop()
     owner = data.stat()
     shutil.rmtree(data)
@@ -85,4 +85,4 @@ def test_a_server_put_back_from_a_copy_is_shown_as_it_is_now(copied: Server, ope
     for path in (data, *data.rglob("*")):
         os.chown(path, owner.st_uid, owner.st_gid)
     copied.start()
-    assert [one.status for one in team.snapshot().messages] == ["pending", "pending"]
+    assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]

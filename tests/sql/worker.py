@@ -28,14 +28,14 @@ def main(place: str, receipts: Path, stop: Path, batch: int = BATCH) -> None:
         while not stop.exists():
             try:
                 taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=batch).messages
-                done = _finish(seat, [one.message_id for one in taken])
+                done = _finish(seat, [message.message_id for message in taken])
             except TeamError as error:
                 if error.code not in _LOST or "://" not in place:
                     raise
                 time.sleep(0.1)
                 continue
             if done:
-                os.write(file.fileno(), "".join(f"{one}\n" for one in done).encode())
+                os.write(file.fileno(), "".join(f"{item}\n" for item in done).encode())
             elif not taken:
                 time.sleep(0.05)
 
@@ -48,9 +48,9 @@ def _finish(seat: Seat, ids: list[str]) -> list[str]:
         if error.code is not Code.NOT_PERMITTED:
             raise
     done: list[str] = []
-    for one in ids:
+    for item in ids:
         try:
-            done += _new(seat, [one])
+            done += _new(seat, [item])
         except TeamError as error:
             if error.code is not Code.NOT_PERMITTED:
                 raise
@@ -62,4 +62,4 @@ def _new(seat: Seat, ids: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *(int(one) for one in sys.argv[4:]))
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *(int(item) for item in sys.argv[4:]))

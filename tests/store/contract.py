@@ -138,9 +138,9 @@ def put(team: Team, *messages: Message, wait: float = 2.0) -> None:
     with team.transaction(actor="ceo", action="send", wait=wait) as tx:
         for message in messages:
             tx.add(message)
-        tx.record("send", ids=[one.message_id for one in messages])
+        tx.record("send", ids=[message.message_id for message in messages])
 
 
 def ids(team: Team) -> list[str]:
     """Ids of the live messages, in stored order."""
-    return [one.message_id for one in team.snapshot().messages]
+    return [message.message_id for message in team.snapshot().messages]

@@ -102,7 +102,7 @@ def test_random_queues_give_what_reading_all_of_them_gives(monkeypatch: pytest.M
             if not address.startswith("{")
         )
         data = b"messages:\n" + text.encode() if text else b"messages: []\n"
-        expected = [one.message_id for one in QueueText.parse(data).messages() if one.is_addressed_to(ME)]
+        expected = [message.message_id for message in QueueText.parse(data).messages() if message.is_addressed_to(ME)]
         assert _ids(search(data, ME).messages) == expected, data.decode()
 
 
@@ -152,7 +152,7 @@ def test_a_message_for_another_costs_a_waiter_its_ledger_line_and_no_look_at_the
         assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
     assert searched == []
     mail.send(writer, to=ME, content="yours", summary="Look at the export once")
-    assert [one.content for one in inbox.receive(Seat(team, ME), agent=ME).messages] == ["yours"]
+    assert [message.content for message in inbox.receive(Seat(team, ME), agent=ME).messages] == ["yours"]
 
 
 def test_a_queue_that_somebody_else_wrote_takes_a_transaction_to_tell(tmp_path: Path) -> None:

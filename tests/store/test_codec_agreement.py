@@ -42,7 +42,7 @@ def test_the_quick_reader_takes_the_form_we_write() -> None:
 
 
 def outcomes(text: QueueText) -> list[object]:
-    return [dict(one.record) if isinstance(one := entry.outcome, Message) else None for entry in text.entries]
+    return [dict(message.record) if isinstance(message := entry.outcome, Message) else None for entry in text.entries]
 
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
@@ -56,7 +56,9 @@ def test_cutting_by_columns_finds_what_a_whole_file_parse_finds(seed: int, broke
     except CodecError:
         assert broken
         return
-    expected = [dict(one.record) if isinstance(one := entry.outcome, Message) else None for entry in parts.entries]
+    expected = [
+        dict(message.record) if isinstance(message := entry.outcome, Message) else None for entry in parts.entries
+    ]
     found = QueueText.parse(data)
     assert same(outcomes(found), expected)
     assert found.data() == data

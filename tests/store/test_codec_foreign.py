@@ -61,8 +61,8 @@ def test_a_foreign_queue_reads_as_it_was_meant(name: str) -> None:
     text = QueueText.parse(data)
     assert text.damaged() == []
     assert text.data() == data
-    assert [message.payload for message in text.messages()] == [one["payload"] for one in EXPECTED]
-    assert [list(message.recipients) for message in text.messages()] == [one["to"] for one in EXPECTED]
+    assert [message.payload for message in text.messages()] == [item["payload"] for item in EXPECTED]
+    assert [list(message.recipients) for message in text.messages()] == [item["to"] for item in EXPECTED]
     assert {from_text(message.created) for message in text.messages()} == {CREATED}
 
 
@@ -79,7 +79,7 @@ def test_a_change_to_a_foreign_queue_leaves_the_other_messages_as_they_are(name:
     assert records(cold) == records(after) == [dict(message.record) for message in (*wanted, a_message(1))]
     assert cold.damaged() == []
     elsewhere = yaml.load(after.data(), yaml.CSafeLoader)["messages"]
-    assert [one["message_id"] for one in elsewhere] == [message.message_id for message in cold.messages()]
+    assert [item["message_id"] for item in elsewhere] == [message.message_id for message in cold.messages()]
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if "flow" not in name and "json" not in name])

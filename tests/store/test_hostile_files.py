@@ -115,4 +115,4 @@ def test_a_message_torn_in_the_queue_is_put_back_from_the_ledger(tmp_path: Path)
     queue.write_text(text.replace("summary: Summary of message number 2", 'summary: "Summary of mess'))
     assert len(open_yaml(tmp_path).snapshot().messages) == 1
     put(open_yaml(tmp_path), make_message(3))
-    assert sorted(one.message_id[-1] for one in open_yaml(tmp_path).snapshot().messages) == ["1", "2", "3"]
+    assert sorted(message.message_id[-1] for message in open_yaml(tmp_path).snapshot().messages) == ["1", "2", "3"]

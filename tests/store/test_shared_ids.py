@@ -53,9 +53,15 @@ def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Tea
         (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'agent_message'").fetchone()
         connection.execute("DROP TABLE agent_message")
         connection.execute(made.replace(" PRIMARY KEY", ""))
-        for one in messages:
-            values = (one.message_id, one.sender, one.recipients[0], one.type, json.dumps(dict(one.payload)))
-            row = (*values, one.status, one.created)
+        for message in messages:
+            values = (
+                message.message_id,
+                message.sender,
+                message.recipients[0],
+                message.type,
+                json.dumps(dict(message.payload)),
+            )
+            row = (*values, message.status, message.created)
             connection.execute(
                 "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -76,10 +82,10 @@ def _contents(messages: tuple[Message, ...]) -> list[str]:
 def test_copies_count_once_and_leave_with_the_first_change(make: Make) -> None:
     team = make(_said("same"), _said("same"), _said("other", message_id="X2"))
     assert len(team.snapshot().messages) == 2
-    assert [one.place for one in team.snapshot().problems if one.code == "DUPLICATE_COPY"] == ["X1"]
+    assert [problem.place for problem in team.snapshot().problems if problem.code == "DUPLICATE_COPY"] == ["X1"]
     assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["other", "same"]
     assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
-    assert not [one for one in team.snapshot().problems if one.code == "DUPLICATE_COPY"]
+    assert not [problem for problem in team.snapshot().problems if problem.code == "DUPLICATE_COPY"]
     assert any(line.action == "merge_copies" and line.facts["ids"] == ["X1"] for line in team.audit())
 
 
@@ -110,8 +116,8 @@ def test_a_remedy_and_a_reader_take_the_one_that_is_meant(make: Make) -> None:
     team = make(_said("a"), _said("b"))
     seen = next(message for message in team.snapshot().messages if message.content == "b")
     inbox.read_message(Seat(team, ONE), agent=ONE, message_id="X1", seen=seen)
-    assert {one.content: one.status for one in team.snapshot().messages} == {"a": "pending", "b": "read"}
-    assert [one.content for one in failures.recall(Seat(team, "ceo"), ids=["X1"]).messages] == ["a"]
+    assert {message.content: message.status for message in team.snapshot().messages} == {"a": "pending", "b": "read"}
+    assert [message.content for message in failures.recall(Seat(team, "ceo"), ids=["X1"]).messages] == ["a"]
 
 
 def test_healing_gives_each_an_id_of_its_own(make: Make) -> None:
@@ -119,7 +125,7 @@ def test_healing_gives_each_an_id_of_its_own(make: Make) -> None:
     codes = [notice.code for notice in heal(Seat(team, "ceo"))]
     assert codes.count("MERGED_COPIES") == 1
     assert codes.count("RENAMED") == 2
-    ids = {one.content: one.message_id for one in team.snapshot().messages}
+    ids = {message.content: message.message_id for message in team.snapshot().messages}
     assert sorted(ids.values()) == ["X1", "X1-2", "X1-3"]
     assert "RENAMED" not in [notice.code for notice in heal(Seat(team, "ceo"))]
     assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["a", "b"]
@@ -139,6 +145,6 @@ def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> N
         assert inbox.receive(Seat(factory(), ONE), agent=ONE).messages == ()
         queue.write_bytes(b"messages: []\n")
         heal(Seat(factory(), "ceo"))
-        assert {one.content: one.status for one in factory().snapshot().messages if one.status == "pending"} == {
-            "c": "pending"
-        }
+        assert {
+            message.content: message.status for message in factory().snapshot().messages if message.status == "pending"
+        } == {"c": "pending"}

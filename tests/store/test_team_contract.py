@@ -35,7 +35,7 @@ def test_a_new_team_is_empty_and_says_so(team: Team) -> None:
     assert snapshot.condition is Condition.EMPTY
     assert snapshot.messages == ()
     assert snapshot.config.lead == "ceo"
-    assert not [one for one in snapshot.problems if one.severity == "error"]
+    assert not [problem for problem in snapshot.problems if problem.severity == "error"]
 
 
 def test_what_was_added_is_read_back_field_by_field_by_another_opening(team: Team, open_again: TeamFactory) -> None:
@@ -85,16 +85,16 @@ def test_a_transaction_that_writes_nothing_leaves_no_trace(team: Team) -> None:
 def test_a_transaction_sees_its_own_writes(team: Team) -> None:
     put(team, make_message(1), make_message(2))
     with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
-        one = tx.get(make_message(1).message_id)
-        assert one is not None
-        read = one.with_changes(status="read")
-        tx.replace(one, read)
+        message = tx.get(make_message(1).message_id)
+        assert message is not None
+        read = message.with_changes(status="read")
+        tx.replace(message, read)
         tx.add(make_message(3))
         two = tx.get(make_message(2).message_id)
         assert two is not None
         tx.archive("task-manager", two)
         tx.remove(two)
-        assert tx.get(one.message_id) is read
+        assert tx.get(message.message_id) is read
         assert tx.get(two.message_id) is None
         assert tx.is_archived(two)
         assert [m.message_id for m in tx.everything()] == [make_message(n).message_id for n in (1, 3)]
@@ -116,14 +116,14 @@ def test_a_second_message_with_the_same_id_is_refused_and_the_first_stays(team: 
 def test_an_archived_id_stays_taken(team: Team) -> None:
     put(team, make_message(1))
     with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
-        one = tx.everything()[0]
-        tx.archive("task-manager", one)
-        tx.remove(one)
+        item = tx.everything()[0]
+        tx.archive("task-manager", item)
+        tx.remove(item)
         tx.record("edit")
     with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
-        found = tx.known(one.message_id)
-        assert found is not None
-        assert found.summary == one.summary
+        message = tx.known(item.message_id)
+        assert message is not None
+        assert message.summary == item.summary
         with pytest.raises(TeamError):
             tx.add(make_message(1))
 
@@ -148,17 +148,17 @@ def test_history_is_newest_first_paged_and_per_agent(team: Team) -> None:
     messages = [make_message(n, to="file-manager" if n % 2 else "task-manager") for n in range(1, 8)]
     put(team, *messages)
     with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
-        for one in tx.everything():
-            tx.archive(one.recipients[0], one)
+        for item in tx.everything():
+            tx.archive(item.recipients[0], item)
         tx.record("edit")
     first = team.history(limit=3)
     second = team.history(limit=3, cursor=first.cursor)
     third = team.history(limit=3, cursor=second.cursor)
-    seen = [one.message_id for page in (first, second, third) for one in page.messages]
-    assert seen == [one.message_id for one in reversed(messages)]
+    seen = [message.message_id for page in (first, second, third) for message in page.messages]
+    assert seen == [message.message_id for message in reversed(messages)]
     assert third.cursor is None
     only = team.history(agent="file-manager").messages
-    assert [one.message_id for one in only] == [
+    assert [message.message_id for message in only] == [
         m.message_id for m in reversed(messages) if m.recipients[0] != "task-manager"
     ]
 
@@ -184,10 +184,10 @@ def test_select_and_thread_find_live_and_archived(team: Team) -> None:
 def test_the_audit_names_who_did_what_newest_first(team: Team) -> None:
     put(team, make_message(1))
     with team.transaction(actor="task-manager", action="receive", wait=1.0) as tx:
-        one = tx.everything()[0]
-        tx.archive("task-manager", one)
-        tx.replace(one, one.with_changes(status="read"))
-        tx.record("receive", ids=[one.message_id])
+        message = tx.everything()[0]
+        tx.archive("task-manager", message)
+        tx.replace(message, message.with_changes(status="read"))
+        tx.record("receive", ids=[message.message_id])
     lines = team.audit()
     assert [(line.actor, line.action) for line in lines] == [("task-manager", "receive"), ("ceo", "send")]
     assert [line.seq for line in lines] == sorted((line.seq for line in lines), reverse=True)

@@ -31,13 +31,13 @@ def _ids(*numbers: int) -> list[str]:
 
 
 def _history(team: Team, **how: object) -> list[str]:
-    return [one.message_id for one in team.history(**how).messages]  # type: ignore[arg-type]
+    return [message.message_id for message in team.history(**how).messages]  # type: ignore[arg-type]
 
 
 def test_an_archive_is_plain_yaml(tmp_path: Path) -> None:
     _archive(open_yaml(tmp_path), 1, 2)
     loaded = yaml.load((tmp_path / "archive" / NAME).read_bytes(), Loader=yaml.CSafeLoader)
-    assert [one["message_id"] for one in loaded["messages"]] == _ids(1, 2)
+    assert [item["message_id"] for item in loaded["messages"]] == _ids(1, 2)
     assert loaded["messages"][0]["payload"] == dict(make_message(1).payload)
 
 
@@ -55,7 +55,7 @@ def test_a_torn_end_is_moved_aside_and_told_and_the_archive_is_whole_again(tmp_p
     data = path.read_bytes()
     assert yaml.load(data, Loader=yaml.CSafeLoader)["messages"][0]["message_id"] == _ids(1)[0]
     assert _ids(3)[0] in _history(team)
-    kept = b"".join(one.read_bytes() for one in (tmp_path / "archive").iterdir())
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "archive").iterdir())
     assert torn in kept
     assert not archives.damaged_records(data)
 
@@ -68,7 +68,7 @@ def test_zeros_at_the_end_are_cut_off(tmp_path: Path) -> None:
     path.write_bytes(whole + b"\0" * 4096)
     _archive(team, 2)
     assert path.read_bytes().startswith(whole + b"- ")
-    assert "TORN_END" in [one.code for one in team.snapshot().problems]
+    assert "TORN_END" in [problem.code for problem in team.snapshot().problems]
     assert _history(team) == _ids(2, 1)
 
 
@@ -79,8 +79,8 @@ def test_a_changed_byte_in_the_middle_is_told_and_later_records_are_read(tmp_pat
     data = path.read_bytes().replace(b"Summary of message number 2", b"Summary of message number 9")
     path.write_bytes(data)
     page = team.history()
-    assert [one.message_id for one in page.messages] == _ids(3, 2, 1)
-    assert [one.code for one in page.problems] == ["DAMAGED_ARCHIVE"]
+    assert [message.message_id for message in page.messages] == _ids(3, 2, 1)
+    assert [problem.code for problem in page.problems] == ["DAMAGED_ARCHIVE"]
     assert NAME in page.problems[0].place
     assert _ids(2)[0] in page.problems[0].message
     assert path.read_bytes() == data
@@ -136,7 +136,7 @@ def test_a_long_archive_becomes_a_numbered_part_and_stays_searchable(
     cursor = None
     while True:
         page = open_yaml(tmp_path).history(limit=3, cursor=cursor)
-        pages += [one.message_id for one in page.messages]
+        pages += [message.message_id for message in page.messages]
         cursor = page.cursor
         if cursor is None:
             break
@@ -161,7 +161,7 @@ def test_an_archive_of_another_program_is_kept_and_gone_on_with(tmp_path: Path) 
 def test_ids_that_yaml_would_quote_are_found_again(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     odd = ["no", "1e3", "12:30:45", "# end x 1", "a\nb", "quo'te", 'dou"ble', "ümlaut 消息", "\x1b]52;c;x\x07", "%41"]
-    messages = [make_message(1, message_id=one) for one in odd]
+    messages = [make_message(1, message_id=item) for item in odd]
     put(team, *messages)
     for message in messages:
         with team.transaction(actor="ceo", action="edit", wait=1) as tx:
@@ -207,7 +207,7 @@ def test_a_thread_is_found_in_archives_of_any_agent(tmp_path: Path) -> None:
     remove(team, 1)
     remove(team, 2)
     with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=1) as tx:
-        assert [one.message_id for one in tx.thread(request)] == _ids(1, 3)
+        assert [message.message_id for message in tx.thread(request)] == _ids(1, 3)
 
 
 def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,9 +224,9 @@ def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatc
 
     first = team.history(limit=20)
     monkeypatch.setattr(type(team._disk), "read", counting)
-    assert [one.message_id for one in first.messages] == _ids(*range(2000, 1980, -1))
+    assert [message.message_id for message in first.messages] == _ids(*range(2000, 1980, -1))
     second = team.history(limit=20, cursor=first.cursor)
-    assert [one.message_id for one in second.messages] == _ids(*range(1980, 1960, -1))
+    assert [message.message_id for message in second.messages] == _ids(*range(1980, 1960, -1))
     assert read < 200_000 < (tmp_path / "archive" / NAME).stat().st_size
 
 

@@ -55,7 +55,7 @@ def test_a_torn_last_line_is_moved_aside_and_told(tmp_path: Path, torn: bytes) -
     path.write_bytes(whole + torn)
     assert notices(open_yaml(tmp_path)) == {"TORN_END"}
     assert path.read_bytes() == whole
-    assert [one.read_bytes() for one in tmp_path.glob("audit.jsonl.torn-*")] == [torn]
+    assert [path.read_bytes() for path in tmp_path.glob("audit.jsonl.torn-*")] == [torn]
     put(open_yaml(tmp_path), make_message(3))
     assert all(line.intact for line in team.audit())
     assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}

@@ -30,7 +30,7 @@ from tests.store.yaml_folder import (
 
 
 def _codes(snapshot: Snapshot) -> list[str]:
-    return [one.code for one in snapshot.problems]
+    return [problem.code for problem in snapshot.problems]
 
 
 def _mode(path: Path) -> int:
@@ -186,7 +186,7 @@ def test_a_damaged_queue_is_never_empty_and_never_written_over(tmp_path: Path, d
     before = everything_in(tmp_path)
     snapshot = team.snapshot()
     assert snapshot.condition is Condition.UNREADABLE
-    assert [one.code for one in snapshot.problems if one.severity == "error"] == ["UNREADABLE"]
+    assert [problem.code for problem in snapshot.problems if problem.severity == "error"] == ["UNREADABLE"]
     with pytest.raises(TeamError) as caught:
         put(team, make_message(3))
     assert caught.value.code is Code.STORE_UNREADABLE
@@ -194,8 +194,8 @@ def test_a_damaged_queue_is_never_empty_and_never_written_over(tmp_path: Path, d
     assert QUEUE in caught.value.message
     assert ".prev" in caught.value.hint
     after = everything_in(tmp_path)
-    assert {name: one[0] for name, one in after.items() if "lock" not in name} == {
-        name: one[0] for name, one in before.items() if "lock" not in name
+    assert {name: item[0] for name, item in after.items() if "lock" not in name} == {
+        name: item[0] for name, item in before.items() if "lock" not in name
     }
 
 
@@ -204,7 +204,7 @@ def test_a_damaged_entry_is_kept_and_the_rest_is_healed_around_it(tmp_path: Path
     put(team, make_message(1))
     damaged = b"- message_id: 'x\n"
     (tmp_path / QUEUE).write_bytes(b"messages:\n" + damaged)
-    assert [one.severity for one in team.snapshot().problems if one.code == "DAMAGED_ENTRY"] == ["error"]
+    assert [problem.severity for problem in team.snapshot().problems if problem.code == "DAMAGED_ENTRY"] == ["error"]
     put(team, make_message(2))
     assert damaged in (tmp_path / QUEUE).read_bytes()
     assert states(team) == {"01": "pending", "02": "pending"}
@@ -323,7 +323,7 @@ def test_an_old_queue_of_another_program_is_taken_as_it_is(tmp_path: Path) -> No
     team = open_yaml(tmp_path)
     put(team, make_message(2))
     assert (tmp_path / QUEUE).read_bytes().startswith(foreign)
-    assert [one.message_id for one in team.snapshot().messages] == ["one", make_message(2).message_id]
+    assert [message.message_id for message in team.snapshot().messages] == ["one", make_message(2).message_id]
 
 
 def test_the_disk_full_error_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from tests.store.yaml_folder import (
 
 
 def _codes(root: Path) -> list[str]:
-    return [one.code for one in open_yaml(root).snapshot().problems]
+    return [problem.code for problem in open_yaml(root).snapshot().problems]
 
 
 @pytest.mark.parametrize("warm", [True, False], ids=["same process", "new process"])
@@ -91,8 +91,8 @@ def test_each_reader_of_a_group_message_stays_read_when_another_programs_copy_fo
     (tmp_path / QUEUE).write_bytes(queue_of(record))
     team = open_yaml(tmp_path)
     with team.transaction(actor="a", action="receive", wait=1) as tx:
-        one = tx.everything()[0]
-        tx.replace(one, one.with_changes(read_by={"a": "2026-02-24T11:00:00Z"}))
+        message = tx.everything()[0]
+        tx.replace(message, message.with_changes(read_by={"a": "2026-02-24T11:00:00Z"}))
         tx.record("receive")
     theirs = record.with_changes(read_by={"b": "2026-02-24T11:00:01Z"})
     replace_by_rename(tmp_path / QUEUE, queue_of(theirs))
@@ -208,7 +208,7 @@ def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path)
         number += 1
     writer.join()
     notices(open_yaml(tmp_path))
-    live = [one.message_id for one in open_yaml(tmp_path).snapshot().messages]
+    live = [message.message_id for message in open_yaml(tmp_path).snapshot().messages]
     assert len(live) == len(set(live))
     assert set(ours) <= set(live)
     assert set(theirs) <= set(live)

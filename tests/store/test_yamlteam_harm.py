@@ -53,7 +53,7 @@ def test_what_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_writers
     _put_instead(tmp_path / name, kind)
     seen = open_yaml(tmp_path).snapshot()
     assert (seen.condition, len(seen.messages)) == (Condition.OK, 2)
-    (told,) = [one for one in seen.problems if one.code == "UNUSABLE_FILE"]
+    (told,) = [problem for problem in seen.problems if problem.code == "UNUSABLE_FILE"]
     assert (told.severity, told.place, str(tmp_path / name) in told.hint) == ("error", str(tmp_path / name), True)
     with pytest.raises(TeamError) as caught:
         put(open_yaml(tmp_path), make_message(4))
@@ -69,7 +69,7 @@ def test_an_archive_that_is_no_plain_file_is_told_and_writing_names_it(tmp_path:
     path = tmp_path / "archive" / "task-manager-archive.yaml"
     _put_instead(path, kind)
     page = open_yaml(tmp_path).history()
-    assert ([one.code for one in page.problems], page.messages) == (["DAMAGED_ARCHIVE"], ())
+    assert ([problem.code for problem in page.problems], page.messages) == (["DAMAGED_ARCHIVE"], ())
     assert path.name in page.problems[0].place
     with pytest.raises(TeamError) as caught:
         put(open_yaml(tmp_path), make_message(4))
@@ -158,5 +158,5 @@ def test_one_folder_that_cannot_be_listed_does_not_hide_what_else_there_is_to_te
     (tmp_path / QUEUE).write_bytes(queue_of(make_message(1), make_message(2)))
     notices(open_yaml(tmp_path))
     _failing(monkeypatch, "names", errno.EIO, "archive")
-    codes = {one.code for one in open_yaml(tmp_path).snapshot().problems}
+    codes = {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
     assert {"UNUSABLE_FILE", "HEALED"} <= codes

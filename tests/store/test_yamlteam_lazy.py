@@ -69,10 +69,12 @@ def test_messages_holding_a_word_are_found_whether_or_not_the_queue_is_understoo
     write_queue(tmp_path / "queue", letters(30))
     data = QueueText.parse((tmp_path / "queue").read_bytes()).edit(append=[made(1, "shutdown_request")]).data()
     for text in (QueueText.parse(data), QueueText.parse(data)):
-        assert [one.type for one in text.holding([b"shutdown_request", b"shutdown_response"])] == ["shutdown_request"]
+        assert [message.type for message in text.holding([b"shutdown_request", b"shutdown_response"])] == [
+            "shutdown_request"
+        ]
         assert text.holding([b"no_such_kind"]) == []
         text.settle()
-        assert [one.type for one in text.holding([b"shutdown_request"])] == ["shutdown_request"]
+        assert [message.type for message in text.holding([b"shutdown_request"])] == ["shutdown_request"]
 
 
 def test_an_id_that_is_not_there_stays_unknown_until_it_is_appended(tmp_path: Path) -> None:

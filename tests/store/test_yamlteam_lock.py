@@ -89,7 +89,7 @@ def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path)
         holder.wait()
     snapshot = team.snapshot()
     assert snapshot.holder is None
-    assert [one.code for one in snapshot.problems] == ["STALE_LOCK"]
+    assert [problem.code for problem in snapshot.problems] == ["STALE_LOCK"]
     assert str(holder.pid) in snapshot.problems[0].message
     put(team, make_message(2))
     assert team.snapshot().problems == ()
@@ -180,10 +180,10 @@ os.write(1, b"done")
 
 
 def test_what_one_opening_has_received_no_other_receives_again(tmp_path: Path) -> None:
-    one, other = open_yaml(tmp_path), open_yaml(tmp_path)
-    put(one, make_message(1))
-    assert len(one.snapshot().messages) == len(other.snapshot().messages) == 1
-    assert receive(one) == [make_message(1).message_id]
+    item, other = open_yaml(tmp_path), open_yaml(tmp_path)
+    put(item, make_message(1))
+    assert len(item.snapshot().messages) == len(other.snapshot().messages) == 1
+    assert receive(item) == [make_message(1).message_id]
     assert receive(other) == []
 
 
@@ -221,12 +221,12 @@ for number in range(first, first + 5):
 """
     commands = [[sys.executable, "-c", PROLOGUE + code, str(tmp_path), str(n * 100)] for n in range(1, 9)]
     running = [subprocess.Popen(command) for command in commands]
-    assert [one.wait(60) for one in running] == [0] * 8
+    assert [item.wait(60) for item in running] == [0] * 8
     team = open_yaml(tmp_path)
     receive(team)
-    assert {one.status for one in team.snapshot().messages} == {"read"}
+    assert {message.status for message in team.snapshot().messages} == {"read"}
     assert len(team.snapshot().messages) == 40
-    archived = [one.message_id for one in team.history(limit=1000).messages]
+    archived = [message.message_id for message in team.history(limit=1000).messages]
     assert len(archived) == len(set(archived)) == 40
     assert all(line.intact for line in team.audit(limit=1000))
 
@@ -235,11 +235,11 @@ def test_a_waiter_gets_the_lock_when_its_holder_is_killed(tmp_path: Path) -> Non
     with process(HOLD, tmp_path) as holder:
         wait_for(holder, b"held")
         code = "os.write(1, b'here'); put(team, make_message(1), wait=30); os.write(1, b'done')"
-        with process(code, tmp_path) as one:
-            wait_for(one, b"here")
-            assert one.poll() is None
+        with process(code, tmp_path) as item:
+            wait_for(item, b"here")
+            assert item.poll() is None
             holder.kill()
-            wait_for(one, b"done")
+            wait_for(item, b"done")
     assert len(open_yaml(tmp_path).snapshot().messages) == 1
 
 
@@ -288,4 +288,4 @@ def test_a_turn_that_is_given_up_leaves_the_word_of_the_one_before(tmp_path: Pat
         put(team, make_message(2))
     assert (tmp_path / LOCK).read_bytes() == before
     (tmp_path / QUEUE).write_bytes(whole)
-    assert [one.code for one in team.snapshot().problems if one.code == "STALE_LOCK"] == []
+    assert [problem.code for problem in team.snapshot().problems if problem.code == "STALE_LOCK"] == []

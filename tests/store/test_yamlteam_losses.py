@@ -107,7 +107,7 @@ def test_what_another_program_only_added_to_is_not_in_doubt(tmp_path: Path) -> N
     put(open_yaml(tmp_path), make_message(1))
     replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(2)))
     seen = open_yaml(tmp_path).snapshot()
-    assert (seen.doubt, [one.code for one in seen.problems]) == (None, ["UNLOCKED_WRITE"])
+    assert (seen.doubt, [problem.code for problem in seen.problems]) == (None, ["UNLOCKED_WRITE"])
 
 
 @pytest.mark.parametrize("harm", ["gone", "emptied", "no text"])

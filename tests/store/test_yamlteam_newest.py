@@ -30,7 +30,7 @@ def test_the_newest_are_the_last_stored_and_it_is_said_how_many_are_left_out(tmp
     team = open_team(str(tmp_path))
     newest = team.newest(5)
     assert newest is not None
-    assert [one.content for one in newest.messages] == [f"number {number}" for number in range(95, 100)]
+    assert [message.content for message in newest.messages] == [f"number {number}" for number in range(95, 100)]
     assert newest.left_out == 95
 
 
@@ -42,7 +42,7 @@ def test_reading_on_from_the_newest_gives_everything_and_the_same_objects(tmp_pa
     whole = team.snapshot()
     assert whole.left_out == 0
     assert len(whole.messages) == 100
-    assert all(one is other for one, other in zip(newest.messages, whole.messages[95:], strict=True))
+    assert all(message is other for message, other in zip(newest.messages, whole.messages[95:], strict=True))
     assert whole.revision != newest.revision
 
 
@@ -56,8 +56,8 @@ def test_a_damaged_entry_among_the_newest_is_left_to_the_whole_reading(tmp_path:
     team = open_team(str(tmp_path))
     newest = team.newest(3)
     assert newest is not None
-    assert [one.content for one in newest.messages] == ["number 98", "number 99"]
-    assert [one.code for one in team.snapshot().problems] == ["DAMAGED_ENTRY"]
+    assert [message.content for message in newest.messages] == ["number 98", "number 99"]
+    assert [problem.code for problem in team.snapshot().problems] == ["DAMAGED_ENTRY"]
 
 
 def test_a_queue_that_is_missing_or_unreadable_has_no_newest(tmp_path: Path) -> None:

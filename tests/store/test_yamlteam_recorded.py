@@ -54,8 +54,8 @@ class Trail:
         """What the following reader knows; a fresh one knows the same."""
         facts, fresh = self.reader.read(), self.fresh()
         ids = [f"{letter}{number}" for number in range(30) for letter in "QV"]
-        assert [one for one in ids if one in facts] == [one for one in ids if one in fresh]
-        return [one for one in ids if one in facts]
+        assert [item for item in ids if item in facts] == [item for item in ids if item in fresh]
+        return [item for item in ids if item in facts]
 
 
 def test_only_what_is_new_is_read_and_the_object_stays(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_flipped_answer_is_put_back_and_told(tmp_path: Path, in_place: bool) -
         (tmp_path / QUEUE).write_bytes(flipped)
     else:
         replace_by_rename(tmp_path / QUEUE, flipped)
-    assert "ROLLED_BACK" in {one.code for one in team.snapshot().problems}
+    assert "ROLLED_BACK" in {problem.code for problem in team.snapshot().problems}
     assert "HEALED_ANSWER" in notices(open_yaml(tmp_path))
     assert team.snapshot().messages[0].payload["approve"] is False
     assert audit_lines(tmp_path)[-1]["action"] == "heal"
@@ -179,7 +179,9 @@ def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
 
 
 @pytest.mark.parametrize(
-    "kind", [one for one in KINDS.values() if one.opens or one.answers or one.withdraws], ids=lambda kind: kind.name
+    "kind",
+    [kind for kind in KINDS.values() if kind.opens or kind.answers or kind.withdraws],
+    ids=lambda kind: kind.name,
 )
 def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: Kind) -> None:
     trail = Trail(tmp_path)

@@ -25,11 +25,11 @@ TOLD = {"DAMAGED_ARCHIVE", ARCHIVE_LOST}
 def _history(team: YamlTeam) -> tuple[list[str], set[str]]:
     """Numbers of the archived messages, newest first, and the codes of what is wrong with them."""
     found = past(team, limit=100)
-    return [one.message_id[-2:] for one in found.messages], {one.code for one in found.problems}
+    return [message.message_id[-2:] for message in found.messages], {problem.code for problem in found.problems}
 
 
 def _lost(team: YamlTeam) -> list[Problem]:
-    return [one for one in team.history().problems if one.code == ARCHIVE_LOST]
+    return [problem for problem in team.history().problems if problem.code == ARCHIVE_LOST]
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,13 @@ def root(model: Path, tmp_path: Path) -> Path:
 def test_an_archive_that_is_whole_is_not_spoken_of(root: Path) -> None:
     numbers, codes = _history(open_yaml(root))
     assert (len(numbers), codes) == (8, set())
-    assert {one.code for one in open_yaml(root).snapshot().problems} <= {"UNLOCKED_WRITE"}
+    assert {problem.code for problem in open_yaml(root).snapshot().problems} <= {"UNLOCKED_WRITE"}
 
 
 def test_a_team_that_others_wrote_without_an_audit_lost_none(root: Path) -> None:
     for name in ("audit.jsonl", "message-queue.yaml.lock", "message-queue.yaml.prev"):
         (root / name).unlink(missing_ok=True)
-    assert AUDIT_LOST in {one.code for one in open_yaml(root).snapshot().problems}
+    assert AUDIT_LOST in {problem.code for problem in open_yaml(root).snapshot().problems}
     text = (root / ARCHIVE).read_text()
     (root / ARCHIVE).write_text("".join(line for line in text.splitlines(True) if not line.startswith("# end")))
     numbers, codes = _history(open_yaml(root))
@@ -69,7 +69,7 @@ def test_a_team_that_others_wrote_without_an_audit_lost_none(root: Path) -> None
     assert open_yaml(root).snapshot().problems == ()
 
 
-@pytest.mark.parametrize("harm", [one for one in HARMS if one not in ("conflict markers", "two documents")])
+@pytest.mark.parametrize("harm", [harm for harm in HARMS if harm not in ("conflict markers", "two documents")])
 def test_history_that_lost_something_says_so_whatever_happened_to_the_archive(root: Path, harm: str) -> None:
     HARMS[harm](root / ARCHIVE)
     numbers, codes = _history(open_yaml(root))
@@ -116,8 +116,8 @@ def test_what_was_lost_is_still_told_after_more_was_archived(root: Path) -> None
 
 def test_archives_that_were_cleared_are_not_missed_and_later_losses_are(root: Path) -> None:
     team = open_yaml(root)
-    for one in team.snapshot().messages:
-        remove(team, int(one.message_id[-2:]))
+    for message in team.snapshot().messages:
+        remove(team, int(message.message_id[-2:]))
     assert team.delete_archived(before=datetime.fromisoformat("2030-01-01T00:00:00+00:00"), actor="ceo", wait=5) == 8
     assert _history(open_yaml(root)) == ([], set())
     put(team, make_message(5))
@@ -169,7 +169,7 @@ def test_an_audit_that_is_not_what_was_written_is_told_with_the_history_and_in_t
     HARMS[harm](root / "audit.jsonl")
     team = open_yaml(root)
     lines = team.audit()
-    told = {one.code for one in (*team.snapshot().problems, *team.history().problems, *trail_findings(lines))}
+    told = {problem.code for problem in (*team.snapshot().problems, *team.history().problems, *trail_findings(lines))}
     assert lines == before or told & {AUDIT_LOST, "UNUSABLE_FILE", "AUDIT_BROKEN"}
 
 

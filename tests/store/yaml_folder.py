@@ -36,41 +36,41 @@ def open_yaml(root: Path, *, read_only: bool = False) -> YamlTeam:
 
 def queue_of(*messages: Message) -> bytes:
     """A queue file as another program would write it."""
-    return b"messages:\n" + b"".join(emit(one) for one in messages)
+    return b"messages:\n" + b"".join(emit(message) for message in messages)
 
 
 def receive(team: YamlTeam, agent: str = "task-manager", *, wait: float = 5) -> list[str]:
     """Hand out what is pending for `agent`: read, archived; the ids."""
     with team.transaction(actor=agent, action="receive", wait=wait) as tx:
-        waiting = [one for one in tx.everything() if one.is_pending_for(agent)]
-        for one in waiting:
-            new = one.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
-            tx.replace(one, new)
+        waiting = [message for message in tx.everything() if message.is_pending_for(agent)]
+        for item in waiting:
+            new = item.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
+            tx.replace(item, new)
             tx.archive(agent, new)
         if waiting:
-            tx.record("receive", ids=[one.message_id for one in waiting])
-    return [one.message_id for one in waiting]
+            tx.record("receive", ids=[message.message_id for message in waiting])
+    return [message.message_id for message in waiting]
 
 
 def remove(team: YamlTeam, number: int) -> None:
     """Archive a message and take it out of the queue."""
     with team.transaction(actor="ceo", action="clear", wait=5) as tx:
-        one = tx.get(make_message(number).message_id)
-        assert one is not None
-        tx.archive("task-manager", one)
-        tx.remove(one)
+        message = tx.get(make_message(number).message_id)
+        assert message is not None
+        tx.archive("task-manager", message)
+        tx.remove(message)
         tx.record("clear")
 
 
 def notices(team: YamlTeam) -> set[str]:
     """Enter once; the codes of what was repaired."""
     with team.transaction(actor="ceo", action="look", wait=5) as tx:
-        return {one.code for one in tx.notices}
+        return {notice.code for notice in tx.notices}
 
 
 def states(team: YamlTeam) -> dict[str, str]:
     """Number of each live message -> its status."""
-    return {one.message_id[-2:]: one.status for one in team.snapshot().messages}
+    return {message.message_id[-2:]: message.status for message in team.snapshot().messages}
 
 
 def everything_in(root: Path) -> dict[str, tuple[bytes, int, int, int]]:

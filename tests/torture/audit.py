@@ -60,7 +60,7 @@ def _take(receipts: Receipts, kind: str, words: list[str]) -> None:
         receipts.sent.update(words)
     elif kind in ("got", "acked"):
         counter = receipts.got if kind == "got" else receipts.acked
-        counter.update((words[0], one) for one in words[1:] if one)
+        counter.update((words[0], word) for word in words[1:] if word)
     elif kind == "asked":
         receipts.asked.update(words)
     elif kind == "answered":
@@ -80,67 +80,69 @@ def judge(root: Path, receipts: Receipts, *, ledger: bool) -> Verdict:
     _check_delivery(verdict, receipts, live, archives)
     _check_answers(verdict, receipts, live, archives)
     _check_files(verdict, root, ledger=ledger)
-    verdict.failures += [f"a child saw: {one}" for one in receipts.wrong]
+    verdict.failures += [f"a child saw: {item}" for item in receipts.wrong]
     return verdict
 
 
 def _check_presence(
     verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
 ) -> None:
-    ids = Counter(str(one["message_id"]) for one in live)
-    archived = {str(one["message_id"]) for messages in archives.values() for one in messages}
+    ids = Counter(str(message["message_id"]) for message in live)
+    archived = {str(message["message_id"]) for messages in archives.values() for message in messages}
     verdict.live, verdict.archived = len(live), len(archived)
     lost = receipts.sent - set(ids) - archived
-    verdict.failures += [f"lost: {one}" for one in sorted(lost)]
-    verdict.failures += [f"in the queue {count} times: {one}" for one, count in ids.items() if count > 1]
+    verdict.failures += [f"lost: {item}" for item in sorted(lost)]
+    verdict.failures += [f"in the queue {count} times: {item}" for item, count in ids.items() if count > 1]
 
 
 def _check_delivery(
     verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
 ) -> None:
     for name, handed in (("delivered", receipts.got), ("acknowledged", receipts.acked)):
-        verdict.failures += [f"{name} {count} times: {one}" for one, count in handed.items() if count > 1]
-    in_archive = {agent: Counter(str(one["message_id"]) for one in messages) for agent, messages in archives.items()}
+        verdict.failures += [f"{name} {count} times: {item}" for item, count in handed.items() if count > 1]
+    in_archive = {
+        agent: Counter(str(message["message_id"]) for message in messages) for agent, messages in archives.items()
+    }
     for agent, counter in in_archive.items():
         verdict.failures += [
-            f"{count} times in the archive of {agent}: {one}" for one, count in counter.items() if count > 1
+            f"{count} times in the archive of {agent}: {item}" for item, count in counter.items() if count > 1
         ]
     for agent, message_id in (*receipts.got, *receipts.acked):
         if message_id not in in_archive.get(agent, ()):
             verdict.failures.append(f"delivered to {agent} but not archived: {message_id}")
-    for one in live:
-        if one.get("status") == "read" and one["message_id"] not in in_archive.get(str(one["to"]), ()):
-            verdict.failures.append(f"read but not archived: {one['message_id']}")
+    for each in live:
+        if each.get("status") == "read" and each["message_id"] not in in_archive.get(str(each["to"]), ()):
+            verdict.failures.append(f"read but not archived: {each['message_id']}")
     seen = {message_id for _, message_id in (*receipts.got, *receipts.acked)}
-    read = {one for counter in in_archive.values() for one in counter}
+    read = {item for counter in in_archive.values() for item in counter}
     verdict.unseen = len(read - seen)
 
 
 def _check_answers(
     verdict: Verdict, receipts: Receipts, live: list[dict[str, Any]], archives: dict[str, list[dict[str, Any]]]
 ) -> None:
-    everything = {str(one["message_id"]): one for one in live}
-    everything |= {str(one["message_id"]): one for messages in archives.values() for one in messages}
+    everything = {str(message["message_id"]): message for message in live}
+    everything |= {str(message["message_id"]): message for messages in archives.values() for message in messages}
     answers: Counter[str] = Counter()
     asked: set[str] = set()
-    for one in everything.values():
-        request = str((one.get("payload") or {}).get("request_id", ""))
-        answers[request] += one.get("type") == "plan_approval_response"
-        asked |= {request} if one.get("type") == "plan_approval_request" else set()
-    verdict.failures += [f"{answers[one]} answers: {one}" for one in asked if answers[one] > 1]
-    verdict.failures += [f"answered {count} times: {one}" for one, count in receipts.answered.items() if count > 1]
-    verdict.failures += [f"answer lost: {one}" for one in receipts.answered if not answers[one]]
-    verdict.failures += [f"question lost: {one}" for one in receipts.asked - asked]
+    for each in everything.values():
+        request = str((each.get("payload") or {}).get("request_id", ""))
+        answers[request] += each.get("type") == "plan_approval_response"
+        asked |= {request} if each.get("type") == "plan_approval_request" else set()
+    verdict.failures += [f"{answers[question]} answers: {question}" for question in asked if answers[question] > 1]
+    verdict.failures += [f"answered {count} times: {item}" for item, count in receipts.answered.items() if count > 1]
+    verdict.failures += [f"answer lost: {item}" for item in receipts.answered if not answers[item]]
+    verdict.failures += [f"question lost: {question}" for question in receipts.asked - asked]
 
 
 def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
     litter = [path.name for path in root.rglob("*") if ".tmp." in path.name]
-    verdict.failures += [f"litter: {one}" for one in litter]
+    verdict.failures += [f"litter: {item}" for item in litter]
     if ledger:
         broken = [
             tip.line.seq for tip, intact in Ledger(RealDisk(), root / "audit.jsonl").lines() if not intact and tip.line
         ]
-        verdict.failures += [f"the chain of the ledger breaks at line {one}" for one in broken[:3]]
+        verdict.failures += [f"the chain of the ledger breaks at line {item}" for item in broken[:3]]
         modes = {path.stat().st_mode & 0o777 for path in root.glob("message-queue.yaml*")}
         verdict.failures += [f"a mode became {mode:o}" for mode in modes - {0o600}]
 

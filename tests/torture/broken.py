@@ -31,14 +31,18 @@ def receiver(job: Job) -> None:
     chance = random.Random(job.seed)
     agent, root = RECEIVERS[job.seed % len(RECEIVERS)], Path(job.location)
     while True:
-        taken = [one for one in _load(root / "message-queue.yaml") if one["to"] == agent and one["status"] == "pending"]
-        for one in taken:
-            _append(root / "archive" / f"{agent}-archive.yaml", {**one, "status": "read"})
-        ids = {one["message_id"] for one in taken}
+        taken = [
+            item for item in _load(root / "message-queue.yaml") if item["to"] == agent and item["status"] == "pending"
+        ]
+        for each in taken:
+            _append(root / "archive" / f"{agent}-archive.yaml", {**each, "status": "read"})
+        ids = {item["message_id"] for item in taken}
         if ids:
             _rewrite(
                 root,
-                lambda messages, ids=ids: [one.update(status="read") for one in messages if one["message_id"] in ids],
+                lambda messages, ids=ids: [
+                    message.update(status="read") for message in messages if message["message_id"] in ids
+                ],
             )
         job.note("got", agent, *sorted(ids))
         time.sleep(chance.random() * 0.05)

@@ -143,7 +143,7 @@ class Torture:
         time.sleep(LEASE_SECONDS)
         for agent in (*RECEIVERS, *CLAIMERS):
             got = receive(Seat(team, agent), agent=agent)
-            job.note("got" if agent in RECEIVERS else "acked", agent, *(one.message_id for one in got.messages))
+            job.note("got" if agent in RECEIVERS else "acked", agent, *(message.message_id for message in got.messages))
         for agent in (*RECEIVERS, *CLAIMERS):
             assert not receive(Seat(team, agent), agent=agent).messages
 

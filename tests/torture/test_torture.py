@@ -30,4 +30,4 @@ def _broken(seconds: float) -> set[str]:
     """The first words of the promises that were broken."""
     outcome = torture(seconds=seconds, seed=11, store="broken")
     shutil.rmtree(outcome.root.parent)
-    return {one.partition(" ")[0] for one in outcome.verdict.failures}
+    return {failure.partition(" ")[0] for failure in outcome.verdict.failures}

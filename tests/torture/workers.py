@@ -82,7 +82,7 @@ def sender(job: Job) -> None:
                 receipt = send(
                     Seat(team, LEAD), to=to, summary="one more for you today", content=content, message_id=message_id
                 )
-            job.note("sent", *(one.message_id for one in receipt.messages))
+            job.note("sent", *(message.message_id for message in receipt.messages))
 
         _attempt(job, act)
         time.sleep(chance.random() * 0.05)
@@ -104,7 +104,7 @@ def receiver(job: Job) -> None:
 
         def act() -> None:
             got = receive(Seat(team, agent), agent=agent)
-            job.note("got", agent, *(one.message_id for one in got.messages))
+            job.note("got", agent, *(message.message_id for message in got.messages))
 
         _attempt(job, act)
         time.sleep(chance.random() * 0.05)
@@ -118,16 +118,16 @@ def claimer(job: Job) -> None:
 
         def act() -> None:
             claimed = receive(Seat(team, agent), agent=agent, lease=LEASE_SECONDS)
-            for one in claimed.messages:
+            for message in claimed.messages:
                 if chance.random() < 0.9:
-                    token = one.envelope("token")
+                    token = message.envelope("token")
                     try:
-                        acknowledge(Seat(team, agent), ids=[one.message_id], token=str(token) if token else None)
+                        acknowledge(Seat(team, agent), ids=[message.message_id], token=str(token) if token else None)
                     except TeamError as error:
                         if error.code is not Code.NOT_PERMITTED:
                             raise
                         continue  # the lease ran out while it was stopped
-                    job.note("acked", agent, one.message_id)
+                    job.note("acked", agent, message.message_id)
 
         _attempt(job, act)
         time.sleep(chance.random() * 0.1)
@@ -160,7 +160,7 @@ def approver(job: Job) -> None:
     team, chance = job.open(), random.Random(job.seed)
     seat = Seat(team, LEAD)
     while True:
-        plans = [one for one in team.snapshot().messages if one.type == "plan_approval_request"][-6:]
+        plans = [message for message in team.snapshot().messages if message.type == "plan_approval_request"][-6:]
         for message in chance.sample(plans, k=min(3, len(plans))):
             request = str(reading(message).request_id)
 
@@ -194,9 +194,9 @@ def console(job: Job) -> None:
     while True:
         snapshot = team.snapshot()
         if snapshot.condition not in (Condition.OK, Condition.EMPTY):
-            job.note("wrong", "snapshot", str(snapshot.condition), *(one.message for one in snapshot.problems))
+            job.note("wrong", "snapshot", str(snapshot.condition), *(problem.message for problem in snapshot.problems))
         seen = seen or bool(snapshot.messages)
-        ids = [one.message_id for one in snapshot.messages]
+        ids = [message.message_id for message in snapshot.messages]
         if len(ids) != len(set(ids)):
             job.note("wrong", "snapshot", "with a message twice")
         time.sleep(0.01)
@@ -241,8 +241,8 @@ def dropper(job: Job) -> None:
 
 
 KINDS: dict[str, Callable[[Job], None]] = {
-    one.__name__: one
-    for one in (
+    item.__name__: item
+    for item in (
         *(sender, limited_sender, receiver, claimer, router, planner, approver),
         *(clearer, console, careless, dropper),
     )

@@ -69,7 +69,7 @@ class Turning:
 
     def filled(self) -> str:
         """The next one that is not empty."""
-        return next(one for one in self._payloads if one)
+        return next(payload for payload in self._payloads if payload)
 
 
 def records() -> list[dict[str, Any]]:
@@ -179,7 +179,9 @@ def _huge() -> Iterator[dict[str, Any]]:
 
 def queue_bytes() -> bytes:
     """The queue file, payloads as YAML escapes; its last two entries are damaged by escapes no reader accepts."""
-    damaged = b"".join(b'- {message_id: "%s", type: "\\ud800", from: a, to: b}\n' % one for one in (b"\\e[6n", b"\\0"))
+    damaged = b"".join(
+        b'- {message_id: "%s", type: "\\ud800", from: a, to: b}\n' % item for item in (b"\\e[6n", b"\\0")
+    )
     return queue_of(records()) + damaged
 
 
@@ -207,7 +209,7 @@ def build(folder: Path) -> None:
     (folder / QUEUE_NAME).write_bytes(queue_bytes())
     archive = folder / "archive"
     archive.mkdir()
-    past = [{**one, "status": "read", "read_at": "2026-02-24T10:31:00.000Z"} for one in _plain()]
+    past = [{**item, "status": "read", "read_at": "2026-02-24T10:31:00.000Z"} for item in _plain()]
     (archive / f"{AGENT}-archive.yaml").write_bytes(queue_of(past))
     (archive / "\x1b]0;PWNED\x07\u202e-archive.yaml").write_bytes(queue_of(past[:3]))
     drop = folder / "drop"

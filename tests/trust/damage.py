@@ -46,7 +46,7 @@ def _instead(make: Callable[[Path], object]) -> Harm:
 
 def flipped(data: bytes, *, every: int, first: int = -1) -> bytes:
     """One bit in a few of every so many bytes, the first of them at `first` (from the end when below 0)."""
-    return bytes(one ^ 0x15 if place % every == first % every else one for place, one in enumerate(data))
+    return bytes(item ^ 0x15 if place % every == first % every else item for place, item in enumerate(data))
 
 
 def _moved(path: Path) -> None:

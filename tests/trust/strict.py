@@ -76,13 +76,13 @@ def _faults(text: str) -> list[str]:
     if text.isascii() and text.isprintable():
         return []
     marks, found = 0, []
-    for place, one in enumerate(text):
-        category = unicodedata.category(one)
+    for place, item in enumerate(text):
+        category = unicodedata.category(item)
         marks = marks + 1 if category in ("Mn", "Me") else 0
         if _joins_emoji(text, place):
             continue
-        if category in ("Cc", "Cf", "Cs", "Zl", "Zp") or _IGNORABLE.match(one) or marks >= _PILE:
-            found.append(f"U+{ord(one):04X} in {text[max(0, place - 30) : place + 30]!r}")
+        if category in ("Cc", "Cf", "Cs", "Zl", "Zp") or _IGNORABLE.match(item) or marks >= _PILE:
+            found.append(f"U+{ord(item):04X} in {text[max(0, place - 30) : place + 30]!r}")
             if len(found) == _ENOUGH:
                 break
     return found
@@ -93,4 +93,6 @@ def _joins_emoji(text: str, place: int) -> bool:
     if text[place] != "\u200d" or not 0 < place < len(text) - 1:
         return False
     before = text[:place].rstrip("\ufe0f")[-1:]
-    return all(unicodedata.category(one) in ("So", "Sk") for one in (before, text[place + 1]) if one) and bool(before)
+    return all(unicodedata.category(item) in ("So", "Sk") for item in (before, text[place + 1]) if item) and bool(
+        before
+    )

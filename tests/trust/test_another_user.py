@@ -50,7 +50,7 @@ def test_a_healthy_team_is_healthy_for_another_user(folder: Path, looks: Looks) 
     assert (status, seen["condition"], seen["doubt"], seen["reasons"]) == (0, "ok", None, [])
     assert (seen["messages"], seen["needs_you"]) == ({"pending": 3, "read": 1}, 2)
     status, text = looks("check", "--json")
-    assert (status, [one["code"] for one in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST", "KEPT_PRIVATE"])
+    assert (status, [load["code"] for load in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST", "KEPT_PRIVATE"])
     status, text = looks("status")
     assert (status, "condition  ok\n" in text, "does not lock" in text) == (0, True, False)
 
@@ -73,7 +73,7 @@ def test_what_the_user_itself_may_not_read_of_its_own_team_is_an_error(folder: P
         os.chown(path, 65534, 65534)
     (folder / name).chmod(0)
     status, text = looks("check", "--json")
-    codes = [one["code"] for one in json.loads(text)["findings"]]
+    codes = [load["code"] for load in json.loads(text)["findings"]]
     assert (status, "UNUSABLE_FILE" in codes or "UNREADABLE_ARCHIVE" in codes) == (1, True)
 
 
@@ -81,5 +81,5 @@ def test_a_team_whose_files_its_group_may_read_is_seen_whole(folder: Path, looks
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     status, text = looks("check", "--json")
-    assert (status, [one["code"] for one in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST"])
+    assert (status, [load["code"] for load in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST"])
     assert PRIVATE not in looks("history")[1]

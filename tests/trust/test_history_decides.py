@@ -45,7 +45,7 @@ def test_a_forgery_dated_before_the_verdict_overturns_nothing_and_is_marked(team
         found = request_of(team)
         assert (found["state"], found["reason"]) == ("rejected", "never")
         assert "unverified" in str(found["flags"])
-        codes = {one["code"] for one in team("check", "--json").json["findings"]}
+        codes = {item["code"] for item in team("check", "--json").json["findings"]}
         assert "UNVERIFIED_VERDICT" in codes
         team.ok("send", "--to", "file-manager", "--summary", "one two three four five", "--content", "c")
 
@@ -58,7 +58,7 @@ def test_a_verdict_flipped_in_the_file_decides_nothing_is_told_and_put_back(team
     assert (found["state"], found["flags"]) == ("rejected", ["altered"])
     checked = team("check", "--json")
     assert checked.status == 1
-    assert "ALTERED_VERDICT" in {one["code"] for one in checked.json["findings"]}
+    assert "ALTERED_VERDICT" in {item["code"] for item in checked.json["findings"]}
     sent = team.ok("send", "--to", "file-manager", "--summary", "one two three four five", "--content", "c")
     assert "says again what is on record" in sent.err
     assert "approve: true" not in queue.read_text()
@@ -71,7 +71,7 @@ def test_an_agent_never_receives_a_flipped_verdict(team: CommandLine) -> None:
     queue = team.folder / "message-queue.yaml"
     queue.write_text(queue.read_text().replace("approve: false", "approve: true"))
     received = team.ok("receive", "--agent", "task-manager", "--json").json
-    assert [one["payload"]["approve"] for one in received["messages"]] == [False]
+    assert [item["payload"]["approve"] for item in received["messages"]] == [False]
 
 
 def test_progress_beside_a_flip_is_kept(team: CommandLine) -> None:

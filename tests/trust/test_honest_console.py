@@ -86,8 +86,8 @@ def looked_at(team: Team) -> Found:
     """What `team`, opened before the harm as the console was, finds; an emptied queue is never sure of itself."""
     seen = team.snapshot()
     assert seen.condition is not Condition.EMPTY or seen.doubt is not None
-    errors = [one.code for one in seen.problems if one.severity == "error"]
-    plan = any(PLAN[:20] in str(one.record) for one in seen.messages)
+    errors = [problem.code for problem in seen.problems if problem.severity == "error"]
+    plan = any(PLAN[:20] in str(message.record) for message in seen.messages)
     return Found(
         condition=seen.condition,
         has_plan=plan,
@@ -283,7 +283,7 @@ def test_each_state_has_a_pulse_of_its_own() -> None:
     assert [name for name, pulse in pulses.items() if pulse == pulses["live"]] == ["live"]
 
 
-@pytest.mark.parametrize("mode", [one for one in Mode if one not in (Mode.HISTORY, Mode.HEALTH)])
+@pytest.mark.parametrize("mode", [item for item in Mode if item not in (Mode.HISTORY, Mode.HEALTH)])
 @pytest.mark.parametrize("name", ["loading", "failed", "unreadable", "vanished"])
 def test_a_list_without_rows_says_that_it_does_not_know(mode: Mode, name: str) -> None:
     words = "".join(text for line in empty_words(mode, STATES[name]) for text, _ in line)

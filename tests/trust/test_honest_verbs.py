@@ -93,7 +93,7 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
     status = json.loads(says("status", "--json")[1])
     checked = json.loads(says("check", "--json")[1])
     assert checked["condition"] == status["condition"]
-    assert status["damaged"] == sum(one["code"] == "DAMAGED_ENTRY" for one in checked["findings"])
+    assert status["damaged"] == sum(item["code"] == "DAMAGED_ENTRY" for item in checked["findings"])
     assert ("in doubt" in says("status")[1]) == (status["condition"] == "doubt")
     for words in (*LOOKS[:3], ("receive", "--agent", "ceo")):
         code, text = says(*words)

@@ -47,8 +47,8 @@ class Tour:
 
     def press(self, *keys: str) -> str:
         """Press keys one after the other, the screen at rest after each; the last picture."""
-        for one in keys:
-            self.terminal.send(one)
+        for key in keys:
+            self.terminal.send(key)
             self.look()
         return self.terminal.text
 
@@ -153,23 +153,23 @@ def test_not_one_control_byte_of_the_store_reaches_the_terminal(tour: Tour) -> N
 def test_hostile_text_is_shown_as_what_it_is_in_every_mode(tour: Tour, mode: str) -> None:
     pictures = "\n".join(tour.seen[mode])
     assert "␛" in pictures
-    assert any(one in pictures for one in corpus.PLAINLY_SHOWN)
+    assert any(item in pictures for item in corpus.PLAINLY_SHOWN)
 
 
 def test_markup_and_escapes_stand_on_the_screen_letter_by_letter(tour: Tour) -> None:
     pictures = "\n".join(picture for pictures in tour.seen.values() for picture in pictures)
-    assert [one for one in corpus.PLAINLY_SHOWN if one not in pictures] == []
+    assert [item for item in corpus.PLAINLY_SHOWN if item not in pictures] == []
 
 
 def test_no_text_moves_the_frame(tour: Tour) -> None:
-    assert all(one.startswith(" ◆ hostile  as ceo") for pictures in tour.seen.values() for one in pictures)
+    assert all(picture.startswith(" ◆ hostile  as ceo") for pictures in tour.seen.values() for picture in pictures)
     assert tour.edges <= {"│", "╮", "╯"}
 
 
 def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> None:
     copied = strict.of_screen(bytes(tour.terminal.output)).copied
-    stored = {one["message_id"] for one in corpus.records()} | {
-        one["payload"].get("request_id") for one in corpus.records()
+    stored = {record["message_id"] for record in corpus.records()} | {
+        record["payload"].get("request_id") for record in corpus.records()
     }
     assert "PWNED" not in copied
     assert stored & set(copied)

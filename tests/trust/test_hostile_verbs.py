@@ -15,9 +15,11 @@ from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 from tests.trust import corpus, strict
 
-PLAN = next(one["payload"]["request_id"] for one in corpus.records() if one["type"] == "plan_approval_request")
+PLAN = next(record["payload"]["request_id"] for record in corpus.records() if record["type"] == "plan_approval_request")
 FAILED = next(
-    one["message_id"] for one in corpus.records() if one["status"] == "failed" and "\0" not in one["message_id"]
+    record["message_id"]
+    for record in corpus.records()
+    if record["status"] == "failed" and "\0" not in record["message_id"]
 )
 STRANGER = corpus.PAYLOADS["title"]
 
@@ -116,12 +118,12 @@ def test_messages_that_are_taken_are_kept_as_they_were(tmp_path: Path) -> None:
     place = tmp_path / "team"
     corpus.build(place)
     run = CommandLine(place)
-    before = {one["message_id"]: one["payload"] for one in corpus.records() if one["to"] == corpus.LEAD}
+    before = {record["message_id"]: record["payload"] for record in corpus.records() if record["to"] == corpus.LEAD}
     status, output = printed(place, "receive", "--agent", corpus.LEAD)
     assert status == 0
     assert strict.of_print(output).faults == []
     archived = yaml.load((place / "archive" / "ceo-archive.yaml").read_bytes(), yaml.CSafeLoader)["messages"]
-    taken = {one["message_id"]: one["payload"] for one in archived}
+    taken = {item["message_id"]: item["payload"] for item in archived}
     assert len(taken) > len(corpus.TEXTS)
     assert all(before[message_id] == payload for message_id, payload in taken.items())
     assert run("receive", "--agent", corpus.LEAD, "--json").json["count"] == 0
@@ -129,11 +131,11 @@ def test_messages_that_are_taken_are_kept_as_they_were(tmp_path: Path) -> None:
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             yield str(key)
-            yield from _strings(one)
+            yield from _strings(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for each in value:
+            yield from _strings(each)
     elif isinstance(value, str):
         yield value

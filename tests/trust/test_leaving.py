@@ -100,7 +100,7 @@ def assert_left_in_order(folder: Path) -> None:
     with opened.transaction(actor="ceo", action="look", wait=0.5):
         pass
     opened.close()
-    assert [one.name for one in folder.rglob("*") if ".tmp" in one.name] == []
+    assert [path.name for path in folder.rglob("*") if ".tmp" in path.name] == []
 
 
 def assert_words_are_offered_again(folder: Path, state: Path) -> None:
@@ -115,7 +115,7 @@ def assert_words_are_offered_again(folder: Path, state: Path) -> None:
         assert again.wait_exit() == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda one: one.name)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda entry: entry.name)
 def test_a_signal_ends_it_in_order(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     state = tmp_path / "state"
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:

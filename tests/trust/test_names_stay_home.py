@@ -49,7 +49,7 @@ CLIMBS = (
 
 def folders(root: Path) -> set[str]:
     """Every path below `root`, and below the folder that holds it."""
-    return {str(one.relative_to(root.parent)) for one in root.parent.rglob("*")}
+    return {str(path.relative_to(root.parent)) for path in root.parent.rglob("*")}
 
 
 def record(**given: Any) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_t
         done = team(*words)
         assert "Traceback" not in done.err
         assert "unexpected" not in done.err, done
-    made = {one for one in folders(team.folder) if not one.startswith("team/") and one != "team"}
+    made = {folder for folder in folders(team.folder) if not folder.startswith("team/") and folder != "team"}
     assert made == set()
-    files = {one.name for one in (team.folder / "archive").iterdir()}
+    files = {path.name for path in (team.folder / "archive").iterdir()}
     assert files <= {f"{name}-archive.yaml" for name in ("ceo", "task-manager")}
-    assert {one.name for one in (team.folder / "inbox").glob("*")} <= {"task-manager.jsonl", "ceo.jsonl"}
+    assert {path.name for path in (team.folder / "inbox").glob("*")} <= {"task-manager.jsonl", "ceo.jsonl"}
 
 
 @pytest.mark.parametrize("reference", ["../secret", "attachments/../../secret", "/etc/passwd", "attachments/link"])
@@ -121,7 +121,7 @@ def test_drafts_of_any_place_and_purpose_lie_in_the_state_folder(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in CLIMBS:
         Drafts(name, name).keep(f"approve:{name}", {"words": name + "x"})
-    made = [one for one in tmp_path.rglob("*") if one.is_file()]
+    made = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert made
-    assert {one.parent for one in made} == {tmp_path / "state" / "team-console" / "drafts"}
-    assert all(one.stat().st_mode & 0o077 == 0 for one in made)
+    assert {path.parent for path in made} == {tmp_path / "state" / "team-console" / "drafts"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in made)

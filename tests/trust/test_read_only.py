@@ -163,7 +163,7 @@ WRITES: tuple[tuple[tuple[str, ...], object], ...] = (
 )
 
 
-@pytest.mark.parametrize(("words", "document"), WRITES, ids=lambda one: one[0] if isinstance(one, tuple) else "")
+@pytest.mark.parametrize(("words", "document"), WRITES, ids=lambda entry: entry[0] if isinstance(entry, tuple) else "")
 def test_every_writing_verb_is_refused_with_5_and_leaves_no_trace(
     folder: Path, words: tuple[str, ...], document: object
 ) -> None:

@@ -97,20 +97,20 @@ class Press:
 def decided(folder: Path) -> list[Decision]:
     """What the human decided or took, oldest first: request ids and message ids."""
     opened = open_team(str(folder), read_only=True)
-    lines = [one for one in opened.audit(limit=10_000) if one.actor == "ceo" and one.action not in ("send", "plan")]
+    lines = [line for line in opened.audit(limit=10_000) if line.actor == "ceo" and line.action not in ("send", "plan")]
     opened.close()
     found = []
     for line in lines:
         request = line.facts.get("request_id")
-        subjects = [str(request)] if request else [str(one) for one in line.facts.get("ids", ())]
-        found += [Decision(_moment(line.at), line.action, one) for one in subjects]
-    return sorted(found, key=lambda one: one.at)
+        subjects = [str(request)] if request else [str(fact) for fact in line.facts.get("ids", ())]
+        found += [Decision(_moment(line.at), line.action, subject) for subject in subjects]
+    return sorted(found, key=lambda entry: entry.at)
 
 
 def _moment(text: str) -> datetime:
-    found = from_text(text)
-    assert found is not None
-    return found
+    moment = from_text(text)
+    assert moment is not None
+    return moment
 
 
 def press(terminal: Terminal, key: str) -> Press:
@@ -162,9 +162,9 @@ def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen
         leave(terminal)
     made = decided(team.folder)[before:]
     assert made, "the keys decided nothing, so that nothing was tested"
-    starts = [datetime.min.replace(tzinfo=UTC), *(one.at for one in made)]
+    starts = [datetime.min.replace(tzinfo=UTC), *(item.at for item in made)]
     meant = [
-        any(start < one.at <= each.at and one.shows(each) for one in pressed)
+        any(start < item.at <= each.at and item.shows(each) for item in pressed)
         for start, each in zip(starts, made, strict=False)
     ]
     assert [each for each, was in zip(made, meant, strict=True) if not was] == []

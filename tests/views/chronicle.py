@@ -32,7 +32,7 @@ AGENTS = (
 
 def settings(*, declared: bool = True, agents: Iterable[Agent] = AGENTS, **more: Any) -> TeamConfig:
     """A team led by `ceo`."""
-    members = MappingProxyType({one.name: one for one in agents})
+    members = MappingProxyType({item.name: item for item in agents})
     return TeamConfig(name="sprint-42", lead=LEAD, agents=members, declared=declared, **more)
 
 
@@ -149,7 +149,7 @@ class Chronicle:
             self.lost.append(message)
 
     def _is_archived(self, message: Message) -> bool:
-        return message.message_id in {one.message_id for one in self.archived}
+        return message.message_id in {message.message_id for message in self.archived}
 
     def heal(self) -> None:
         """Put everything lost back at the end of the queue."""
@@ -158,7 +158,7 @@ class Chronicle:
 
     def snapshot(self, **more: Any) -> Snapshot:
         """The queue as it is."""
-        lost = {one.message_id for one in self.lost} - {one.message_id for one in self.messages}
+        lost = {message.message_id for message in self.lost} - {message.message_id for message in self.messages}
         known = {"recorded": self.recorded, **more}
         return snapshot_of(self.messages, config=self.config, problems=self.problems, missing=lost, **known)
 
@@ -169,7 +169,7 @@ class Chronicle:
 
     def codes(self, **more: Any) -> set[str]:
         """The codes of all findings."""
-        return {one.code for one in self.view(**more).findings}
+        return {finding.code for finding in self.view(**more).findings}
 
 
 _ENVELOPE = frozenset(
@@ -181,12 +181,12 @@ _ENVELOPE = frozenset(
 
 def row(view: View, request_id: str) -> RequestRow:
     """The request with this id."""
-    return next(one for one in view.requests if one.request_id == request_id)
+    return next(request for request in view.requests if request.request_id == request_id)
 
 
 def agent(view: View, name: str) -> RosterRow:
     """The roster row of this agent."""
-    return next(one for one in view.roster if one.name == name)
+    return next(item for item in view.roster if item.name == name)
 
 
 def creation(story: Chronicle, agent: str = "dev-runner-3-1", *, upto: int = 11, skip: Iterable[int] = ()) -> None:

@@ -12,7 +12,7 @@ from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 
 def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, AttentionItem]:
-    return {one.need: one for one in story.view(me=me, after=after).attention}
+    return {item.need: item for item in story.view(me=me, after=after).attention}
 
 
 def test_nothing_waits_in_an_empty_team() -> None:
@@ -134,7 +134,7 @@ def test_a_second_question_under_the_id_of_another_is_not_hidden() -> None:
     story.plan()
     story.plan("file-manager", id="forged")
     items = story.view().attention
-    assert [(one.need, one.who) for one in items] == [(Need.PLAN, "task-manager"), (Need.MESSAGE, "file-manager")]
+    assert [(item.need, item.who) for item in items] == [(Need.PLAN, "task-manager"), (Need.MESSAGE, "file-manager")]
 
 
 def test_what_blocks_more_comes_first() -> None:
@@ -143,7 +143,7 @@ def test_what_blocks_more_comes_first() -> None:
     story.plan("task-manager", request_id="awaited")
     story.say("debugger", "task-manager", "clarify", question="When?", context="Plan")
     items = story.view().attention
-    assert [one.key for one in items] == ["plan:awaited", "plan:alone"]
+    assert [item.key for item in items] == ["plan:awaited", "plan:alone"]
     assert items[0].blocks == ("task-manager", "debugger")
 
 
@@ -162,7 +162,7 @@ def test_among_equals_the_one_that_waits_longest_comes_first() -> None:
     story = Chronicle()
     for number in range(3):
         story.say("file-manager", LEAD, id=f"m-{number}")
-    assert [one.key for one in story.view().attention] == ["MESSAGE:m-0", "MESSAGE:m-1", "MESSAGE:m-2"]
+    assert [item.key for item in story.view().attention] == ["MESSAGE:m-0", "MESSAGE:m-1", "MESSAGE:m-2"]
 
 
 def test_an_overdue_question_ranks_higher_than_the_same_in_time() -> None:

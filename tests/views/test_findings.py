@@ -191,14 +191,14 @@ def test_a_queue_with_the_departure_shows_it_and_one_without_does_not(code: str)
 def test_every_finding_names_its_place_and_what_is_wrong_and_the_next_step(code: str) -> None:
     story = Chronicle()
     CASES[code](story, True)
-    for one in story.view().findings:
-        assert one.place
-        assert one.message
-        assert one.hint
-        assert one.severity in ("error", "warning", "notice")
+    for finding in story.view().findings:
+        assert finding.place
+        assert finding.message
+        assert finding.hint
+        assert finding.severity in ("error", "warning", "notice")
 
 
-@pytest.mark.parametrize("code", [one for one in CASES if one not in ("DAMAGED_ENTRY", "ROSTER_DRIFT")])
+@pytest.mark.parametrize("code", [case for case in CASES if case not in ("DAMAGED_ENTRY", "ROSTER_DRIFT")])
 def test_a_finding_about_messages_ends_when_they_leave_the_queue(code: str) -> None:
     story = Chronicle()
     CASES[code](story, True)
@@ -208,7 +208,7 @@ def test_a_finding_about_messages_ends_when_they_leave_the_queue(code: str) -> N
     board.update(story.snapshot(), story.now)
     for message in tuple(story.messages):
         story.archive(message)
-    assert code not in {one.code for one in board.update(story.snapshot(), story.now).findings}
+    assert code not in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
     assert code not in story.codes()
 
 
@@ -228,7 +228,7 @@ def test_errors_come_first() -> None:
     for code in ("SELF_ADDRESSED", "STRANGER", "DUPLICATE_ID"):
         CASES[code](story, True)
     order = ["error", "warning", "notice"]
-    severities = [order.index(one.severity) for one in story.view().findings]
+    severities = [order.index(finding.severity) for finding in story.view().findings]
     assert severities == sorted(severities)
     assert set(severities) == {0, 1, 2}
 
@@ -236,16 +236,16 @@ def test_errors_come_first() -> None:
 def test_a_stranger_is_shown_with_the_name_it_was_most_likely_meant_to_be() -> None:
     story = Chronicle()
     CASES["STRANGER"](story, True)
-    (found,) = story.view().findings
-    assert "file-manager" in found.hint
+    (problem,) = story.view().findings
+    assert "file-manager" in problem.hint
 
 
 def test_kinds_that_are_not_known_are_one_finding_however_many_messages_there_are() -> None:
     story = Chronicle()
     for _ in range(3):
         story.say("file-manager", LEAD, "gossip")
-    (found,) = story.view().findings
-    assert (found.code, found.place, found.message[:10]) == ("UNKNOWN_KIND", "type gossip", "3 messages")
+    (problem,) = story.view().findings
+    assert (problem.code, problem.place, problem.message[:10]) == ("UNKNOWN_KIND", "type gossip", "3 messages")
 
 
 def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
@@ -253,10 +253,10 @@ def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
     body = {"debug_id": "D", "story_key": "", "root_cause": "x", "fix_suggestion": "", "severity": "HIGH"}
     story.sprint("dev-1", LEAD, "DEBUG_RESULT", **body, confidence="high", journal_entry_id=None)
     board = Board(LEAD)
-    codes = {one.code for one in board.update(story.snapshot(), story.now).findings}
+    codes = {finding.code for finding in board.update(story.snapshot(), story.now).findings}
     assert "WRONG_DIRECTION" not in codes
     story.roster("dev-1")
-    assert "WRONG_DIRECTION" in {one.code for one in board.update(story.snapshot(), story.now).findings}
+    assert "WRONG_DIRECTION" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
 
 
 def test_bodies_left_unchecked_are_checked_at_the_next_update_that_asks() -> None:
@@ -264,17 +264,17 @@ def test_bodies_left_unchecked_are_checked_at_the_next_update_that_asks() -> Non
     CASES["BODY_INVALID"](story, True)
     board = Board(LEAD)
     first = board.update(story.snapshot(), story.now, bodies=False)
-    assert "BODY_INVALID" not in {one.code for one in first.findings}
-    assert "BODY_INVALID" in {one.code for one in board.update(story.snapshot(), story.now).findings}
+    assert "BODY_INVALID" not in {finding.code for finding in first.findings}
+    assert "BODY_INVALID" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
 
 
 def test_a_forged_second_question_is_an_error_naming_the_request() -> None:
     story = Chronicle()
     story.plan()
     story.plan("file-manager", id="forged")
-    (found,) = [one for one in story.view().findings if one.code == "DUPLICATE_ID"]
-    assert (found.place, found.severity) == ("plan-1", "error")
-    assert "forged" in found.message
+    (problem,) = [finding for finding in story.view().findings if finding.code == "DUPLICATE_ID"]
+    assert (problem.place, problem.severity) == ("plan-1", "error")
+    assert "forged" in problem.message
 
 
 def test_what_a_temporary_agent_agreed_to_is_not_held_against_its_destruction() -> None:
@@ -295,7 +295,7 @@ def test_findings_do_not_depend_on_who_looks() -> None:
 def _in_doubt(story: Chronicle) -> dict[str, Problem]:
     """Findings while older archived messages were not looked at."""
     view = view_of(story.snapshot(), me=LEAD, now=story.now, history=reversed(story.archived), complete=False)
-    return {one.code: one for one in view.findings}
+    return {finding.code: finding for finding in view.findings}
 
 
 def test_an_answer_is_not_said_to_answer_nothing_while_its_question_may_be_in_an_unread_archive() -> None:
@@ -315,8 +315,8 @@ def test_steps_before_the_first_one_seen_are_unknown_and_not_missing_while_archi
 def test_a_step_between_two_that_were_seen_is_a_notice_while_archives_are_unread() -> None:
     story = Chronicle()
     creation(story, upto=8, skip=(5,))
-    found = _in_doubt(story)["STEP_MISSING"]
-    assert (found.severity, "older archived ones were not" in found.message) == ("notice", True)
+    problem = _in_doubt(story)["STEP_MISSING"]
+    assert (problem.severity, "older archived ones were not" in problem.message) == ("notice", True)
 
 
 def test_a_stranger_is_told_to_be_one_as_far_as_is_known_while_archives_are_unread() -> None:

@@ -29,11 +29,11 @@ def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp
     view = board.update(team.snapshot(), team.clock())
     (row,) = view.requests
     assert Flag.DAMAGED in row.flags
-    items = [one for one in view.attention if one.request is not None]
+    items = [item for item in view.attention if item.request is not None]
     assert items
-    assert not any(one.answerable for one in items)
-    assert all("damaged" in one.why for one in items)
-    for answer in (requests.approve, lambda seat, **one: requests.reject(seat, reason="no", **one)):
+    assert not any(item.answerable for item in items)
+    assert all("damaged" in item.why for item in items)
+    for answer in (requests.approve, lambda seat, **facts: requests.reject(seat, reason="no", **facts)):
         before = queue.read_bytes()
         with pytest.raises(TeamError) as caught:
             answer(Seat(team, "ceo", 5), request_id=request_id)

@@ -32,15 +32,15 @@ def _team(story: Chronicle) -> MemoryTeam:
     team = MemoryTeam(config=story.config, messages=story.messages)
     if story.archived:
         with team.transaction(actor=LEAD, action="test", wait=1) as tx:
-            for one in story.archived:
-                tx.archive(one.recipients[0], one)
+            for message in story.archived:
+                tx.archive(message.recipients[0], message)
             tx.record("test")
     return team
 
 
 def _ids(story: Chronicle, **filters: Any) -> list[str]:
-    found, _ = history(_team(story), story.messages, wanted(now=story.now, **filters))
-    return [one.message_id for one in found]
+    messages, _ = history(_team(story), story.messages, wanted(now=story.now, **filters))
+    return [message.message_id for message in messages]
 
 
 def _conversation() -> Chronicle:
@@ -61,8 +61,8 @@ def test_queue_and_archives_are_one_history_each_message_once_oldest_first() -> 
 
 def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
     story = _conversation()
-    found, _ = history(_team(story), story.messages, Wanted())
-    assert found[2] is story.messages[0]
+    messages, _ = history(_team(story), story.messages, Wanted())
+    assert messages[2] is story.messages[0]
 
 
 def test_filters_by_agent_find_what_it_wrote_and_what_it_got() -> None:
@@ -111,7 +111,7 @@ def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
 def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() -> None:
     story = _conversation()
     steps = list(search(_team(story), story.messages, Wanted(), page=1))
-    assert [one.message_id for step in steps for one in step.messages] == ["m6", "m5", "m4", "m3", "m2", "m1"]
+    assert [message.message_id for step in steps for message in step.messages] == ["m6", "m5", "m4", "m3", "m2", "m1"]
     assert [step.scanned for step in steps] == sorted(step.scanned for step in steps)
     assert steps[-1].scanned == 6
 
@@ -153,7 +153,10 @@ def test_a_log_line_of_an_unknown_time_says_so() -> None:
 
 def test_json_keeps_the_records_as_stored() -> None:
     story = _conversation()
-    assert history_json(story.messages) == {"messages": [dict(one.record) for one in story.messages], "count": 4}
+    assert history_json(story.messages) == {
+        "messages": [dict(message.record) for message in story.messages],
+        "count": 4,
+    }
 
 
 def test_csv_rows_hold_every_column_and_no_formula() -> None:
@@ -169,8 +172,11 @@ def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
         story.archive(story.say(LEAD, "file-manager", id=f"m{number}"))
     team = _team(story)
     whole, part = past(team, limit=10, page=2), past(team, limit=3, page=2)
-    assert ([one.message_id for one in whole.messages], whole.complete) == ([f"m{n}" for n in (5, 4, 3, 2, 1, 0)], True)
-    assert ([one.message_id for one in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
+    assert ([message.message_id for message in whole.messages], whole.complete) == (
+        [f"m{n}" for n in (5, 4, 3, 2, 1, 0)],
+        True,
+    )
+    assert ([message.message_id for message in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
     assert (whole.more, part.more) == (False, True)
     assert past(team, limit=0) == Past(more=True)
 
@@ -181,4 +187,8 @@ def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: p
 
     monkeypatch.setattr(MemoryTeam, "history", broken)
     found = past(MemoryTeam(), limit=10)
-    assert ([one.code for one in found.problems], found.messages, found.complete) == (["UNREADABLE_ARCHIVE"], (), False)
+    assert ([problem.code for problem in found.problems], found.messages, found.complete) == (
+        ["UNREADABLE_ARCHIVE"],
+        (),
+        False,
+    )

@@ -10,7 +10,7 @@ from tests.views.chronicle import LEAD, START, Chronicle
 
 
 def _rows(story: Chronicle, *, after: float = 0.0) -> dict[str, DeliveryRow]:
-    return {one.key: one for one in story.view(after=after).deliveries}
+    return {delivery.key: delivery for delivery in story.view(after=after).deliveries}
 
 
 def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest_first() -> None:
@@ -20,7 +20,7 @@ def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest
     ):
         story.say(LEAD, "debugger", id=f"m{number}", priority=priority, status=status)
     story.say(LEAD, "debugger", id="m5", priority="high")
-    assert [one.message_id for one in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
+    assert [inbox.message_id for inbox in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
 
 
 def test_messages_of_the_same_moment_keep_the_order_of_the_file() -> None:
@@ -60,9 +60,9 @@ def test_messages_become_due_while_a_board_watches_and_new_ones_do_not() -> None
     story.wait(400)
     story.say(LEAD, "debugger", id="new")
     view = board.update(story.snapshot(), story.now)
-    assert {one.key: str(one.state) for one in view.deliveries} == {"old": "due", "new": "pending"}
+    assert {delivery.key: str(delivery.state) for delivery in view.deliveries} == {"old": "due", "new": "pending"}
     back = board.update(story.snapshot(), START)
-    assert {str(one.state) for one in back.deliveries} == {"pending"}
+    assert {str(delivery.state) for delivery in back.deliveries} == {"pending"}
 
 
 def test_a_retry_shows_its_attempts_its_next_one_and_its_error() -> None:
@@ -75,10 +75,15 @@ def test_a_retry_shows_its_attempts_its_next_one_and_its_error() -> None:
         next_attempt_at="2026-02-24T10:01:00Z",
         error_message="busy",
     )
-    found = _rows(story)["m"]
-    assert (found.state, found.attempts, found.max_attempts, found.error) == (DeliveryState.RETRY, 2, 4, "busy")
-    assert found.next_attempt_at == START + timedelta(minutes=1)
-    assert found.expires_at == START + timedelta(days=7, minutes=1)
+    delivery = _rows(story)["m"]
+    assert (delivery.state, delivery.attempts, delivery.max_attempts, delivery.error) == (
+        DeliveryState.RETRY,
+        2,
+        4,
+        "busy",
+    )
+    assert delivery.next_attempt_at == START + timedelta(minutes=1)
+    assert delivery.expires_at == START + timedelta(days=7, minutes=1)
 
 
 def test_failed_ones_come_first_and_what_was_read_is_no_delivery() -> None:
@@ -86,7 +91,7 @@ def test_failed_ones_come_first_and_what_was_read_is_no_delivery() -> None:
     for status in ("pending", "read", "recalled", "retry", "failed", "expired", "delivered", "claimed"):
         story.say(LEAD, "debugger", id=status, status=status)
     order = ["failed", "expired", "retry", "pending", "claimed", "delivered", "recalled"]
-    assert [one.key for one in story.view().deliveries] == order
+    assert [delivery.key for delivery in story.view().deliveries] == order
 
 
 def test_a_group_record_is_one_delivery_for_each_that_has_not_read_it() -> None:

@@ -24,7 +24,7 @@ Act = Callable[[Chronicle, st.DataObject], object]
 
 def _plain(story: Chronicle, data: st.DataObject) -> object:
     sender, to = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from((*NAMES, "all", "nobody")))
-    reply = {"in_reply_to": data.draw(st.sampled_from([one.message_id for one in story.messages] or ["m0"]))}
+    reply = {"in_reply_to": data.draw(st.sampled_from([message.message_id for message in story.messages] or ["m0"]))}
     return story.say(sender, to, priority=data.draw(st.sampled_from(("critical", "high", "low"))), **reply)
 
 
@@ -63,7 +63,7 @@ def _answer(story: Chronicle, data: st.DataObject) -> object:
     to, request_id = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(IDS))
     approve = data.draw(st.booleans())
     agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
-    quoted = data.draw(st.sampled_from([one.message_id for one in story.messages] or ["m0"]))
+    quoted = data.draw(st.sampled_from([message.message_id for message in story.messages] or ["m0"]))
     kind = data.draw(st.sampled_from(("plan", "stop", "created", "refused", "destroyed", "debug", "research")))
     return {
         "plan": lambda: story.verdict(request_id, approve=approve, sender=name, to=to),
@@ -109,8 +109,8 @@ def _edit(story: Chronicle, data: st.DataObject) -> object:
 
 
 def _leave(story: Chronicle, data: st.DataObject) -> object:
-    ids = [one.message_id for one in story.messages]
-    once = [one for one in story.messages if ids.count(one.message_id) == 1]
+    ids = [message.message_id for message in story.messages]
+    once = [message for message in story.messages if ids.count(message.message_id) == 1]
     if once:
         story.archive(data.draw(st.sampled_from(once)))
     return None
@@ -153,7 +153,7 @@ def _record(story: Chronicle, data: st.DataObject) -> None:
 
 def _flip(story: Chronicle, data: st.DataObject) -> object:
     """Somebody turns a verdict round in the file."""
-    verdicts = [one for one in story.messages if "approve" in one.payload]
+    verdicts = [message for message in story.messages if "approve" in message.payload]
     if not verdicts:
         return None
     message = data.draw(st.sampled_from(verdicts))
@@ -184,10 +184,10 @@ ACTS: tuple[Act, ...] = (
 )
 
 
-def assert_same(one: View, other: View) -> None:
+def assert_same(view: View, other: View) -> None:
     """Field by field, so that a difference is named."""
     for field in View.__struct_fields__:
-        left, right = getattr(one, field), getattr(other, field)
+        left, right = getattr(view, field), getattr(other, field)
         if field == "inboxes":
             left, right = dict(left), dict(right)
         assert left == right, field
@@ -217,7 +217,7 @@ def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, d
 
 def _history(story: Chronicle) -> list[Message]:
     """The archive as a backend gives it: newest first."""
-    return sorted(story.archived, key=lambda one: one.created, reverse=True)
+    return sorted(story.archived, key=lambda message: message.created, reverse=True)
 
 
 def test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back() -> None:
@@ -253,7 +253,9 @@ def test_many_messages_written_into_one_gap_keep_their_order() -> None:
         story.messages.insert(1, story.say(LEAD, "debugger", id=f"gap-{number}", **same))
         story.messages.pop()
         view = board.update(story.snapshot(), story.now)
-    assert [one.message_id for one in view.inboxes["debugger"]] == [one.message_id for one in story.messages]
+    assert [inbox.message_id for inbox in view.inboxes["debugger"]] == [
+        message.message_id for message in story.messages
+    ]
 
 
 def test_a_change_of_settings_judges_everything_again() -> None:
@@ -288,4 +290,4 @@ def test_an_empty_queue_is_not_stale() -> None:
     board.update(story.snapshot(), story.now)
     view = board.update(snapshot_of((), condition=Condition.EMPTY), story.now)
     assert (view.stale, dict(view.inboxes)) == (False, {})
-    assert [one.request_id for one in view.requests] == ["plan-1"]
+    assert [request.request_id for request in view.requests] == ["plan-1"]

@@ -234,10 +234,10 @@ def test_an_escalation_to_the_human_is_answered_by_the_lead_and_by_nobody_else(s
     story = Chronicle()
     ask = story.say("file-manager", "user", "escalate", issue="Broken", severity="blocker", recommendation="Stop")
     story.say(sender, "file-manager", in_reply_to=ask.message_id, content="Use version 3")
-    found = row(story.view(), ask.message_id)
-    assert (found.kind, found.title) == (RequestKind.ESCALATION, "Broken")
-    assert found.state is (RequestState.ANSWERED if sender == LEAD else RequestState.OPEN)
-    assert found.flags == ()
+    request = row(story.view(), ask.message_id)
+    assert (request.kind, request.title) == (RequestKind.ESCALATION, "Broken")
+    assert request.state is (RequestState.ANSWERED if sender == LEAD else RequestState.OPEN)
+    assert request.flags == ()
 
 
 def test_saying_more_about_a_question_is_no_second_answer() -> None:
@@ -262,7 +262,7 @@ def test_creations_without_ids_are_paired_in_order_by_asker_and_agent_type() -> 
     first, other, second = _wish(story), _wish(story, "reviewer"), _wish(story)
     _made(story, "dev-runner-3-1")
     view = story.view()
-    assert [row(view, one).state for one in (first, other, second)] == ["approved", "open", "open"]
+    assert [row(view, item).state for item in (first, other, second)] == ["approved", "open", "open"]
     _made(story, "dev-runner-3-2")
     assert row(story.view(), second).reason == "dev-runner-3-2"
 
@@ -282,8 +282,8 @@ def test_a_creation_announced_by_anyone_but_the_lead_takes_no_request_away() -> 
     story.sprint("debugger", "slave-batch-1", "AGENT_CREATED", agent_name="x", agent_type="dev-runner")
     assert row(story.view(), wish).flags == (Flag.UNAUTHORISED,)
     _made(story, "dev-runner-3-1")
-    found = row(story.view(), wish)
-    assert (found.state, found.answered_by) == (RequestState.APPROVED, LEAD)
+    request = row(story.view(), wish)
+    assert (request.state, request.answered_by) == (RequestState.APPROVED, LEAD)
 
 
 def test_a_forged_creation_does_not_move_the_real_one_to_the_next_request() -> None:
@@ -299,8 +299,8 @@ def test_a_refused_creation_is_rejected_with_its_reason() -> None:
     story = Chronicle()
     wish = _wish(story)
     story.say(LEAD, "slave-batch-1", request_id=wish, in_reply_to=wish, approve=False, content="Too many")
-    found = row(story.view(), wish)
-    assert (found.state, found.reason) == (RequestState.REJECTED, "Too many")
+    request = row(story.view(), wish)
+    assert (request.state, request.reason) == (RequestState.REJECTED, "Too many")
     later = _wish(story)
     _made(story, "dev-runner-3-1")
     assert row(story.view(), later).state is RequestState.APPROVED
@@ -322,9 +322,9 @@ def test_debug_ids_used_again_by_another_asker_are_two_requests() -> None:
     for name in ("task-manager", "file-manager"):
         story.sprint(name, "debugger", "DEBUG_REQUEST", **body)
     story.sprint("debugger", "file-manager", "DEBUG_RESULT", debug_id="DBG-001", root_cause="A missing check")
-    rows = {one.asker: one for one in story.view().requests}
-    assert {one.request_id for one in rows.values()} == {"DBG-001"}
-    assert len({one.key for one in rows.values()}) == 2
+    rows = {request.asker: request for request in story.view().requests}
+    assert {request.request_id for request in rows.values()} == {"DBG-001"}
+    assert len({request.key for request in rows.values()}) == 2
     assert rows["task-manager"].state is RequestState.OPEN
     assert (rows["file-manager"].state, rows["file-manager"].reason) == (RequestState.ANSWERED, "A missing check")
 
@@ -346,7 +346,7 @@ def test_research_is_paired_by_asker_and_story_in_order() -> None:
     ]
     story.sprint("kr", "task-manager", "RESEARCH_RESULT", story_key="3-2", results=[{"summary": "So"}])
     view = story.view()
-    assert [row(view, one).state for one in asked] == ["open", "answered"]
+    assert [row(view, question).state for question in asked] == ["open", "answered"]
     assert row(view, asked[1]).reason == "So"
 
 
@@ -356,7 +356,7 @@ def test_open_requests_come_first_oldest_on_top_then_the_answered_ones_newest_on
         story.plan(f"agent-{number}", request_id=f"plan-{number}")
     story.verdict("plan-1", approve=True)
     story.verdict("plan-3", approve=True)
-    assert [one.request_id for one in story.view().requests] == ["plan-2", "plan-4", "plan-3", "plan-1"]
+    assert [request.request_id for request in story.view().requests] == ["plan-2", "plan-4", "plan-3", "plan-1"]
 
 
 def test_a_batch_report_asks_for_the_end_of_its_slave() -> None:

@@ -80,7 +80,7 @@ def test_what_was_read_and_got_no_word_back_is_counted_until_it_did() -> None:
     assert agent(story.view(), "task-manager").unanswered == 0
     story.change(asked, status="read")
     assert agent(story.view(), "task-manager").unanswered == 1
-    assert [one.message_id for one in story.view().unanswered["task-manager"]] == [asked.message_id]
+    assert [message.message_id for message in story.view().unanswered["task-manager"]] == [asked.message_id]
     story.say("task-manager", "file-manager", in_reply_to=asked.message_id)
     assert agent(story.view(), "task-manager").unanswered == 0
 

@@ -83,8 +83,8 @@ def test_an_edited_answer_is_told_as_an_error_with_its_place() -> None:
     story = rejected()
     verdict = story.messages[1]
     story.change(verdict, payload={**verdict.payload, "approve": True})
-    problems = [one for one in story.view().findings if one.code == "ALTERED_VERDICT"]
-    assert [(one.severity, one.place) for one in problems] == [("error", verdict.message_id)]
+    problems = [finding for finding in story.view().findings if finding.code == "ALTERED_VERDICT"]
+    assert [(problem.severity, problem.place) for problem in problems] == [("error", verdict.message_id)]
 
 
 def test_an_answer_on_its_way_is_not_called_edited() -> None:
@@ -135,10 +135,12 @@ def test_dates_to_come_are_findings_until_they_come() -> None:
     story = Chronicle()
     message = story.say("debugger", LEAD, created=AHEAD)
     board = Board(LEAD)
-    problems = [one for one in board.update(story.snapshot(), story.now).findings if one.code == "FUTURE_DATE"]
-    assert [(one.severity, one.place) for one in problems] == [("warning", message.message_id)]
+    problems = [
+        finding for finding in board.update(story.snapshot(), story.now).findings if finding.code == "FUTURE_DATE"
+    ]
+    assert [(problem.severity, problem.place) for problem in problems] == [("warning", message.message_id)]
     later = board.update(story.snapshot(), story.now + timedelta(days=3700))
-    assert "FUTURE_DATE" not in {one.code for one in later.findings}
+    assert "FUTURE_DATE" not in {finding.code for finding in later.findings}
 
 
 def test_clocks_a_little_apart_are_no_finding() -> None:
@@ -161,7 +163,7 @@ def test_a_request_that_its_asker_takes_back_is_withdrawn_with_the_reason() -> N
     found = row(story.view(), "plan-1")
     assert (found.state, found.reason, found.withdrawn_at) == ("withdrawn", "answered in the session", gone.created_at)
     assert found.verdict is None
-    assert story.view().attention == () or all(one.request is None for one in story.view().attention)
+    assert story.view().attention == () or all(item.request is None for item in story.view().attention)
 
 
 def test_an_answer_after_the_withdrawal_decides_nothing() -> None:
@@ -194,7 +196,7 @@ def test_a_withdrawn_plan_replaces_nothing() -> None:
     story.plan(request_id="plan-2")
     story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-2", reason="wrong file")
     view = story.view()
-    assert [row(view, one).state for one in ("plan-1", "plan-2")] == ["open", "withdrawn"]
+    assert [row(view, item).state for item in ("plan-1", "plan-2")] == ["open", "withdrawn"]
 
 
 def test_a_withdrawal_takes_back_an_escalation_and_is_no_answer_to_it() -> None:
@@ -211,4 +213,4 @@ def test_only_kinds_that_say_so_replace_an_open_request() -> None:
     story = Chronicle()
     for number in range(3):
         story.say("debugger", LEAD, "clarify", id=f"q{number}", question="Which?", context="two ways")
-    assert [one.state for one in story.view().requests] == ["open"] * 3
+    assert [request.state for request in story.view().requests] == ["open"] * 3

@@ -135,7 +135,7 @@ def test_a_record_to_all_is_in_the_inbox_of_every_member_but_its_sender() -> Non
     story = Chronicle()
     story.say("file-manager", "all")
     inboxes = story.view().inboxes
-    assert set(inboxes) == {one.name for one in AGENTS} - {"file-manager"}
+    assert set(inboxes) == {item.name for item in AGENTS} - {"file-manager"}
 
 
 def test_the_lead_comes_first_then_residents_members_slaves_temps_and_who_is_gone() -> None:
@@ -143,7 +143,7 @@ def test_the_lead_comes_first_then_residents_members_slaves_temps_and_who_is_gon
     creation(story, "dev-1")
     story.say("dev-1", "slave-batch-1")
     creation(story, "dev-2", upto=5)
-    names = [one.name for one in story.view().roster]
+    names = [item.name for item in story.view().roster]
     order = ["ceo", "scrum-master", "debugger", "task-manager", "file-manager", "slave-batch-1", "dev-2", "dev-1"]
     assert names == order
 

@@ -36,12 +36,12 @@ def _finish(story: Chronicle, done: list[str], failed: list[str], batch_id: Any 
 
 
 def _states(batch: Batch) -> dict[str, str]:
-    return {one.key: str(one.state) for one in batch.stories}
+    return {story.key: str(story.state) for story in batch.stories}
 
 
 def _life(story: Chronicle) -> Lifecycle:
-    (found,) = story.view().lifecycles
-    return found
+    (lifecycle,) = story.view().lifecycles
+    return lifecycle
 
 
 def test_a_plan_shows_its_batches_with_stories_and_what_blocks_them() -> None:
@@ -111,7 +111,7 @@ def test_a_later_plan_replaces_batches_that_are_not_complete() -> None:
     _plan(story, ["3-1"], ["4-1"])
     _finish(story, ["3-1"], [])
     _plan(story, ["9-9"], ["4-2"])
-    assert [_states(one) for one in story.view().batches] == [{"3-1": "done"}, {"4-2": "open"}]
+    assert [_states(batch) for batch in story.view().batches] == [{"3-1": "done"}, {"4-2": "open"}]
 
 
 def test_a_course_correction_drops_and_replaces_stories() -> None:
@@ -124,9 +124,9 @@ def test_a_course_correction_drops_and_replaces_stories() -> None:
         "added_stories": [],
     }
     story.sprint(SM, LEAD, "COURSE_CORRECTION", **body)
-    assert [_states(one) for one in story.view().batches] == [{"3-1": "open"}]
+    assert [_states(batch) for batch in story.view().batches] == [{"3-1": "open"}]
     story.sprint(SM, LEAD, "COURSE_CORRECTION", **body, new_batches=[{"batch_id": 7, "stories": ["3-1", "5-1"]}])
-    assert [one.batch_id for one in story.view().batches] == ["7"]
+    assert [batch.batch_id for batch in story.view().batches] == ["7"]
 
 
 def test_sessions_are_told_apart() -> None:
@@ -135,7 +135,10 @@ def test_sessions_are_told_apart() -> None:
     batches = [{"batch_id": 1, "stories": ["3-1"]}]
     story.sprint(SM, LEAD, "BATCH_PLAN_READY", session_id="s2", batches=batches)
     _assign(story, "dev-1", "3-1")
-    assert [(one.key, one.stories[0].state) for one in story.view().batches] == [("s1/1", "running"), ("s2/1", "open")]
+    assert [(batch.key, batch.stories[0].state) for batch in story.view().batches] == [
+        ("s1/1", "running"),
+        ("s2/1", "open"),
+    ]
 
 
 def test_tasks_without_a_plan_make_the_batch_of_their_slave() -> None:
@@ -202,10 +205,10 @@ def test_a_name_used_again_begins_a_new_life() -> None:
     story = Chronicle()
     creation(story)
     creation(story, upto=5)
-    lives = {one.key: one for one in story.view().lifecycles}
+    lives = {lifecycle.key: lifecycle for lifecycle in story.view().lifecycles}
     assert set(lives) == {"dev-runner-3-1", "dev-runner-3-1#2"}
     assert (lives["dev-runner-3-1"].ended, lives["dev-runner-3-1#2"].ended) == (True, False)
-    assert all(not one.doubled and not one.missing for one in lives.values())
+    assert all(not life.doubled and not life.missing for life in lives.values())
 
 
 def test_slaves_residents_and_the_lead_have_no_lifecycle() -> None:

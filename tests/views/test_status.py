@@ -48,14 +48,14 @@ def test_requests_can_be_narrowed_to_open_ones_and_to_a_kind() -> None:
     story.verdict(approve=True)
     story.stop()
     view = story.view()
-    assert [one["kind"] for one in requests_json(view, only_open=True)["requests"]] == ["shutdown"]
-    assert [one["kind"] for one in requests_json(view, kind="plan")["requests"]] == ["plan"]
+    assert [item["kind"] for item in requests_json(view, only_open=True)["requests"]] == ["shutdown"]
+    assert [item["kind"] for item in requests_json(view, kind="plan")["requests"]] == ["plan"]
 
 
 def test_the_roster_has_the_fields_of_the_contract() -> None:
     story = Chronicle()
     story.say(LEAD, "task-manager")
-    agents = {one["name"]: one for one in roster_json(story.view(after=59))["agents"]}
+    agents = {item["name"]: item for item in roster_json(story.view(after=59))["agents"]}
     contract = {
         "name": "task-manager",
         "role": "member",

@@ -26,13 +26,13 @@ def test_a_fitted_line_has_exactly_the_width(texts: list[str], width: int) -> No
 @given(st.lists(TEXTS, max_size=4), st.integers(2, 40))
 def test_no_wrapped_line_is_wider_than_the_width(texts: list[str], width: int) -> None:
     line: Line = tuple((text, "") for text in texts)
-    assert all(width_of(one) <= width for one in wrap(line, width))
+    assert all(width_of(item) <= width for item in wrap(line, width))
 
 
 @given(st.lists(TEXTS, max_size=4), st.integers(2, 40))
 def test_wrapping_loses_nothing_but_spaces(texts: list[str], width: int) -> None:
     line: Line = tuple((text, "") for text in texts)
-    wrapped = "".join(text_of(one) for one in wrap(line, width))
+    wrapped = "".join(text_of(item) for item in wrap(line, width))
     assert wrapped.replace(" ", "") == "".join(texts).replace(" ", "")
 
 

@@ -43,7 +43,7 @@ def cut(line: Line, width: int) -> str:
 
 @pytest.mark.parametrize("width", [30, 40, 44])
 def test_a_narrow_inbox_shows_what_a_message_is_about_rather_than_its_kind(view: View, width: int) -> None:
-    plan = next(one for one in view.inboxes[LEAD] if one.type == "plan_approval_request")
+    plan = next(inbox for inbox in view.inboxes[LEAD] if inbox.type == "plan_approval_request")
     shown = cut(inbox_lines(plan, drawing(width))[0], width)
     assert plan.summary[:8] in shown
     assert "plan_approval" not in shown
@@ -56,7 +56,7 @@ def test_the_kind_and_the_asker_of_a_request_do_not_touch(view: View) -> None:
 
 
 def test_an_answered_request_tells_since_when_it_is_answered(view: View) -> None:
-    row = next(one for one in view.requests if one.answered_at is not None and one.asked_at is not None)
+    row = next(request for request in view.requests if request.answered_at is not None and request.asked_at is not None)
     assert row.answered_at is not None
     minutes = int((NOW - row.answered_at).total_seconds() // 60)
     assert cut(request_lines(row, drawing(74))[0], 74).rstrip().endswith(f" {minutes}m")

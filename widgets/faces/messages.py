@@ -39,7 +39,7 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
     name = min(20, max(8, drawing.width * 2 // 11))
-    to = ", ".join(safe_line(one, 64) for one in message.recipients[:3])
+    to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
     status = status_sign(message)
     line: Line = (
         (pad(_when(message, drawing.now), _WHEN, right=True) + " ", "muted"),

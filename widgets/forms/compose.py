@@ -106,7 +106,7 @@ class Compose(Form[ResultT]):
         self._title, self._act_on, self._names = title, act, names
         self._foresee, self._words, self._to, self._verb = foresee, words, to, verb
         self._kinds = dict(kinds or {})
-        self._handoffs = {one.key: one for one in handoffs}
+        self._handoffs = {handoff.key: handoff for handoff in handoffs}
         self._waiting: Timer | None = None
 
     def title_words(self) -> str:
@@ -126,7 +126,7 @@ class Compose(Form[ResultT]):
                 yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
             if len(self._kinds) > 1:
                 yield labelled("kind", Choice(tuple(self._kinds), get("kind", ""), id="kind"))
-            priorities = tuple(str(one) for one in Priority)
+            priorities = tuple(str(item) for item in Priority)
             yield labelled("priority", Choice(("", *priorities), get("priority", ""), empty="default", id="priority"))
         else:
             yield labelled("to", Static(Content(self._to), markup=False))
@@ -157,13 +157,13 @@ class Compose(Form[ResultT]):
             "priority": self._chosen("priority"),
             "summary": self.query_one("#summary", Field).value,
             "content": self.query_one("#content", Letter).text,
-            **{f"field:{one.name}": one.value for one in self.query(".compose--extra Field").results(Field)},
+            **{f"field:{result.name}": result.value for result in self.query(".compose--extra Field").results(Field)},
         }
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with what was written."""
         typed = self.typed()
-        names = tuple(dict.fromkeys(one.strip() for one in typed["to"].split(",") if one.strip()))
+        names = tuple(dict.fromkeys(item.strip() for item in typed["to"].split(",") if item.strip()))
         if self._to is None and not names:
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
         fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
@@ -181,7 +181,7 @@ class Compose(Form[ResultT]):
 
     def _chosen(self, name: str) -> str:
         found = self.query(f"#{name}").results(Choice)
-        return next((one.value for one in found), "")
+        return next((item.value for item in found), "")
 
     def _extra(self) -> list[Container]:
         """A field for everything the chosen kind and handoff need."""
@@ -231,7 +231,7 @@ class Compose(Form[ResultT]):
 
     def _start_preview(self) -> None:
         typed = self.typed()["to"] if self._to is None else "all"
-        names = tuple(one.strip() for one in typed.split(",") if one.strip())
+        names = tuple(item.strip() for item in typed.split(",") if item.strip())
         if self._foresee is not None and names:
             self._preview(self._foresee, names)
         else:

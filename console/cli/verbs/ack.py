@@ -22,4 +22,4 @@ def run(call: Call) -> int:
 
     receipt = acknowledge(call.seat, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
-    return call.finish(receipt, [f"{word} {delivery(one)}" for one in receipt.messages])
+    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])

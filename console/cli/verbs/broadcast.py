@@ -42,7 +42,7 @@ def run(call: Call) -> int:
     if asked and not options.yes and not confirmed():
         raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
     receipt = broadcast(call.seat, summary=options.summary, content=text)
-    return call.finish(receipt, [f"written: {delivery(one)}" for one in receipt.messages])
+    return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
 
 
 def confirmed() -> bool:

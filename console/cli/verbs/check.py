@@ -42,14 +42,14 @@ def run(call: Call) -> int:
     truth = judge(snapshot, call.team.clock())
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
-    errors = sum(one.severity == "error" for one in view.findings)
+    errors = sum(finding.severity == "error" for finding in view.findings)
     if call.out.as_json:
-        call.out.json({**check_json(view), "healed": [finding_json(one) for one in healed]})
+        call.out.json({**check_json(view), "healed": [finding_json(item) for item in healed]})
         return int(errors > 0)
-    for one in healed:
-        call.out.say(safe_line(one.message))
-    for one in view.findings:
-        _print(call, one)
+    for each in healed:
+        call.out.say(safe_line(each.message))
+    for current in view.findings:
+        _print(call, current)
     if not truth.is_well:
         call.out.say(f"condition  {truth.state}")
     number = len(view.findings)
@@ -73,12 +73,12 @@ def _repaired(call: Call) -> tuple[Problem, ...]:
     return heal(call.seat) if call.options.heal else ()
 
 
-def _print(call: Call, one: Problem) -> None:
-    word = safe_line(one.severity)
-    colour = _COLOURS.get(one.severity, "dim")
+def _print(call: Call, problem: Problem) -> None:
+    word = safe_line(problem.severity)
+    colour = _COLOURS.get(problem.severity, "dim")
     call.out.say(
-        f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{one.code}  {one.place}')}"
+        f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{problem.code}  {problem.place}')}"
     )
-    call.out.say(f"         {safe_line(one.message)}")
-    if one.hint:
-        call.out.say(call.out.paint(f"         {safe_line(one.hint)}", "dim"))
+    call.out.say(f"         {safe_line(problem.message)}")
+    if problem.hint:
+        call.out.say(call.out.paint(f"         {safe_line(problem.hint)}", "dim"))

@@ -33,7 +33,7 @@ def _agents(call: Call) -> list[str]:
     config = call.team.config()
     names = [config.lead, *config.agents, ALL]
     if not config.declared:
-        names += [one.sender for one in call.snapshot().messages]
+        names += [message.sender for message in call.snapshot().messages]
     return [name for name in dict.fromkeys(names) if is_name(name)]
 
 
@@ -42,13 +42,17 @@ def _requests(call: Call) -> list[str]:
 
 
 def _messages(call: Call) -> list[str]:
-    return [one.message_id for one in call.snapshot().messages if one.status != "read"]
+    return [message.message_id for message in call.snapshot().messages if message.status != "read"]
 
 
 def _held(call: Call) -> list[str]:
     waiting = ("delivered", "claimed")
     actor = call.actor
-    return [one.message_id for one in call.snapshot().messages if one.status in waiting and one.is_addressed_to(actor)]
+    return [
+        message.message_id
+        for message in call.snapshot().messages
+        if message.status in waiting and message.is_addressed_to(actor)
+    ]
 
 
 def _kinds(call: Call) -> list[str]:

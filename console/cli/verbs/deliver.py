@@ -86,12 +86,12 @@ def _show(call: Call, done: Delivered) -> None:
     if call.out.as_json:
         call.out.json(_as_json(call, done))
         return
-    for one in done.attempts:
-        what = f"{one.message.message_id} -> {one.recipient}"
-        if one.error is None:
+    for attempt in done.attempts:
+        what = f"{attempt.message.message_id} -> {attempt.recipient}"
+        if attempt.error is None:
             call.out.say(safe_line(f"delivered: {what}"))
         else:
-            call.out.say(safe_line(f"failed: {what} ({one.message.status}): {one.error}"))
+            call.out.say(safe_line(f"failed: {what} ({attempt.message.status}): {attempt.error}"))
     for message in done.expired:
         call.out.say(safe_line(f"expired: {message.message_id} -> {', '.join(message.recipients)}"))
     if not (done.attempts or done.expired):
@@ -100,8 +100,8 @@ def _show(call: Call, done: Delivered) -> None:
 
 def _say_skipped(call: Call, done: Delivered) -> None:
     """What this pass left, each with its reason; in JSON it stands in the result."""
-    for one in done.skipped if not call.out.as_json else ():
-        call.out.say(safe_line(f"skipped: {one.message.message_id} -> {one.recipient}: {one.reason}"))
+    for message in done.skipped if not call.out.as_json else ():
+        call.out.say(safe_line(f"skipped: {message.message.message_id} -> {message.recipient}: {message.reason}"))
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
@@ -119,18 +119,18 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
         ],
         "failures": [
             {
-                "message_id": one.message.message_id,
-                "recipient": one.recipient,
-                "status": one.message.status,
-                "error": one.error,
-                "next_attempt_at": one.message.envelope("next_attempt_at"),
+                "message_id": attempt.message.message_id,
+                "recipient": attempt.recipient,
+                "status": attempt.message.status,
+                "error": attempt.error,
+                "next_attempt_at": attempt.message.envelope("next_attempt_at"),
             }
-            for one in done.failed
+            for attempt in done.failed
         ],
         "messages_skipped": len(done.skipped),
         "skipped": [
-            {"message_id": one.message.message_id, "recipient": one.recipient, "reason": one.reason}
-            for one in done.skipped
+            {"message_id": message.message.message_id, "recipient": message.recipient, "reason": message.reason}
+            for message in done.skipped
         ],
         "next_due": to_text(done.next_due) if done.next_due else None,
         "timestamp": to_text(call.team.clock(), milliseconds=False),

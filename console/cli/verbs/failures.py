@@ -28,16 +28,16 @@ def run(call: Call) -> int:
     """Dead letters first, the oldest on top."""
     snapshot = call.snapshot()
     words = _TROUBLED[:2] if call.options.failed else _TROUBLED
-    found = [one for one in snapshot.messages if one.status in words or _is_put_off(one)]
-    found = [one for one in found if not (call.options.failed and _is_put_off(one))]
-    found.sort(key=lambda one: (one.status not in _TROUBLED[:2], one.order[1]))
+    messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
+    messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
+    messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order[1]))
     if call.out.as_json:
-        call.out.json({"failures": [as_json(one) for one in found], "count": len(found)})
-    elif not found:
+        call.out.json({"failures": [as_json(message) for message in messages], "count": len(messages)})
+    elif not messages:
         call.out.say("no failed deliveries")
     else:
         heads = ("STATE", "TRIES", "NEXT TRY", "TO", "FROM", "TYPE", "AGE", "MESSAGE", "LAST ERROR")
-        print_table(call.out, heads, [_cells(one, snapshot.taken_at) for one in found])
+        print_table(call.out, heads, [_cells(message, snapshot.taken_at) for message in messages])
     call.tell_doubt(snapshot)
     return 0
 

@@ -42,7 +42,7 @@ def run(call: Call) -> int:
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, fits)
     _PRINTERS[form](call, messages)
-    call.out.warn([one.sentence for one in problems])
+    call.out.warn([problem.sentence for problem in problems])
     call.tell_doubt(snapshot)
     return 0
 

@@ -27,7 +27,7 @@ def run(call: Call) -> int:
     agent = check_name(call.options.agent, field="AGENT")
     view = call.view()
     _refuse_stranger(call, view, agent)
-    messages = [one for one in view.inboxes.get(agent, ()) if not call.options.unread or one.is_unread_by(agent)]
+    messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
     if call.options.unanswered:
         messages = list(view.unanswered.get(agent, ()))
     _show(call, agent, messages, view)
@@ -37,13 +37,13 @@ def run(call: Call) -> int:
 
 def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
     if call.out.as_json:
-        records = [dict(one.record) for one in messages]
+        records = [dict(message.record) for message in messages]
         call.out.json({"agent": agent, "messages": records, "count": len(records)})
     elif not messages:
         call.out.say(_nothing(call, agent))
     else:
         heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
-        print_table(call.out, heads, [_cells(one, agent, view) for one in messages])
+        print_table(call.out, heads, [_cells(message, agent, view) for message in messages])
 
 
 def _nothing(call: Call, agent: str) -> str:

@@ -30,6 +30,6 @@ def run(call: Call) -> int:
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise
-        answer, status = {key: one for key, one in error.as_json().items() if key != "hint"}, error.exit_code
+        answer, status = {key: item for key, item in error.as_json().items() if key != "hint"}, error.exit_code
     call.out.json(answer)
     return status

@@ -57,13 +57,15 @@ def run(call: Call) -> int:
         in_reply_to=options.in_reply_to,
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
-    return call.finish(receipt, [f"{word} {delivery(one)}" for one in receipt.messages])
+    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
 
 
 def _asker(call: Call, message_id: str | None) -> list[str]:
     """Whoever wrote the message that is answered, as far as it is still in the queue."""
     answered = (
-        next((one for one in call.snapshot().messages if one.message_id == message_id), None) if message_id else None
+        next((message for message in call.snapshot().messages if message.message_id == message_id), None)
+        if message_id
+        else None
     )
     return [answered.sender] if answered is not None else []
 

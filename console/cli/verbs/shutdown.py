@@ -62,7 +62,7 @@ def run(call: Call) -> int:
         call.out.json(_result(asked, awaited=timeout is not None))
     if timeout is None:
         return 0
-    agreed = sum(one.agreed for one in asked)
+    agreed = sum(question.agreed for question in asked)
     call.out.note(f"{agreed} of {len(asked)} agreed to stop")
     return 0 if agreed == len(asked) else 1
 
@@ -116,7 +116,11 @@ def find_answer(call: Call, request_id: str, agent: str) -> Message | None:
         if message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id):
             return message
     archived = call.team.history(agent=call.actor, limit=20).messages
-    fits = (one for one in archived if one.sender == agent and answers(one, RequestKind.SHUTDOWN, request_id))
+    fits = (
+        message
+        for message in archived
+        if message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id)
+    )
     return next(fits, None)
 
 
@@ -136,14 +140,14 @@ def _say(call: Call, text: str) -> None:
 def _result(asked: list[Asked], *, awaited: bool) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
-    for one in asked:
-        row = one.receipt.as_json()
+    for item in asked:
+        row = item.receipt.as_json()
         warnings += row.pop("warnings")
         if awaited:
-            row["approve"] = None if one.answer is None else one.agreed
-            row["reason"] = one.answer.content if one.answer is not None else None
+            row["approve"] = None if item.answer is None else item.agreed
+            row["reason"] = item.answer.content if item.answer is not None else None
         rows.append(row)
-    success = all(one.agreed for one in asked) if awaited else True
+    success = all(question.agreed for question in asked) if awaited else True
     result = {**rows[0], "success": success, "warnings": warnings}
     if len(rows) > 1:
         result["deliveries"] = [{key: row[key] for key in row if key not in ("success", "action")} for row in rows]

@@ -62,7 +62,7 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     if view.roster:
         out.say()
         print_roster(call, view)
-    errors = [one for one in view.findings if one.severity == "error"]
+    errors = [finding for finding in view.findings if finding.severity == "error"]
     if view.findings:
         out.say()
         out.say(f"{findings_of(len(view.findings), len(errors))}; team-console check lists them")
@@ -92,11 +92,16 @@ def _show_needs(call: Call, view: View, truth: Truth) -> None:
     call.out.say(
         call.out.paint(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {safe_line(view.me)}", "bold")
     )
-    print_table(call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_cells(one, view) for one in view.attention[:_ROWS]])
+    print_table(call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_cells(item, view) for item in view.attention[:_ROWS]])
     if len(view.attention) > _ROWS:
         call.out.say(f"and {len(view.attention) - _ROWS} more")
 
 
-def _cells(one: AttentionItem, view: View) -> tuple[str, ...]:
-    blocks = f" (blocks {', '.join(one.blocks)})" if one.blocks else ""
-    return str(one.need), one.who, age_since(one.since, view.now), f"{one.title}{blocks}"
+def _cells(attention_item: AttentionItem, view: View) -> tuple[str, ...]:
+    blocks = f" (blocks {', '.join(attention_item.blocks)})" if attention_item.blocks else ""
+    return (
+        str(attention_item.need),
+        attention_item.who,
+        age_since(attention_item.since, view.now),
+        f"{attention_item.title}{blocks}",
+    )

@@ -64,7 +64,7 @@ class Writer:
         return self._arrivals
 
     def _add(self, changes: Changes) -> None:
-        rows = [new_row(one, arrival=self._number()) for one in changes.added.values()]
+        rows = [new_row(message, arrival=self._number()) for message in changes.added.values()]
         if rows:
             statement = insert(self._shape.messages).values(self._shape.values(rows[0]))
             self._connection.execute(statement, rows)
@@ -119,7 +119,9 @@ class Writer:
         for start in range(0, len(ids), _CHUNK):
             some = self._shape.messages.c.message_id.in_(ids[start : start + _CHUNK])
             for message_id, *values in self._connection.execute(wanted.where(some)):
-                held = {name: one for name, one in zip(self._shape.others, values, strict=True) if one is not None}
+                held = {
+                    name: other for name, other in zip(self._shape.others, values, strict=True) if other is not None
+                }
                 if held:
                     changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
@@ -167,7 +169,7 @@ class Writer:
 
     def _check(self, count: int, rows: Sequence[Mapping[str, Any]]) -> None:
         if count != len(rows):
-            names = ", ".join(str(one["old_id"]) for one in rows[:3])
+            names = ", ".join(str(row["old_id"]) for row in rows[:3])
             text = f"another program took one of {names} away at the same moment; nothing was written"
             raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
 

@@ -60,7 +60,7 @@ def after(before: State, change: Change) -> State:
     return State(
         entries=entries,
         messages=tuple(messages),
-        by_id={one.message_id: one for one in messages},
+        by_id={message.message_id: message for message in messages},
         problems=tuple(problem for entry in entries.values() for problem in entry.problems) if mixed else (),
         last=max((entry.arrival or 0 for entry in change.added), default=0) or before.last,
         mixed=mixed,
@@ -86,9 +86,9 @@ def _replaced(before: State, change: Change) -> list[Message] | None:
     else:
         touched = moved.keys() | gone
         kept = [
-            one if one.message_id not in touched else moved[one.message_id].message  # type: ignore[misc]
-            for one in before.messages
-            if one.message_id not in gone
+            message if message.message_id not in touched else moved[message.message_id].message  # type: ignore[misc]
+            for message in before.messages
+            if message.message_id not in gone
         ]
     new.sort(key=lambda entry: entry.arrival or 0)
     return kept + [entry.message for entry in new if entry.message is not None]
@@ -103,7 +103,7 @@ def in_order(entries: Iterable[Entry]) -> list[Message]:
             ours.append((entry.arrival, entry.message))
         elif entry.message is not None:
             others.append(entry.message)
-    ours.sort(key=lambda one: one[0])
+    ours.sort(key=lambda entry: entry[0])
     others.sort(key=_age)
     return _merge([message for _, message in ours], others) if others else [message for _, message in ours]
 

@@ -42,7 +42,7 @@ def archived_messages(connection: Connection, condition: ColumnElement[bool]) ->
     """Archived messages that fit, each id once, in the order they were archived."""
     rows = connection.execute(select(ARCHIVE.c.record).where(condition).order_by(ARCHIVE.c.n)).scalars()
     found = [message for text in rows if (message := message_of(text)) is not None]
-    return list({one.message_id: one for one in found}.values())
+    return list({message.message_id: message for message in found}.values())
 
 
 def page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
@@ -57,11 +57,11 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
         latest = latest.where(ARCHIVE.c.agent == agent)
     if cursor is not None:
         latest = latest.where(tuple_(*place) < tuple_(*_cursor(cursor)))
-    latest = latest.order_by(*(one.desc() for one in place)).limit(limit + 1)
+    latest = latest.order_by(*(item.desc() for item in place)).limit(limit + 1)
     numbers = connection.execute(latest).all()
     shown = numbers[:limit]
-    wanted = select(ARCHIVE.c.n, ARCHIVE.c.record).where(ARCHIVE.c.n.in_([one.n for one in shown]))
-    records = {one.n: one.record for one in connection.execute(wanted)}
+    wanted = select(ARCHIVE.c.n, ARCHIVE.c.record).where(ARCHIVE.c.n.in_([item.n for item in shown]))
+    records = {item.n: item.record for item in connection.execute(wanted)}
     messages, problems = _page(shown, records)
     last = shown[-1] if len(numbers) > limit else None
     return Page(messages, None if last is None else json.dumps([last.created, last.message_id]), problems)
@@ -69,13 +69,13 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
 
 def _page(shown: Sequence[Any], records: Mapping[int, str]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
     messages, problems = [], []
-    for one in shown:
-        message = message_of(records.get(one.n, ""))
+    for item in shown:
+        message = message_of(records.get(item.n, ""))
         if message is not None:
             messages.append(message)
         else:
-            text = f"archive row {one.n} is no message"
-            problems.append(Problem("DAMAGED_ARCHIVE", "warning", one.message_id, text, "Look at the row by hand."))
+            text = f"archive row {item.n} is no message"
+            problems.append(Problem("DAMAGED_ARCHIVE", "warning", item.message_id, text, "Look at the row by hand."))
     return tuple(messages), tuple(problems)
 
 
@@ -84,7 +84,7 @@ def _cursor(text: str) -> list[str]:
         place = json.loads(text)
     except ValueError:
         place = None
-    if isinstance(place, list) and len(place) == 2 and all(isinstance(one, str) for one in place):
+    if isinstance(place, list) and len(place) == 2 and all(isinstance(item, str) for item in place):
         return place
     raise TeamError(Code.INVALID_FIELD, f"cursor {text!r} is not one of this team", "Begin at the newest page.")
 
@@ -117,8 +117,8 @@ class Chain:
         self._verify(connection)
         rows = connection.execute(select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)).all()
         return [
-            AuditLine(one.seq, one.at, one.actor, one.action, _shown(one.facts), self._is_intact(one.seq))
-            for one in rows
+            AuditLine(row.seq, row.at, row.actor, row.action, _shown(row.facts), self._is_intact(row.seq))
+            for row in rows
         ]
 
     def _is_intact(self, seq: int) -> bool:
@@ -130,12 +130,12 @@ class Chain:
             rows = connection.execute(following).all()
             if not rows:
                 return
-            for one in rows:
-                expected = chained(self._hash, one._asdict())
-                if one.seq != self._seq + 1 or one.prev != self._hash or one.hash != expected:
-                    self._broken_at = one.seq
+            for row in rows:
+                expected = chained(self._hash, row._asdict())
+                if row.seq != self._seq + 1 or row.prev != self._hash or row.hash != expected:
+                    self._broken_at = row.seq
                     return
-                self._seq, self._hash = one.seq, one.hash
+                self._seq, self._hash = row.seq, row.hash
 
 
 def audit_rows(

@@ -66,24 +66,24 @@ class Reader:
 
     def _take(self, change: Change) -> None:
         self._state = after(self._state, change)
-        self._gone.update(one.key for one in change.removed if one.key and one.key not in self._state.entries)
+        self._gone.update(entry.key for entry in change.removed if entry.key and entry.key not in self._state.entries)
 
     def _judge_gone(self, connection: Connection, shape: Shape) -> None:
         if shape.place:  # what another program did to one of several rows with an id cannot be told by the id
             self._gone.clear()
             return
-        gone = sorted(one for one in self._gone | self._missing if one not in self._state.entries)
+        gone = sorted(missing for missing in self._gone | self._missing if missing not in self._state.entries)
         if self._gone and shape.has_ours:
             for start in range(0, len(gone), _SOME):
                 asked = ARCHIVE.c.message_id.in_(gone[start : start + _SOME])
                 self._gone.difference_update(connection.execute(select(ARCHIVE.c.message_id).where(asked)).scalars())
         known = self._gone | self._missing
-        self._missing = frozenset(one for one in gone if one in known)
+        self._missing = frozenset(missing for missing in gone if missing in known)
         self._gone.clear()
 
     def _follow(self, connection: Connection, shape: Shape, fetched: Fetched) -> bool:
         """Take in what changed; False when the rows do not tell which ones they were before."""
-        if not all(isinstance(one[0], str) and one[0] for one in fetched.rows):
+        if not all(isinstance(row[0], str) and row[0] for row in fetched.rows):
             return False
         self._take(self._changed(fetched.rows))
         if len(self._state.entries) != fetched.count:
@@ -98,7 +98,7 @@ class Reader:
     def alone(self, rows: Iterable[Any]) -> list[Entry]:
         """Single rows, understood, or remembered when they are as they were."""
         with self.guard:
-            entries = [self._entry(tuple(one), MESSAGES) for one in rows]
+            entries = [self._entry(tuple(row), MESSAGES) for row in rows]
             self._read_alone.update({entry.key: entry for entry in entries if entry.key})
             return entries
 
@@ -119,22 +119,24 @@ class Reader:
         tail = _common(before.rows[::-1][:rest], rows[::-1][:rest])
         old = before.entries[head : len(before.entries) - tail]
         new = [
-            self._entry(tuple(one), f"{MESSAGES} row {number}")
-            for number, one in enumerate(rows[head : len(rows) - tail], start=head + 1)
+            self._entry(tuple(row), f"{MESSAGES} row {number}")
+            for number, row in enumerate(rows[head : len(rows) - tail], start=head + 1)
         ]
         self._whole = _Rows(rows, [*before.entries[:head], *new, *before.entries[len(before.entries) - tail :]])
         kept = {id(entry) for entry in new}
         known = {id(entry) for entry in old}
-        return Change([one for one in new if id(one) not in known], [one for one in old if id(one) not in kept])
+        return Change(
+            [entry for entry in new if id(entry) not in known], [entry for entry in old if id(entry) not in kept]
+        )
 
     def _anew(self, rows: Sequence[tuple[Any, ...]]) -> Change:
         """Everything, after a time in which only changes were read, or where an id does not tell which row is meant."""
-        entries = [self._entry(tuple(one), f"{MESSAGES} row {number}") for number, one in enumerate(rows, start=1)]
+        entries = [self._entry(tuple(row), f"{MESSAGES} row {number}") for number, row in enumerate(rows, start=1)]
         self._whole = _Rows(rows, entries)
         return Change(entries, list(self._state.entries.values()))
 
     def _changed(self, rows: Sequence[Any]) -> Change:
-        entries = [self._entry(tuple(one), f"{MESSAGES} row {number}") for number, one in enumerate(rows, start=1)]
+        entries = [self._entry(tuple(row), f"{MESSAGES} row {number}") for number, row in enumerate(rows, start=1)]
         known = self._state.entries
         changed = [entry for entry in entries if known.get(entry.key) is not entry]
         return Change(changed, [old for entry in changed if (old := known.get(entry.key)) is not None])
@@ -154,7 +156,7 @@ class Reader:
 
 def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:
     """Ids that several rows have, in a table that allows it."""
-    counts = Counter(one[0] for one in rows if isinstance(one[0], str))
+    counts = Counter(row[0] for row in rows if isinstance(row[0], str))
     hint = "Give the others ids of their own; until then only the last is shown, and none is changed."
     return tuple(
         Problem("DUPLICATE_ID", "error", message_id, f"{count} rows of {MESSAGES} have this message_id", hint)
@@ -163,10 +165,10 @@ def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:
     )
 
 
-def _common(one: Sequence[Any], other: Sequence[Any]) -> int:
+def _common(sequence: Sequence[Any], other: Sequence[Any]) -> int:
     """How many items at the beginning are equal."""
     number = 0
-    for a, b in zip(one, other, strict=False):
+    for a, b in zip(sequence, other, strict=False):
         if a != b:
             return number
         number += 1

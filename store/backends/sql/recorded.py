@@ -52,7 +52,7 @@ class RecordedReader:
         return self._facts
 
     def _go_on(self, connection: Connection, last: int) -> None:
-        some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(one) for one in _SOUGHT))
+        some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
         wanted = select(AUDIT.c.seq, AUDIT.c.at, AUDIT.c.action, AUDIT.c.facts).where(some).order_by(AUDIT.c.seq)
         for line in connection.execute(wanted):
             for fact in _facts(facts_of(line.facts), line):

@@ -28,7 +28,7 @@ _NAMING_KEYS = frozenset(
     | {"to", "to_agents", "recipient", "to_agent"}
 )
 _UNKNOWN_STATUS = "unknown"
-_STATUSES = frozenset(str(one) for one in Status)
+_STATUSES = frozenset(str(statu) for statu in Status)
 
 
 class Row(NamedTuple):
@@ -212,7 +212,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
     }
     record.update({key: value for key, value in further.items() if value is not None})
     if isinstance(payload, dict):
-        record["payload"] = payload if foreign else {key: one for key, one in payload.items() if key != NOTE_KEY}
+        record["payload"] = payload if foreign else {key: item for key, item in payload.items() if key != NOTE_KEY}
     elif payload is not None:
         record["payload"] = payload
     return record
@@ -225,11 +225,11 @@ def _difference(record: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str,
     return {**beyond, **({_ABSENT: absent} if absent else {}), **({_MORE: more} if more else {})}
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     """Equal and of the same JSON type all the way down: 1, 1.0 and true are three values."""
-    if one.__class__ is not other.__class__:
+    if value.__class__ is not other.__class__:
         return False
-    return bool(one == other) and (isinstance(one, (str, int)) or _dump(one) == _dump(other))
+    return bool(value == other) and (isinstance(value, (str, int)) or _dump(value) == _dump(other))
 
 
 def _moment(text: Any) -> str:
@@ -274,9 +274,9 @@ def _dump(value: Any) -> str:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 

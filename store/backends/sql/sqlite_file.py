@@ -44,7 +44,7 @@ class Version(Struct, frozen=True):
     @property
     def is_settled(self) -> bool:
         """Whether the next change is bound to look different: file times move in steps of some milliseconds."""
-        newest = max((one[2] for one in (self.database, self.log) if one is not None), default=0)
+        newest = max((item[2] for item in (self.database, self.log) if item is not None), default=0)
         return time.time_ns() - newest > _YOUNG_NS
 
 
@@ -105,8 +105,8 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
     uri = f"file:{quote(str(path))}?{how}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
     try:
-        for one in pragmas:
-            connection.execute(f"PRAGMA {one}")
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()
         raise
@@ -151,8 +151,8 @@ def is_on_network(path: Path) -> bool:
     except OSError:
         return False
     place = str(path.resolve())
-    found = [(one[1], one[2]) for one in mounts if len(one) > 2 and _is_below(place, one[1])]
-    return bool(found) and max(found, key=lambda one: len(one[0]))[1] in _NETWORK
+    found = [(mount[1], mount[2]) for mount in mounts if len(mount) > 2 and _is_below(place, mount[1])]
+    return bool(found) and max(found, key=lambda entry: len(entry[0]))[1] in _NETWORK
 
 
 def find_holder(path: Path) -> LockHolder | None:

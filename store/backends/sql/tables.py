@@ -176,7 +176,7 @@ class Shape(Struct, frozen=True):
     def select_others(self) -> Select[Any]:
         """The id and the columns we do not know, as texts where the database is strict about types."""
         columns: list[ColumnElement[Any]] = [column(name) for name in self.others]
-        values = columns if self.text_only else [cast(one, Text) for one in columns]
+        values = columns if self.text_only else [cast(item, Text) for item in columns]
         return select(self.messages.c.message_id, *values).select_from(self.messages)
 
     def _read(self, name: str) -> ColumnElement[Any]:
@@ -200,7 +200,7 @@ def find_shape(connection: Connection) -> Shape | None:
     names = set(inspector.get_table_names())
     if MESSAGES not in names:
         return None
-    found = {one["name"]: one["type"] for one in inspector.get_columns(MESSAGES)}
+    found = {item["name"]: item["type"] for item in inspector.get_columns(MESSAGES)}
     types = {name: kind for name, kind in found.items() if name in COLUMNS}
     missing = [name for name in _REQUIRED if name not in types]
     if missing:
@@ -249,7 +249,7 @@ def find_inbox(connection: Connection, agent: str) -> TableClause | None:
     name, inspector = f"{agent}_inbox", inspect(connection)
     if name.lower() in OURS.tables or not inspector.has_table(name):
         return None
-    has = {one["name"] for one in inspector.get_columns(name)}
+    has = {item["name"] for item in inspector.get_columns(name)}
     return table(name, column("message_id"), column("payload")) if {"message_id", "payload"} <= has else None
 
 

@@ -116,7 +116,7 @@ class SqlTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         with self._writing(Mode.WRITE, actor, "delete_archived", wait) as tx:
-            live = [one.message_id for one in tx.everything()]
+            live = [message.message_id for message in tx.everything()]
             old = (ARCHIVE.c.created != "") & (ARCHIVE.c.created < to_text(before))
             ids = sorted(set(tx.connection.execute(select(ARCHIVE.c.message_id).where(old)).scalars()) - set(live))
             for start in range(0, len(ids), 500):

@@ -152,8 +152,8 @@ class SqlTransaction(BufferedTransaction):
             wanted = None if limit is None else limit - len(found)
             fresh = messages.c.message_id.not_in(list(found)) if found else true()
             read = self._read(condition & fresh, limit=wanted)
-            fitting = [one for one in read if recipient is None or one.is_addressed_to(recipient)]
-            found.update({one.message_id: one for one in fitting})
+            fitting = [message for message in read if recipient is None or message.is_addressed_to(recipient)]
+            found.update({message.message_id: message for message in fitting})
             if wanted is None or len(read) < wanted or len(found) >= (limit or 0):
                 return list(found.values())
 
@@ -247,8 +247,8 @@ class SqlTransaction(BufferedTransaction):
             self._note_archives(select(ARCHIVE.c.message_id, ARCHIVE.c.agent).where(some))
 
     def _note_archives(self, statement: Select[Any]) -> None:
-        for one in self.connection.execute(statement):
-            self._archives[one.message_id] = self._archives.get(one.message_id, frozenset()) | {one.agent}
+        for message in self.connection.execute(statement):
+            self._archives[message.message_id] = self._archives.get(message.message_id, frozenset()) | {message.agent}
 
     def _often(self) -> bool:
         """Whether reading everything is cheaper by now than one more look."""

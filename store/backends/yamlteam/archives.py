@@ -162,7 +162,7 @@ class Archives:
     def find(self, message_id: str) -> Message | None:
         """A copy of this id in any archive."""
         found = (part.message(message_id) for part in self._near(message_id, None))
-        return next((one for one in found if one is not None), None)
+        return next((message for message in found if message is not None), None)
 
     def thread(self, request_id: str) -> Iterator[Message]:
         """Archived messages that carry `request_id` in their payload or as their id."""

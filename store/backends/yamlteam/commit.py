@@ -170,7 +170,7 @@ class LockedQueue(Struct):
             line,
             seq=self.tip.seq + 1,
             at=to_text(self.clock()),
-            sizes={self._relative(one.path): one.size for one in appends},
+            sizes={self._relative(item.path): item.size for item in appends},
             base=self.generation.mark,
             queue=staged.mark,
             staged=path.name,
@@ -182,8 +182,8 @@ class LockedQueue(Struct):
         before = self.tip
         self._append_line(line)
         try:
-            for one in appends:
-                self._append(one)
+            for item in appends:
+                self._append(item)
             return self._swap(path)
         except BaseException as error:
             found = self.disk.stat(self.layout.queue)
@@ -221,10 +221,10 @@ class LockedQueue(Struct):
         except Unsettled as error:
             raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
 
-    def _append(self, one: Append) -> None:
-        append(self.disk, one.path, one.data, mode=self.mode)
-        if one.fresh:
-            self.disk.sync_folder(one.path.parent)
+    def _append(self, item: Append) -> None:
+        append(self.disk, item.path, item.data, mode=self.mode)
+        if item.fresh:
+            self.disk.sync_folder(item.path.parent)
 
     def _swap(self, staged: Path) -> Path | None:
         """Put the staged file in the queue's place; what it displaced keeps a name of its own, given back."""
@@ -254,10 +254,10 @@ class LockedQueue(Struct):
     def _take_back(self, before: Tip, line: Line, appends: list[Append]) -> None:
         """Undo the appends and the ledger line after an error that came before the swap."""
         try:
-            for one in appends:
-                now = self.disk.stat(one.path)
-                if now is not None and now.size > one.size:
-                    cut(self.disk, one.path, one.size)
+            for item in appends:
+                now = self.disk.stat(item.path)
+                if now is not None and now.size > item.size:
+                    cut(self.disk, item.path, item.size)
         except OSError as error:
             raise Uncertain(f"writing failed and could not be taken back: {error.strerror}") from error
         try:

@@ -99,7 +99,7 @@ class Disk(Protocol):
     def rename(self, source: Path, target: Path) -> None:
         """Move a name over another, atomically."""
 
-    def exchange(self, one: Path, other: Path) -> bool:
+    def exchange(self, path: Path, other: Path) -> bool:
         """Swap two names atomically; False where the system cannot."""
 
     def unlink(self, path: Path) -> None:
@@ -205,9 +205,9 @@ class RealDisk:
         """See `Disk.rename`."""
         os.replace(source, target)
 
-    def exchange(self, one: Path, other: Path) -> bool:
+    def exchange(self, path: Path, other: Path) -> bool:
         """See `Disk.exchange`."""
-        return _exchange(os.fsencode(one), os.fsencode(other))
+        return _exchange(os.fsencode(path), os.fsencode(other))
 
     def unlink(self, path: Path) -> None:
         """See `Disk.unlink`."""
@@ -347,13 +347,13 @@ _REFUSED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EXDEV})
 _swap: Callable[[bytes, bytes], int] | None = None
 
 
-def _exchange(one: bytes, other: bytes) -> bool:
+def _exchange(data: bytes, other: bytes) -> bool:
     import ctypes
 
     swap = _renameat2()
     if swap is None:
         return False
-    if swap(one, other) == 0:
+    if swap(data, other) == 0:
         return True
     number = ctypes.get_errno()
     if number in _REFUSED:

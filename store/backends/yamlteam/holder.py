@@ -63,7 +63,7 @@ def parse_released(text: bytes) -> Released | None:
     if not isinstance(seq, int):
         return None
     known = damaged if isinstance(damaged, int) else None
-    if isinstance(queue, list) and len(queue) == 3 and all(isinstance(one, int) for one in queue):
+    if isinstance(queue, list) and len(queue) == 3 and all(isinstance(item, int) for item in queue):
         return Released(seq, (queue[0], queue[1], queue[2]), known)
     return Released(seq, None, known)
 
@@ -134,11 +134,11 @@ def _kernel_holders(found: Stat, expected: object) -> list[int] | None:
     except OSError:
         return None
     device = f"{os.major(found.dev):02x}:{os.minor(found.dev):02x}"
-    locks = [one for one in map(str.split, lines) if len(one) >= 6 and one[1] == "FLOCK" and one[4].isdigit()]
+    locks = [line for line in map(str.split, lines) if len(line) >= 6 and line[1] == "FLOCK" and line[4].isdigit()]
     return [
-        int(one[4])
-        for one in locks
-        if one[5] == f"{device}:{found.ino}" or (one[5].endswith(f":{found.ino}") and one[4] == str(expected))
+        int(lock[4])
+        for lock in locks
+        if lock[5] == f"{device}:{found.ino}" or (lock[5].endswith(f":{found.ino}") and lock[4] == str(expected))
     ]
 
 

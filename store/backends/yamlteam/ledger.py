@@ -295,13 +295,13 @@ def _line(facts: Record) -> Line:
         actor=str(facts.get("actor", "")),
         action=str(facts.get("action", "")),
         facts=_mapping(facts.get("facts")),
-        also=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "also", 2)),
+        also=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "also", 2)),
         writes=_records(facts, "writes"),
         changes=_patches(facts),
         removed=tuple(_handle(item) for item in _list(facts, "removed")),
         merged=tuple(_handle(item) for item in _list(facts, "merged")),
         archived=_archived(facts),
-        pushed=tuple((str(one[0]), _mapping(one[1])) for one in _tuples(facts, "pushed", 2)),
+        pushed=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "pushed", 2)),
         noted=_records(facts, "noted"),
         void=facts["void"] if isinstance(facts.get("void"), int) else 0,
         sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
@@ -322,7 +322,7 @@ def _list(facts: Record, name: str) -> list[Any]:
 
 
 def _tuples(facts: Record, name: str, length: int) -> list[list[Any]]:
-    return [one for one in _list(facts, name) if isinstance(one, list) and len(one) == length]
+    return [item for item in _list(facts, name) if isinstance(item, list) and len(item) == length]
 
 
 def _patches(facts: Record) -> tuple[RecordPatch, ...]:
@@ -337,16 +337,16 @@ def _handle(item: object) -> Handle:
 
 
 def _archived(facts: Record) -> tuple[tuple[str, str, Record | None], ...]:
-    whole = [(one[0], one[1], one[2]) for one in _tuples(facts, "archived", 3) if isinstance(one[2], dict)]
-    short = [(one[0], one[1], None) for one in _tuples(facts, "archived", 2)]
+    whole = [(item[0], item[1], item[2]) for item in _tuples(facts, "archived", 3) if isinstance(item[2], dict)]
+    short = [(item[0], item[1], None) for item in _tuples(facts, "archived", 2)]
     return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
 
 
 def _records(facts: Record, name: str) -> tuple[Record, ...]:
-    return tuple(one for one in _list(facts, name) if isinstance(one, dict))
+    return tuple(item for item in _list(facts, name) if isinstance(item, dict))
 
 
 def _mark(value: object) -> Mark | None:
-    if isinstance(value, list) and len(value) == 3 and all(isinstance(one, int) for one in value):
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
         return value[0], value[1], value[2]
     return None

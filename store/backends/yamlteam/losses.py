@@ -124,8 +124,8 @@ def _loss(expected: Held, now: Generation, files: _Files) -> Loss:
         return len(asked) <= _ASKED and files.archives.keeps(message)
 
     healing = reconcile(expected, now.text, settled=is_done, taken_out=lambda _: False)
-    missing = frozenset(one.message_id for one in healing.adds)
-    counts = Counter(one.code for one in healing.problems)
+    missing = frozenset(add.message_id for add in healing.adds)
+    counts = Counter(problem.code for problem in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
     if not words:
         return Loss(_harmless(files.layout))

@@ -177,7 +177,7 @@ class Reader:
         if self._damaged is None or self._damaged[0] is not text:
             found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
             raws = (entry.raw for entry in text.entries if entry.message is None)
-            named = frozenset(one.decode("utf-8", "replace") for raw in raws for one in _NAMED.findall(raw))
+            named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
             self._damaged = text, found, named
         return self._damaged[1:]
 
@@ -270,4 +270,4 @@ def _digest(offers: Offers) -> str:
 
 
 def _words(mark: tuple[int, ...] | None) -> str:
-    return "-".join(f"{one:x}" for one in mark) if mark else "none"
+    return "-".join(f"{item:x}" for item in mark) if mark else "none"

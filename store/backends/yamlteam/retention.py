@@ -35,7 +35,7 @@ def plan(queue: LockedQueue, *, before: datetime, keep: Collection[str]) -> list
     Damaged entries, and files that are not a plain list of entries, stay as they are.
     """
     found = (_shortening(queue, path, before, frozenset(keep)) for path in queue.archives.files())
-    return [one for one in found if one is not None]
+    return [shortening for shortening in found if shortening is not None]
 
 
 def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
@@ -45,8 +45,8 @@ def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
         TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
     """
     try:
-        for one in shortenings:
-            _replace(queue, one)
+        for shortening in shortenings:
+            _replace(queue, shortening)
         queue.archives.forget()
         queue.disk.sync_folder(queue.layout.archives)
     except OSError as error:
@@ -54,14 +54,14 @@ def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
         raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error
 
 
-def _replace(queue: LockedQueue, one: Shortening) -> None:
-    if one.data is None:
-        queue.disk.unlink(one.path)
+def _replace(queue: LockedQueue, shortening: Shortening) -> None:
+    if shortening.data is None:
+        queue.disk.unlink(shortening.path)
         return
-    found = queue.disk.stat(one.path)
+    stat = queue.disk.stat(shortening.path)
     staged = queue.layout.stage()
-    write_new(queue.disk, staged, one.data, mode=found.mode if found else queue.mode)
-    queue.disk.rename(staged, one.path)
+    write_new(queue.disk, staged, shortening.data, mode=stat.mode if stat else queue.mode)
+    queue.disk.rename(staged, shortening.path)
 
 
 def _shortening(queue: LockedQueue, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
@@ -70,11 +70,11 @@ def _shortening(queue: LockedQueue, path: Path, before: datetime, keep: frozense
     except CodecError:
         return None
     messages = [(entry, entry.message) for entry in text.entries]
-    moments = {one.message_id: one.created_at for _, one in messages if one is not None}
+    moments = {message.message_id: message.created_at for _, message in messages if message is not None}
     old = frozenset(name for name, moment in moments.items() if moment is not None and moment < before) - keep
     if text.whole or not old:
         return None
-    kept = [entry.raw for entry, one in messages if one is None or one.message_id not in old]
+    kept = [entry.raw for entry, message in messages if message is None or message.message_id not in old]
     part = archive_part(path.name)
     is_closed_part = part is not None and part[1] is not None
     if not kept and is_closed_part:

@@ -164,12 +164,12 @@ class YamlTeam(Team):
         from store.backends.yamlteam.vouching import DELETED
 
         with self._turn(DELETED, wait) as queue:
-            live = {one.message_id for one in queue.generation.text.messages()}
+            live = {message.message_id for message in queue.generation.text.messages()}
             shortenings = plan(queue, before=before, keep=live)
-            ids = frozenset[str]().union(*(one.ids for one in shortenings))
+            ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
             if ids:
                 with transaction(queue, actor=actor, config=self.config) as tx:
-                    left = {one.path.name: len(one.data or b"") for one in shortenings}
+                    left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
                 carry_out(queue, shortenings)
         return len(ids)

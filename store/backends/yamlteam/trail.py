@@ -42,10 +42,10 @@ class Trail:
 
     def _go_on(self) -> None:
         """Read what was appended; from the beginning when the file is another one or became shorter."""
-        found = self._disk.stat(self._path)
-        if found is None or found.ino != self._ino or found.size < self._tip.size:
+        stat = self._disk.stat(self._path)
+        if stat is None or stat.ino != self._ino or stat.size < self._tip.size:
             self._forget(self._lines.maxlen or _KEPT)
-        self._ino = found.ino if found else 0
+        self._ino = stat.ino if stat else 0
         for tip, intact in Ledger(self._disk, self._path).lines(self._tip):
             self._tip = tip
             self._holds = self._holds and intact

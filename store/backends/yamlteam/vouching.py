@@ -182,8 +182,8 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
         if line.seq <= settled and not claims.take(line):
             break
     archives = Archives(disk, layout)
-    checked = (_check(disk, layout, archives, agent, one) for agent, one in sorted(claims.by_agent.items()))
-    return tuple(one for one in (lost, *checked) if one is not None)
+    checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.by_agent.items()))
+    return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
 def _settled(lines: Sequence[Line]) -> int:
@@ -211,10 +211,10 @@ def _left(line: Line) -> dict[str, int] | None:
 def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _Claim) -> Problem | None:
     path = layout.archive(agent)
     files = archives.files(agent)
-    if any((found := disk.stat(one)) is not None and found.kind != "file" for one in files):
+    if any((found := disk.stat(path)) is not None and found.kind != "file" for path in files):
         return None
     missing = _missing(disk, archives, agent, path, claim)
-    size = max((found.size for one in files if (found := disk.stat(one)) is not None), default=0)
+    size = max((found.size for path in files if (found := disk.stat(path)) is not None), default=0)
     least = claim.size or 0
     if not missing and size >= least:
         return None
@@ -232,12 +232,12 @@ def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _C
 def _missing(disk: Disk, archives: Archives, agent: str, path: Path, claim: _Claim) -> set[str]:
     """Those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
     missing = set(claim.ids)
-    for one in reversed(archives.files(agent)):
+    for item in reversed(archives.files(agent)):
         if missing:
-            found = disk.stat(one)
+            found = disk.stat(item)
             size = found.size if found is not None else 0
-            start = claim.start if one == path else max(0, size - 2 * _SPAN)
-            missing -= set(closed_ids(disk.read(one, start)[0]))
+            start = claim.start if item == path else max(0, size - 2 * _SPAN)
+            missing -= set(closed_ids(disk.read(item, start)[0]))
     asked = sorted(missing)[:_ASKED]
-    lost = {one for one in asked if not archives.holds(agent, one)}
+    lost = {question for question in asked if not archives.holds(agent, question)}
     return missing if len(lost) == len(asked) else lost

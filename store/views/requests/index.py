@@ -147,7 +147,9 @@ class RequestIndex:
         answers = self._groups.others(pool)
         after = NO_PAIRING
         if answers:
-            closed = {key: moment for key, one in questions.items() if (moment := self._quoted(one)) is not None}
+            closed = {
+                key: moment for key, question in questions.items() if (moment := self._quoted(question)) is not None
+            }
             fits, when = self._evidence.may_answer, self._evidence.when
             after = self._pairings[pool] = pair(questions.values(), answers, closed=closed, fits=fits, when=when)
         if after.orphans:

@@ -22,16 +22,16 @@ class LiteQueue:
         self.queue = _open(self.path)
         self.writer = _open(self.path)
         with self.queue.transaction():
-            for one in letters(count):
-                self.queue.put(json.dumps(one.record()))
+            for letter in letters(count):
+                self.queue.put(json.dumps(letter.record()))
 
-    def send(self, one: Letter) -> None:
+    def send(self, letter: Letter) -> None:
         """See `Store.send`."""
-        self.queue.put(json.dumps(one.record()))
+        self.queue.put(json.dumps(letter.record()))
 
-    def other(self, one: Letter) -> None:
+    def other(self, letter: Letter) -> None:
         """See `Store.other`."""
-        self.writer.put(json.dumps(one.record()))
+        self.writer.put(json.dumps(letter.record()))
 
     def reload(self) -> int:
         """See `Store.reload`."""

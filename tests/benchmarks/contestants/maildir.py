@@ -24,16 +24,16 @@ class Maildir:
         self.writer = mailbox.Maildir(str(self.path), create=False)
         self.reload()
 
-    def send(self, one: Letter) -> None:
+    def send(self, letter: Letter) -> None:
         """See `Store.send`."""
-        self.box.add(one.mail())
+        self.box.add(letter.mail())
         number = os.open(self.path / "new", os.O_RDONLY | os.O_DIRECTORY)
         os.fsync(number)
         os.close(number)
 
-    def other(self, one: Letter) -> None:
+    def other(self, letter: Letter) -> None:
         """See `Store.other`."""
-        self.writer.add(one.mail())
+        self.writer.add(letter.mail())
 
     def reload(self) -> int:
         """See `Store.reload`."""

@@ -26,13 +26,13 @@ class Ours:
         self.team.snapshot()
         self.writer.snapshot()
 
-    def send(self, one: Letter) -> None:
+    def send(self, toast: Letter) -> None:
         """See `Store.send`."""
-        _send(Seat(self.team, one.sender), one)
+        _send(Seat(self.team, toast.sender), toast)
 
-    def other(self, one: Letter) -> None:
+    def other(self, toast: Letter) -> None:
         """See `Store.other`."""
-        _send(Seat(self.writer, one.sender), one)
+        _send(Seat(self.writer, toast.sender), toast)
 
     def reload(self) -> int:
         """See `Store.reload`."""
@@ -43,17 +43,17 @@ class Ours:
         return len(open_team(str(self.folder)).snapshot().messages)
 
 
-def _send(seat: Seat, one: Letter) -> None:
+def _send(seat: Seat, toast: Letter) -> None:
     receipt = send(
         seat,
-        to=one.to,
-        content="".join(f"{line}\n" for line in one.content),
-        summary=one.summary,
-        priority=one.priority,
-        message_id=one.message_id,
+        to=toast.to,
+        content="".join(f"{line}\n" for line in toast.content),
+        summary=toast.summary,
+        priority=toast.priority,
+        message_id=toast.message_id,
     )
     if receipt.repeated:
-        raise AssertionError(f"{one.message_id} was there already")
+        raise AssertionError(f"{toast.message_id} was there already")
 
 
 if __name__ == "__main__":

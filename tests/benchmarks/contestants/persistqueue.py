@@ -20,18 +20,18 @@ class PersistQueue:
         """See `Store.fill`."""
         self.queue = _open(self.path)
         connection = self.queue._putter
-        rows = [(self.queue._serializer.dumps(one.record()), 0.0) for one in letters(count)]
+        rows = [(self.queue._serializer.dumps(letter.record()), 0.0) for letter in letters(count)]
         connection.executemany(self.queue._sql_insert, rows)
         connection.commit()
         self.writer = _open(self.path)
 
-    def send(self, one: Letter) -> None:
+    def send(self, letter: Letter) -> None:
         """See `Store.send`."""
-        self.queue.put(one.record())
+        self.queue.put(letter.record())
 
-    def other(self, one: Letter) -> None:
+    def other(self, letter: Letter) -> None:
         """See `Store.other`."""
-        self.writer.put(one.record())
+        self.writer.put(letter.record())
 
     def reload(self) -> int:
         """See `Store.reload`."""

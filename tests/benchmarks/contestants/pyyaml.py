@@ -28,14 +28,14 @@ class WholeFile:
         """See `Store.fill`."""
         write_queue(self.queue, letters(count))
 
-    def send(self, one: Letter) -> None:
+    def send(self, letter: Letter) -> None:
         """See `Store.send`."""
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self._load()
-            state["messages"].append(one.record())
+            state["messages"].append(letter.record())
             with (self.folder / "audit.jsonl").open("a") as ledger:
-                ledger.write(json.dumps(one.record()) + "\n")
+                ledger.write(json.dumps(letter.record()) + "\n")
                 ledger.flush()
                 os.fsync(ledger.fileno())
             staged = self.folder / "staged"
@@ -46,10 +46,10 @@ class WholeFile:
             staged.rename(self.queue)
             _sync_folder(self.folder)
 
-    def other(self, one: Letter) -> None:
+    def other(self, letter: Letter) -> None:
         """See `Store.other`; a plain append costs this contestant nothing and changes the file all the same."""
         with self.queue.open("a", encoding="utf-8") as file:
-            file.write(one.yaml())
+            file.write(letter.yaml())
 
     def reload(self) -> int:
         """See `Store.reload`."""

@@ -23,10 +23,10 @@ class Store(Protocol):
     def fill(self, count: int) -> None:
         """Not measured: hold the letters 0 to `count`."""
 
-    def send(self, one: Letter) -> None:
+    def send(self, item: Letter) -> None:
         """Store one more message durably."""
 
-    def other(self, one: Letter) -> None:
+    def other(self, item: Letter) -> None:
         """Not measured: another writer stores one more message, behind the back of `send` and `reload`."""
 
     def reload(self) -> int:
@@ -60,8 +60,8 @@ def _step(store: Store, op: str, number: int) -> tuple[dict[str, Any], int]:
     number += 1
     if op == "reload":
         return _timed(store.reload), number
-    one = letter(number)
-    return _timed(lambda: store.send(one)), number + 1
+    toast = letter(number)
+    return _timed(lambda: store.send(toast)), number + 1
 
 
 def _timed(act: Callable[[], Any]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class AnchorBook:
         """The alias with what it stands for."""
         name = event.anchor
         node = self.known.get(name)
-        if name not in self.defined and not any(one.name == name for one in self._open):
+        if name not in self.defined and not any(item.name == name for item in self._open):
             self.borrowed[name] = node
         return AliasEvent(name, node, event.start_mark, event.end_mark)
 
@@ -163,13 +163,13 @@ class AnchorBook:
                 self.known[recording.name] = self.defined[recording.name] = recording.node()
 
 
-def equal(one: Node | None, other: Node | None) -> bool:
+def equal(node: Node | None, other: Node | None) -> bool:
     """Whether two nodes are the same value. Those that no alias may use are never equal: comparing them has no end."""
-    if one is other or one is None or other is None:
-        return one is other
-    if max(one.weight, other.weight) > MOST_IN_ENTRY:
+    if node is other or node is None or other is None:
+        return node is other
+    if max(node.weight, other.weight) > MOST_IN_ENTRY:
         return False
-    return all(a == b for a, b in zip_longest(map(_meaning, expanded(one)), map(_meaning, expanded(other))))
+    return all(a == b for a, b in zip_longest(map(_meaning, expanded(node)), map(_meaning, expanded(other))))
 
 
 def expanded(node: Node) -> Iterator[Any]:
@@ -186,9 +186,9 @@ def _meaning(event: Any) -> Any:
     return (event.value, event.implicit[0], event.tag) if isinstance(event, ScalarEvent) else event
 
 
-def same_borrowed(one: Anchors, other: Anchors) -> bool:
+def same_borrowed(anchors: Anchors, other: Anchors) -> bool:
     """Whether what is borrowed as `one` is the very same in `other`."""
-    return all(other.get(name) is node for name, node in one.items())
+    return all(other.get(name) is node for name, node in anchors.items())
 
 
 def _weight(event: Any) -> int:

@@ -57,11 +57,11 @@ def _not_utf8(data: bytes, position: int) -> CodecError:
 
 
 def _check_conflict(data: bytes) -> None:
-    found = _CONFLICT.search(data)
-    if found:
+    match = _CONFLICT.search(data)
+    if match:
         raise CodecError(
             "a conflict marker of git",
-            _line(data, found.start()),
+            _line(data, match.start()),
             hint="Resolve the merge and remove the marker lines.",
             kind=Kind.SYNTAX,
         )

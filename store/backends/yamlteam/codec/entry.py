@@ -131,7 +131,7 @@ def _check_shape(key: str, value: Any, raw: bytes) -> None:
     else:
         wanted = "a mapping" if key in MAP_KEYS else "text or a list" if key in LIST_KEYS else "text"
         raise CodecError(f"{key} must be {wanted}", line_of_key(raw, key), hint="Correct the value.")
-    if any(one.__class__ is dict or one.__class__ is list for one in flat):
+    if any(item.__class__ is dict or item.__class__ is list for item in flat):
         raise CodecError(f"{key} must hold plain text only", line_of_key(raw, key), hint="Correct the value.")
 
 

@@ -127,7 +127,7 @@ class QueueText:
         if any(entry.error is not None and entry.error.kind is Kind.ALIAS for entry in last):
             last = self.entries[-limit:]
         found = [entry.message for entry in last]
-        return len(self._parts.entries) - len(last), tuple([one for one in found if one is not None])
+        return len(self._parts.entries) - len(last), tuple([message for message in found if message is not None])
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
@@ -137,7 +137,7 @@ class QueueText:
         """The messages of all entries that are not damaged, in stored order."""
         if self._messages is None:
             found = [entry.outcome for entry in self.entries]
-            self._messages = tuple([one for one in found if isinstance(one, Message)])
+            self._messages = tuple([message for message in found if isinstance(message, Message)])
         return self._messages
 
     def distinct(self) -> tuple[Message, ...]:
@@ -238,7 +238,7 @@ class QueueText:
             entry for entry in self._parts.entries if entry.borrowed or any(word in entry.raw for word in wanted)
         )
         found = (entry.message for entry in entries)
-        return [one for one in found if one is not None]
+        return [message for message in found if message is not None]
 
     def edit(
         self,
@@ -292,5 +292,5 @@ class QueueText:
 def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
     """Whether one of `words` is in `data`; how they all begin is looked for first, to read `data` only once."""
     least, most = min(words), max(words)
-    common = next((place for place, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), None)
+    common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
     return least[:common] in data and any(word in data for word in words)

@@ -49,14 +49,16 @@ def _float(written: str) -> float | str:
     return value if written in (repr(value), float_text(value)) else written
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two values are equal in type and content, mapping order aside (`True` is not `1`)."""
-    if one is other:
+    if value is other:
         return True
-    if isinstance(one, Mapping):
-        return isinstance(other, Mapping) and one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
-    if isinstance(one, (list, tuple)):
-        return isinstance(other, (list, tuple)) and len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, str):
-        return isinstance(other, str) and one == other
-    return type(one) is type(other) and bool(one == other)
+    if isinstance(value, Mapping):
+        return (
+            isinstance(other, Mapping) and value.keys() == other.keys() and all(same(value[k], other[k]) for k in value)
+        )
+    if isinstance(value, (list, tuple)):
+        return isinstance(other, (list, tuple)) and len(value) == len(other) and all(map(same, value, other))
+    if isinstance(value, str):
+        return isinstance(other, str) and value == other
+    return type(value) is type(other) and bool(value == other)

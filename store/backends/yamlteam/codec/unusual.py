@@ -48,7 +48,7 @@ def _block_cuts(text: str, whole: Whole) -> list[int]:
     dash = re.compile(rf"(?:^|(?<=[{_BREAKS}])) {{{whole.column}}}-(?=[ \t{_BREAKS}]|$)")
     lines = [found.start() for found in dash.finditer(text, max(0, whole.start - whole.column))]
     places = [bisect_left(lines, item.start) - 1 for item in whole.items]
-    if not places or places[0] != 0 or any(one >= other for one, other in pairwise(places)):
+    if not places or places[0] != 0 or any(item >= other for item, other in pairwise(places)):
         return []
     end = len(text) if whole.end >= len(text) else 1 + max(text.rfind(mark, 0, whole.end) for mark in _BREAKS)
     return [*(lines[place] for place in places), end]
