@@ -35,7 +35,7 @@ format: $(VENV)/.checked ## put imports and layout in order
 	$(BIN)/ruff format .
 
 screenshots: $(VENV)/.installed ## draw the pictures in screenshots/ anew
-	$(BIN)/python -m console.screenshots $(ARGS)
+	$(BIN)/python -m team_console.console.screenshots $(ARGS)
 
 bench: $(VENV)/.tested ## measure speed against peers and print the table
 	$(BIN)/python -m tests.benchmarks $(ARGS)
@@ -64,4 +64,5 @@ $(VENV)/.tested: $(VENV)/.installed
 
 $(VENV)/.checked: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group check
+	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/team_console
 	@touch $@

@@ -15,7 +15,7 @@ def main() -> int:
     """
     gc.set_threshold(_COLLECT_AFTER)
     try:
-        from console.cli.main import run
+        from team_console.console.cli.main import run
 
         return run(sys.argv[1:])
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Draws the pictures in `screenshots/` from the showcase team: `python -m console.screenshots [FOLDER]`."""
+"""Pictures in `screenshots/`, drawn from the showcase team: `python -m team_console.console.screenshots [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from team_console.console.app.application import ConsoleApp
+from team_console.console.demo import showcase
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.widgets.forms.form import Form
 from textual.pilot import Pilot
-
-from console.app import ConsoleApp
-from console.demo import showcase
-from store.locations import open_team
-from store.team import Team
-from widgets.forms.form import Form
 
 _PLACE = "~/projects/reports"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
@@ -56,7 +55,9 @@ PICTURES = (
 
 def main(arguments: Sequence[str]) -> int:
     """Draw every picture into the folder named, by default `screenshots`."""
-    parser = argparse.ArgumentParser(prog="python -m console.screenshots", description="Draw the pictures anew.")
+    parser = argparse.ArgumentParser(
+        prog="python -m team_console.console.screenshots", description="Draw the pictures anew."
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="(default: screenshots)")
     folder: Path = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)

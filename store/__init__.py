@@ -1,6 +1,6 @@
 """Messages, protocols, teams on disk or in SQL, every write action, every derived view. No screen.
 
-For programs: `join_team` and what it gives, see `store.api`. Loaded when first asked for.
+For programs: `join_team` and what it gives, see `team_console.store.api`. Loaded when first asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store.api import AgentClient, Code, Message, Receipt, Received, Request, RequestRow, TeamError, join_team
+    from team_console.store.api import (
+        AgentClient,
+        Code,
+        Message,
+        Receipt,
+        Received,
+        Request,
+        RequestRow,
+        TeamError,
+        join_team,
+    )
 
 __all__ = [
     "AgentClient",

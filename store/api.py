@@ -21,17 +21,17 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from store.attachments import attached_content
-from store.desk import inbox, mail, requests
-from store.desk.inbox import Received
-from store.desk.seat import Receipt, Seat
-from store.errors import Code, TeamError
-from store.locations import open_team
-from store.message import Message
-from store.names import check_name
-from store.protocol.reading import reading
-from store.team import Team
-from store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
+from team_console.store.attachments import attached_content
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk import inbox, mail, requests
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.inbox import Received
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import check_name
+from team_console.store.protocol.reading import reading
+from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
 
 __all__ = [
     "AgentClient",
@@ -80,7 +80,7 @@ class AgentClient:
         self.name = name
         self.location = team.location
         self._team = team
-        self._seat = Seat(team, name, lock_wait)
+        self._caller = Caller(team, name, lock_wait)
 
     def __enter__(self) -> AgentClient:
         return self
@@ -122,7 +122,7 @@ class AgentClient:
                 `DUPLICATE_ID`, `NOT_PERMITTED`.
         """
         return mail.send(
-            self._seat,
+            self._caller,
             to=to,
             type=type,
             content=content,
@@ -139,7 +139,7 @@ class AgentClient:
         Raises:
             TeamError: As for `send`.
         """
-        return mail.broadcast(self._seat, summary=summary, content=content, message_id=message_id)
+        return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
 
     def receive(
         self,
@@ -171,13 +171,13 @@ class AgentClient:
             inbox.receive, agent=self.name, type=type, lease=lease, limit=limit, delivered=delivered, mark_read=True
         )
         if wait is None:
-            return take(self._seat)
+            return take(self._caller)
         # asyncio costs 45 ms at the start, as much as the rest: only who waits pays it.
-        from store.desk.waiting import LONGEST_WAIT, wait_for_messages
+        from team_console.store.desk.waiting import LONGEST_WAIT, wait_for_messages
 
         if not 0 <= wait <= LONGEST_WAIT:
             raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
-        return wait_for_messages(self._seat, take, timeout=wait)
+        return wait_for_messages(self._caller, take, timeout=wait)
 
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
         """What `receive` would hand out now; nothing is locked, marked or archived.
@@ -185,7 +185,9 @@ class AgentClient:
         Raises:
             TeamError: As for `receive`.
         """
-        return inbox.receive(self._seat, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False)
+        return inbox.receive(
+            self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
+        )
 
     def acknowledge(self, message: Message | str) -> Receipt:
         """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
@@ -198,9 +200,11 @@ class AgentClient:
                 received; `INVALID_FIELD` when there is no such message for this agent.
         """
         if isinstance(message, str):
-            return inbox.acknowledge(self._seat, ids=[message])
+            return inbox.acknowledge(self._caller, ids=[message])
         token = message.envelope("token")
-        return inbox.acknowledge(self._seat, ids=[message.message_id], token=token if isinstance(token, str) else None)
+        return inbox.acknowledge(
+            self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
+        )
 
     def content_of(self, message: Message) -> str:
         """The whole content, read from its attachment where `Message.content` holds only the beginning (above 64 KB).
@@ -220,7 +224,7 @@ class AgentClient:
         Raises:
             TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for `send`.
         """
-        return self._requested(requests.submit_plan(self._seat, content=content, summary=summary))
+        return self._requested(requests.submit_plan(self._caller, content=content, summary=summary))
 
     def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
         """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
@@ -228,14 +232,14 @@ class AgentClient:
         Raises:
             TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for `send`.
         """
-        return self._requested(requests.request_shutdown(self._seat, agent=agent, reason=reason))
+        return self._requested(requests.request_shutdown(self._caller, agent=agent, reason=reason))
 
     def request(self, request_id: str) -> Request:
         """A request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
 
         Nothing is looked up yet; an id that no request has is refused by `Request.look` and `Request.wait`.
         """
-        return Request(self._seat, request_id)
+        return Request(self._caller, request_id)
 
     def approve(
         self, request: str | Message | RequestRow, *, note: str | None = None, agent_name: str | None = None
@@ -252,7 +256,7 @@ class AgentClient:
                 stands), `NOT_PERMITTED`, and for a creation `INVALID_NAME`, `SPAWN_FAILED`.
         """
         request_id, seen = _as_seen(request)
-        return requests.approve(self._seat, request_id=request_id, note=note, agent_name=agent_name, seen=seen)
+        return requests.approve(self._caller, request_id=request_id, note=note, agent_name=agent_name, seen=seen)
 
     def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
         """Say no to an open request, with the reason and what would be accepted instead.
@@ -261,7 +265,7 @@ class AgentClient:
             TeamError: `MISSING_REASON`, or as for `approve`.
         """
         request_id, seen = _as_seen(request)
-        return requests.reject(self._seat, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
+        return requests.reject(self._caller, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
 
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
         """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
@@ -285,19 +289,19 @@ class AgentClient:
 
         A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
         """
-        from store.views.looking import view_of_team
-        from store.views.status import status_json
+        from team_console.store.views.looking import view_of_team
+        from team_console.store.views.status_json import status_json
 
         return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
 
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
-        from store.views.looking import view_of_team
+        from team_console.store.views.looking import view_of_team
 
         return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)
 
     def _requested(self, receipt: Receipt) -> Request:
-        return Request(self._seat, receipt.request_id or receipt.messages[0].message_id, receipt)
+        return Request(self._caller, receipt.request_id or receipt.messages[0].message_id, receipt)
 
 
 class Request:
@@ -308,10 +312,10 @@ class Request:
         receipt: What writing it did, with its warnings; None when it was not made here.
     """
 
-    def __init__(self, seat: Seat, request_id: str, receipt: Receipt | None = None) -> None:
+    def __init__(self, caller: Caller, request_id: str, receipt: Receipt | None = None) -> None:
         self.request_id = request_id
         self.receipt = receipt
-        self._seat = seat
+        self._caller = caller
 
     def look(self) -> RequestRow:
         """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
@@ -319,9 +323,9 @@ class Request:
         Raises:
             TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
         """
-        from store.views.requests.following import RequestFollower
+        from team_console.store.views.requests.following import RequestFollower
 
-        return RequestFollower(self._seat.team, self.request_id, me=self._seat.actor).look()
+        return RequestFollower(self._caller.team, self.request_id, me=self._caller.actor).look()
 
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.
@@ -336,27 +340,27 @@ class Request:
         Raises:
             TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
         """
-        from store.desk.waiting import until
-        from store.views.requests.following import RequestFollower
+        from team_console.store.desk.waiting import until
+        from team_console.store.views.requests.following import RequestFollower
 
-        follower = RequestFollower(self._seat.team, self.request_id, me=self._seat.actor)
+        follower = RequestFollower(self._caller.team, self.request_id, me=self._caller.actor)
 
         def settled() -> RequestRow | None:
             row = follower.look()
             return None if row.is_open else row
 
-        row = until(self._seat.team, settled, timeout=timeout, tick=lambda: None)
+        row = until(self._caller.team, settled, timeout=timeout, tick=lambda: None)
         if row is not None and row.verdict is not None:
             self._mark_as_read(row.verdict.message_id)
         return row
 
     def _mark_as_read(self, message_id: str) -> None:
-        team, reader = self._seat.team, self._seat.actor
+        team, reader = self._caller.team, self._caller.actor
         if team.read_only:
             return
         live = (message for message in team.snapshot().messages if message.message_id == message_id)
         if any(message.is_unread_by(reader) for message in live):
-            inbox.read_message(self._seat, agent=reader, message_id=message_id)
+            inbox.read_message(self._caller, agent=reader, message_id=message_id)
 
 
 def _as_seen(request: str | Message | RequestRow) -> tuple[str, str | None]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-from store.errors import Code, TeamError
-from store.message import Message
-from store.team import Team
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 
 
 def attached_content(team: Team, message: Message) -> str | None:

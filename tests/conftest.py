@@ -18,7 +18,7 @@ from typing import IO, Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = (sys.executable, "-P", "-m", "console")
+COMMAND = (sys.executable, "-P", "-m", "team_console.console")
 
 
 def pytest_configure() -> None:

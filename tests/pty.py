@@ -170,7 +170,7 @@ class Terminal:
 
 def console(folder: Path, *arguments: str, **more: object) -> Terminal:
     """The console on the team in `folder`."""
-    command = [sys.executable, "-P", "-m", "console", "-t", str(folder), *arguments]
+    command = [sys.executable, "-P", "-m", "team_console.console", "-t", str(folder), *arguments]
     return Terminal(command, cwd=folder, **more)  # type: ignore[arg-type]
 
 

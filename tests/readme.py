@@ -10,21 +10,21 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 
 def kinds() -> str:
     """Every kind of message."""
-    from store.protocol.table import kinds_table
+    from team_console.store.protocol.kinds.kind_table import kinds_table
 
     return kinds_table()
 
 
 def keys() -> str:
     """Every key of the console."""
-    from console.actions import keys_table
+    from team_console.console.input.actions import keys_table
 
     return keys_table()
 
 
 def verbs() -> str:
     """Every verb of the command line."""
-    from console.cli.registry import VERBS
+    from team_console.console.cli.registry import VERBS
 
     lines = ["| Verb | Does |", "| --- | --- |"]
     lines += [f"| `{verb.name}` | {verb.help} |" for verb in VERBS if verb.group]
@@ -33,7 +33,7 @@ def verbs() -> str:
 
 def settings() -> str:
     """Every setting of a team."""
-    from console.cli.settings_reference import settings_markdown
+    from team_console.console.cli.manual.settings_reference import settings_markdown
 
     return settings_markdown()
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.registry import VERBS
 
-from console.cli.registry import VERBS
 from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
 
+OURS = "team_console."
+"""What the import names of our packages begin with; their folders lack it."""
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
+PACKAGES = ("store", "widgets", "console")
 CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
 
 
@@ -22,10 +25,10 @@ def imports_of(path: Path) -> Iterator[str]:
     """The absolute names imported anywhere in a module, inside functions too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from (alias.name.removeprefix(OURS) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} uses a relative import"
-            yield node.module or ""
+            yield (node.module or "").removeprefix(OURS)
 
 
 def modules(package: str) -> list[Path]:
@@ -44,7 +47,15 @@ def test_store_imports_no_screen() -> None:
     assert wrong == []
 
 
-ROOMS = ("store.protocol", "store.backends", "store.desk", "store.views")
+ROOMS = (
+    "store.model",
+    "store.settings",
+    "store.contract",
+    "store.protocol",
+    "store.backends",
+    "store.desk",
+    "store.views",
+)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -55,8 +66,66 @@ def test_a_room_of_the_store_depends_only_on_those_before_it(room: str) -> None:
     assert [(path, name) for path in paths for name in imports_of(path) if is_within(name, later)] == []
 
 
+def graph() -> dict[str, set[str]]:
+    """Every module of ours and those of ours it imports anywhere: in functions and for type checking, too."""
+    paths = [path for package in PACKAGES for path in modules(package)]
+    names = {_name(path): path for path in paths}
+    arrows: dict[str, set[str]] = {}
+    for name, path in names.items():
+        targets = {_known(target, names) for target in _targets(path)}
+        arrows[name] = {target for target in targets if target and not f"{name}.".startswith(f"{target}.")}
+    return arrows
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _targets(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.removeprefix(OURS) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}".removeprefix(OURS) for alias in node.names)
+
+
+def _known(name: str, names: Mapping[str, Path]) -> str:
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def test_no_imports_form_a_circle() -> None:
+    arrows = graph()
+    assert len(arrows) > 200
+    done: set[str] = set()
+    for start in arrows:
+        trail, stack = [], [(start, iter(sorted(arrows[start])))] if start not in done else []
+        while stack:
+            name, rest = stack[-1]
+            trail = [step for step, _ in stack]
+            target = next(rest, None)
+            if target is None:
+                done.add(name)
+                stack.pop()
+                continue
+            assert target not in trail, " -> ".join([*trail[trail.index(target) :], target])
+            if target not in done:
+                stack.append((target, iter(sorted(arrows[target]))))
+
+
+WIDE = {"verbs"}
+"""Folders that hold one module for each of many equals, and are as wide as there are of them."""
+
+
+def test_no_folder_is_too_wide_to_be_looked_through() -> None:
+    folders = {path.parent for package in PACKAGES for path in modules(package)}
+    beside = {folder: len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) for folder in folders}
+    assert {folder.name: number for folder, number in beside.items() if number > 14 and folder.name not in WIDE} == {}
+
+
 def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
-    working = {"store.desk", "store.backends", "store.locations", "store.config_file"}
+    working = {"store.desk", "store.backends", "store.settings.settings_file"}
     wrong = [
         (path, name)
         for path in modules("widgets")
@@ -88,16 +157,16 @@ def loaded_by(code: str, cwd: Path) -> set[str]:
         text=True,
         check=True,
     )
-    return set(done.stdout.rpartition("LOADED")[2].split())
+    return {name.removeprefix(OURS) for name in done.stdout.rpartition("LOADED")[2].split()}
 
 
 def test_importing_every_module_of_store_loads_no_screen(tmp_path: Path) -> None:
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("store")]
     code = "import importlib\n" + "\n".join(
-        f"importlib.import_module({name.removesuffix('.__init__')!r})" for name in names if ".sql" not in name
+        f"importlib.import_module({OURS + name.removesuffix('.__init__')!r})" for name in names if ".sql" not in name
     )
     loaded = loaded_by(code, tmp_path)
-    assert "store.team" in loaded
+    assert "store.contract.team" in loaded
     assert not {name for name in loaded if is_within(name, SCREEN)}
 
 
@@ -139,7 +208,7 @@ RUNS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("verb", RUNS)
 def test_no_verb_loads_textual(verb: str, team: CommandLine) -> None:
-    code = f"from console.cli.main import run\nrun({list(RUNS[verb])!r})"
+    code = f"from team_console.console.cli.main import run\nrun({list(RUNS[verb])!r})"
     loaded = loaded_by(code, team.folder)
     assert "console.cli.registry" in loaded
     assert not {name for name in loaded if is_within(name, {"textual", "widgets"})}
@@ -147,7 +216,7 @@ def test_no_verb_loads_textual(verb: str, team: CommandLine) -> None:
 
 @pytest.mark.parametrize("verb", ["send", "receive", "ack", "plan"])
 def test_what_agents_call_all_day_loads_nothing_heavy(verb: str, team: CommandLine) -> None:
-    loaded = loaded_by(f"from console.cli.main import run\nrun({list(RUNS[verb])!r})", team.folder)
+    loaded = loaded_by(f"from team_console.console.cli.main import run\nrun({list(RUNS[verb])!r})", team.folder)
     assert not {name for name in loaded if is_within(name, HEAVY)}
 
 

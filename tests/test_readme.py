@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from team_console.console.cli.registry import VERBS
 
-from console.cli.registry import VERBS
 from tests.conftest import ROOT
 from tests.readme import PARTS, README, with_parts
 from tests.transcripts import shown_commands, with_transcripts

@@ -9,15 +9,15 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from team_console.console.input.subject import Mode
+from team_console.store.desk.delivery.failures import Remedy
+from team_console.store.model.message import Status
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
+from team_console.widgets.bars.banner import NoticeKind
+from team_console.widgets.text import glyphs
 
-from console.subject import Mode
-from store.desk.failures import Remedy
-from store.message import Status
-from store.protocol.kinds import RequestKind
-from store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from tests.conftest import ROOT
-from widgets import signs
-from widgets.banner import NoticeKind
 
 PACKAGES = ("store", "widgets", "console")
 
@@ -68,7 +68,7 @@ def tables() -> Iterator[tuple[str, type[enum.Enum], set[str]]]:
         if not any(isinstance(key, ast.Attribute) for table in displays for key in table.keys):
             continue
         try:
-            module = import_module(name)
+            module = import_module(f"team_console.{name}")
         except ImportError:
             continue
         for table in displays:
@@ -90,7 +90,7 @@ def test_the_tables_of_the_screen_are_among_those_that_were_looked_at() -> None:
     assert {AgentState, DeliveryState, Need, RequestState, StoryState, Remedy, NoticeKind, Mode} <= kinds
 
 
-SIGNS = {name: table for name, table in vars(signs).items() if name.isupper() and isinstance(table, Mapping)}
+SIGNS = {name: table for name, table in vars(glyphs).items() if name.isupper() and isinstance(table, Mapping)}
 
 
 @pytest.mark.parametrize("name", SIGNS)

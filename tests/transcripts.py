@@ -23,13 +23,13 @@ _ID = re.compile(r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown)-\d{13}@[\w.@
 _PROCESS = """
 import random, secrets, sys
 from datetime import UTC, datetime, timedelta
-import store.clock
+import team_console.store.model.clock
 step = int(sys.argv[1])
 moment = datetime(2026, 2, 24, 10, 30, tzinfo=UTC) + timedelta(seconds=step)
-store.clock.utc_now = lambda: moment
+team_console.store.model.clock.utc_now = lambda: moment
 secrets.choice = random.Random(step).choice
 secrets.randbelow = random.Random(step).randrange
-from console.cli.main import run
+from team_console.console.cli.main import run
 sys.exit(run(sys.argv[2:]))
 """
 """The command line at a time and with ids that only the step decides."""

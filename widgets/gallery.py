@@ -1,4 +1,4 @@
-"""Every widget by itself, with something to show: `python -m widgets.gallery [NAME]`."""
+"""Every widget by itself, with something to show: `python -m team_console.widgets.gallery [NAME]`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from team_console.store.model.message import Message, new_record
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.rows import RequestRow, RequestState
+from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
+from team_console.widgets.bars.key_bar import KeyBar, KeyHint
+from team_console.widgets.bars.status_line import LIVE, Standing, StatusLine
+from team_console.widgets.bars.tab_bar import Tab, TabBar
+from team_console.widgets.details.message import MessageDetail
+from team_console.widgets.details.request import RequestDetail
+from team_console.widgets.forms.choice import Choice
+from team_console.widgets.forms.compose import Compose
+from team_console.widgets.forms.confirm import Confirm
+from team_console.widgets.forms.field import Field, NameSuggester
+from team_console.widgets.forms.help_panel import HelpPanel, HelpRow
+from team_console.widgets.forms.note import Letter
+from team_console.widgets.forms.reason import ReasonPrompt, Second
+from team_console.widgets.rows.messages import inbox_lines
+from team_console.widgets.rows.row_list import RowList
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
-
-from store.message import Message, new_record
-from store.protocol.kinds import RequestKind
-from store.views.rows import RequestRow, RequestState
-from widgets.banner import Banner, Notice, NoticeKind
-from widgets.choice import Choice
-from widgets.faces.messages import inbox_lines
-from widgets.field import Field, NameSuggester
-from widgets.forms.compose import Compose
-from widgets.forms.confirm import Confirm
-from widgets.forms.help_panel import HelpPanel, HelpRow
-from widgets.forms.reason import ReasonPrompt, Second
-from widgets.key_bar import KeyBar, KeyHint
-from widgets.message_detail import MessageDetail
-from widgets.note import Letter
-from widgets.request_detail import RequestDetail
-from widgets.row_list import RowList
-from widgets.status_line import LIVE, Standing, StatusLine
-from widgets.tab_bar import Tab, TabBar
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
 _NAMES = ("task-manager", "schedule-manager", "file-manager")

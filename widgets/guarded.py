@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from team_console.store.model.errors import TeamError
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.worker import Worker, WorkerState
-
-from store.errors import TeamError
 
 if TYPE_CHECKING:
     from textual.widget import Widget as _Widget

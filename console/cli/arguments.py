@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from console.cli.registry import BY_NAME, VERBS, Verb
-from store.errors import Code, TeamError
+from team_console.console.cli.registry import BY_NAME, VERBS, Verb
+from team_console.store.model.errors import Code, TeamError
 
 PROGRAM = "team-console"
 _TAKES_VALUE = ("-t", "--team", "--as")
@@ -45,7 +45,7 @@ def find_verb(name: str) -> Verb:
     Raises:
         TeamError: `USAGE`, with the nearest verb as a hint.
     """
-    from store.names import nearest
+    from team_console.store.model.names import nearest
 
     if name in BY_NAME:
         return BY_NAME[name]

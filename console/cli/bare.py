@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from console.cli.call import Call
-from console.cli.output import is_terminal
-from store.errors import Code, TeamError
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.output import is_terminal
+from team_console.store.model.errors import Code, TeamError
 
 
 def run(call: Call) -> int:
@@ -30,10 +30,10 @@ def run(call: Call) -> int:
         call.options.team = pick(error)
         if call.options.team is None:
             return 0
-    from console.early import EarlyFeed
+    from team_console.console.app.early_reading import EarlyFeed
 
     feed = EarlyFeed(call.team, call.actor)
-    from console.app import run_console
+    from team_console.console.app.application import run_console
 
     return run_console(call.team, me=call.actor, read_only=call.options.read_only, feed=feed)
 
@@ -44,11 +44,11 @@ def pick(nothing_found: TeamError) -> str | None:
     Raises:
         TeamError: `nothing_found`, when there is none.
     """
-    from store.locations import find_teams
+    from team_console.store.backends.open import find_teams
 
     locations = find_teams(Path.cwd())
     if not locations:
         raise nothing_found
-    from console.screens.picker import pick_team
+    from team_console.console.screens.picker import pick_team
 
     return pick_team(locations)

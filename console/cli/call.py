@@ -6,13 +6,13 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from store.errors import Code, TeamError
+from team_console.store.model.errors import Code, TeamError
 
 if TYPE_CHECKING:
-    from console.cli.output import Output
-    from store.desk.seat import Receipt, Seat
-    from store.team import Snapshot, Team
-    from store.views.rows import View
+    from team_console.console.cli.printing.output import Output
+    from team_console.store.contract.team import Snapshot, Team
+    from team_console.store.desk.caller import Caller, Receipt
+    from team_console.store.views.rows import View
 
 LOCK_WAIT = 10.0
 """Seconds a verb waits for the lock (decision D7)."""
@@ -34,7 +34,7 @@ class Call:
             TeamError: `TEAM_NOT_FOUND`.
         """
         if self._team is None:
-            from store.locations import open_team
+            from team_console.store.backends.open import open_team
 
             self._team = open_team(self.options.team, read_only=self.options.read_only)
         return self._team
@@ -46,7 +46,7 @@ class Call:
         Raises:
             TeamError: `INVALID_NAME`.
         """
-        from store.names import check_name
+        from team_console.store.model.names import check_name
 
         given = self.options.actor or os.environ.get("TEAM_CONSOLE_AS")
         return check_name(given, field="--as") if given else None
@@ -61,11 +61,11 @@ class Call:
         return self.given_actor or snapshot.config.lead
 
     @property
-    def seat(self) -> Seat:
+    def caller(self) -> Caller:
         """The actor's seat at the team, for the desk."""
-        from store.desk.seat import Seat
+        from team_console.store.desk.caller import Caller
 
-        return Seat(self.team, self.actor, LOCK_WAIT)
+        return Caller(self.team, self.actor, LOCK_WAIT)
 
     def snapshot(self) -> Snapshot:
         """The team as it is now.
@@ -84,14 +84,14 @@ class Call:
         Raises:
             TeamError: `STORE_UNREADABLE`.
         """
-        from store.views.looking import view_of_team
+        from team_console.store.views.looking import view_of_team
 
         snapshot = self.snapshot()
         return view_of_team(self.team, snapshot, me=self.looker(snapshot))
 
     def tell_doubt(self, snapshot: Snapshot) -> None:
         """Warn that what was listed may not be all: lost, damaged, or of a team whose settings are gone (D16)."""
-        from store.views.truth import judge
+        from team_console.store.views.truth import judge
 
         self.out.warn([reason.sentence for reason in judge(snapshot, self.team.clock()).doubts])
 
@@ -113,7 +113,7 @@ class Call:
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
-    from store.views.truth import judge
+    from team_console.store.views.truth import judge
 
     truth = judge(snapshot, snapshot.taken_at)
     why = truth.reasons[0]

@@ -6,14 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store.team import Snapshot, Team
+    from team_console.store.contract.team import Snapshot, Team
 
 _PAUSE = 0.05
 
 
 def watched(team: Team) -> Snapshot:
     """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write."""
-    from store.views.truth import LONG_WRITE, held_for
+    from team_console.store.views.truth import LONG_WRITE, held_for
 
     snapshot = team.snapshot()
     first, until = snapshot.holder, time.monotonic() + LONG_WRITE

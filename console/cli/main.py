@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from console.cli.output import Output, OutputLost
-from store.errors import Code, TeamError
-from store.version import VERSION
+from team_console.console.cli.printing.output import Output, OutputLost
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.version import VERSION
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -45,8 +45,8 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str], out: Output) -> int:
-    from console.cli.arguments import find_verb, overview, parser_for, split
-    from console.cli.call import Call
+    from team_console.console.cli.arguments import find_verb, overview, parser_for, split
+    from team_console.console.cli.call import Call
 
     _refuse_broken_text(argv)
     name, rest = split(argv)
@@ -61,7 +61,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
     call = Call(options, out)
     try:
         if verb is None:
-            from console.cli.bare import run as open_console
+            from team_console.console.cli.bare import run as open_console
 
             return open_console(call)
         return verb.run(call)
@@ -85,7 +85,7 @@ def _unexpected(error: Exception, out: Output) -> int:
     # Imported only when something broke: every verb pays for what this module imports.
     import os
 
-    from console.faults import log, place_of
+    from team_console.console.app.faults import log, place_of
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         import traceback

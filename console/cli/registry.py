@@ -11,7 +11,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from console.cli.call import Call
+    from team_console.console.cli.call import Call
 
 
 class Verb(Struct, frozen=True):
@@ -21,7 +21,7 @@ class Verb(Struct, frozen=True):
         name: The word the user types.
         group: Heading in the help; empty for a verb that help and completions leave out.
         help: What it does, in one line.
-        module: Module under `console.cli.verbs`; imported only when the verb is used.
+        module: Module under `team_console.console.cli.verbs`; imported only when the verb is used.
     """
 
     name: str
@@ -31,12 +31,12 @@ class Verb(Struct, frozen=True):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the verb's own options and arguments."""
-        import_module(f"console.cli.verbs.{self.module}").add_arguments(parser)
+        import_module(f"team_console.console.cli.verbs.{self.module}").add_arguments(parser)
 
     @property
     def run(self) -> Callable[[Call], int]:
         """Does the verb; returns the exit status."""
-        run: Callable[[Call], int] = import_module(f"console.cli.verbs.{self.module}").run
+        run: Callable[[Call], int] = import_module(f"team_console.console.cli.verbs.{self.module}").run
         return run
 
 

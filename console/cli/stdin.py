@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from store.errors import Code, TeamError
+from team_console.store.model.errors import Code, TeamError
 
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -28,7 +28,7 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
     Raises:
         TeamError: `INVALID_FIELD` when standard input is empty.
     """
-    from store.json_text import parse_json
+    from team_console.store.model.json_text import parse_json
 
     if not text.strip():
         raise TeamError(Code.INVALID_FIELD, "standard input is empty", hint)
@@ -44,7 +44,7 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
 
 
 def _document(line: str, number: int, hint: str) -> Any:
-    from store.json_text import parse_json
+    from team_console.store.model.json_text import parse_json
 
     try:
         return parse_json(line, what=f"standard input, document in line {number}", hint=hint)

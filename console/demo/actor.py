@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
-from console.demo import words
-from console.demo.scene import carried
-from store.desk.inbox import receive, waiting_for
-from store.desk.mail import send
-from store.desk.requests import approve
-from store.desk.seat import Receipt, Seat
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import USER
-from store.protocol.reading import Reading, reading
-from store.team import Team
+from team_console.console.demo import words
+from team_console.console.demo.scene import carried
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.inbox import receive, waiting_for
+from team_console.store.desk.mail import send
+from team_console.store.desk.requests import approve
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.protocol.reading import Reading, reading
 
 _LOOK_EVERY = 0.15
 _TRY_AGAIN = 0.7
@@ -39,7 +39,7 @@ class Actor:
     def __init__(self, team: Team, name: str, *, parent: int, seed: int, speed: float) -> None:
         self.team = team
         self.name = name
-        self.seat = Seat(team, name, 5.0)
+        self.caller = Caller(team, name, 5.0)
         self.lead = team.config().lead
         self.rng = random.Random(f"{seed} {name}")
         self.ended = False
@@ -69,7 +69,7 @@ class Actor:
 
     def say(self, to: str, summary: str, content: str, **more: Any) -> Receipt:
         """Send a plain message."""
-        return send(self.seat, to=to, summary=summary, content=content, **more)
+        return send(self.caller, to=to, summary=summary, content=content, **more)
 
     def sprint(self, to: str, name: str, body: Mapping[str, Any], summary: str) -> Receipt:
         """Send a sprint message (seed 002)."""
@@ -96,7 +96,7 @@ class Actor:
 
     def leave(self, request_id: str) -> None:
         """Agree to a stop, with a last word, and end."""
-        approve(self.seat, request_id=request_id, note=words.GOODBYES.get(self.name, "My work is handed over."))
+        approve(self.caller, request_id=request_id, note=words.GOODBYES.get(self.name, "My work is handed over."))
         self.ended = True
 
     def reply(self) -> str:
@@ -119,7 +119,7 @@ class Actor:
             return
         try:
             if waiting_for(snapshot.messages, self.name, None, snapshot.taken_at, snapshot.config):
-                for message in receive(self.seat, agent=self.name).messages:
+                for message in receive(self.caller, agent=self.name).messages:
                     self._hear(message)
             self._seen = snapshot.revision
         except TeamError as error:

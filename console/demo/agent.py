@@ -1,13 +1,13 @@
-"""The process of one simulated agent: `python -m console.demo.agent NAME LOCATION SEED SPEED`."""
+"""The process of one simulated agent: `python -m team_console.console.demo.agent NAME LOCATION SEED SPEED`."""
 
 from __future__ import annotations
 
 import signal
 import sys
 
-from console.demo.actor import Actor
-from console.demo.managers import FileManager, Manager, ScheduleManager, TaskManager
-from console.demo.sprinters import Debugger, Developer, ScrumMaster, Slave
+from team_console.console.demo.actor import Actor
+from team_console.console.demo.managers import FileManager, Manager, ScheduleManager, TaskManager
+from team_console.console.demo.sprinters import Debugger, Developer, ScrumMaster, Slave
 
 CAST: dict[str, type[Actor]] = {
     "task-manager": TaskManager,
@@ -23,7 +23,7 @@ CAST: dict[str, type[Actor]] = {
 
 def main(arguments: list[str]) -> int:
     """Play one agent until it is stopped or standard input ends (its parent is gone)."""
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
 
     name, location, seed, speed = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from store.desk.seat import Seat
-from store.errors import TeamError
-from store.team import Team
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import TeamError
 
 ABSENT = "architect"
 """The member without a process of its own; its messages go through a command that fails four times, then works."""
@@ -32,17 +32,17 @@ class Courier:
     """One router, for one member."""
 
     def __init__(self, team: Team) -> None:
-        self._seat = Seat(team, "router", 2.0)
+        self._caller = Caller(team, "router", 2.0)
         self._next = 0.0
 
     def round(self) -> None:
         """Deliver what is due, about once a second; what fails is tried again on the router's own schedule."""
-        from store.desk.delivery import deliver
+        from team_console.store.desk.delivery.push import deliver
 
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _LOOK_EVERY
         try:
-            deliver(self._seat, only=[ABSENT])
+            deliver(self._caller, only=[ABSENT])
         except TeamError as error:
             print(f"router: {error.code} {error.message}", file=sys.stderr, flush=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from console.demo import words
-from console.demo.actor import Actor
-from store.desk.mail import broadcast, send
-from store.desk.requests import reject, submit_plan
-from store.message import Message
-from store.protocol.reading import Reading
+from team_console.console.demo import words
+from team_console.console.demo.actor import Actor
+from team_console.store.desk.mail import broadcast, send
+from team_console.store.desk.requests import reject, submit_plan
+from team_console.store.model.message import Message
+from team_console.store.protocol.reading import Reading
 
 
 class TaskManager(Actor):
@@ -22,7 +22,7 @@ class TaskManager(Actor):
 
     def submit(self) -> None:
         """Hand in the plan as it is now."""
-        receipt = submit_plan(self.seat, content=self.plan.content, summary=self.plan.summary)
+        receipt = submit_plan(self.caller, content=self.plan.content, summary=self.plan.summary)
         self.request_id = receipt.request_id
         asked = receipt.request_id
         self.after(100, lambda: self.remind(asked))
@@ -58,7 +58,7 @@ class TaskManager(Actor):
 
     def finish(self) -> None:
         """Announce the result to everybody (pattern 2: event driven), then go on to the next plan."""
-        broadcast(self.seat, summary=f"{self.plan.task} is done", content=self.plan.done)
+        broadcast(self.caller, summary=f"{self.plan.task} is done", content=self.plan.done)
         self.turn = 1
         self.number = (self.number + 1) % len(words.PLANS)
         self.plan = words.PLANS[self.number]
@@ -101,14 +101,14 @@ class ScheduleManager(Manager):
         question, context = self.questions.pop(0)
         self.questions.append((question, context))
         body = {"question": question, "context": context}
-        receipt = send(self.seat, to=self.lead, type="clarify", summary=question, payload=body)
+        receipt = send(self.caller, to=self.lead, type="clarify", summary=question, payload=body)
         self.question = receipt.messages[0].message_id
 
     def announce_spec(self) -> None:
         """Hand a specification to the architect, who does not always listen."""
         body = {"artifact_path": "specs/SPEC-031-audit-log.md", "review_type": "specification"}
         send(
-            self.seat,
+            self.caller,
             to="architect",
             type="review",
             priority="high",
@@ -145,7 +145,7 @@ class FileManager(Manager):
             return
         self.refused = True
         request_id = read.request_id or ""
-        self.after(1.5, lambda: reject(self.seat, request_id=request_id, reason=words.REFUSAL))
+        self.after(1.5, lambda: reject(self.caller, request_id=request_id, reason=words.REFUSAL))
         self.after(12, self.ready)
 
     def ready(self) -> None:

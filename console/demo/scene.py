@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
+from team_console.store.model.clock import epoch_ms, to_text
+from team_console.store.model.message import Message, new_record
+from team_console.store.settings.team_config import Agent
 
-from store.clock import epoch_ms, to_text
-from store.config import Agent
-from store.message import Message, new_record
 
-
-class Line(Struct, frozen=True):
+class SceneLine(Struct, frozen=True):
     """One record of the past, live or only in the archive of its reader."""
 
     message: Message
@@ -29,7 +28,7 @@ class Scene(Struct):
     """Collects the past of a team whose present moment is `now`; ids depend on nothing but the order of calls."""
 
     now: datetime
-    lines: list[Line] = field(default_factory=list)
+    lines: list[SceneLine] = field(default_factory=list)
 
     def at(self, minutes: float) -> datetime:
         """The moment so many minutes ago."""
@@ -62,7 +61,7 @@ class Scene(Struct):
         )
         if read is not None:
             message = message.with_changes(status="read", read_at=to_text(self.at(read)))
-        self.lines.append(Line(message, to if read is not None else None, live))
+        self.lines.append(SceneLine(message, to if read is not None else None, live))
         return message
 
     def note(self, minutes: float, sender: str, to: str, summary: str, content: str, **more: Any) -> Message:
@@ -91,9 +90,9 @@ def _id(number: int, at: datetime) -> str:
 
 def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> None:
     """Settings and an empty queue in the folder `root`, which is made when it is not there."""
-    from store.config import CONFIG_NAME
-    from store.config_file import write_new
-    from store.locations import QUEUE_NAME
+    from team_console.store.backends.open import QUEUE_NAME
+    from team_console.store.settings.settings_file import write_new
+    from team_console.store.settings.team_config import CONFIG_NAME
 
     root.mkdir(parents=True, exist_ok=True)
     write_new(root / CONFIG_NAME, team=name, lead=lead, agents=agents)
@@ -102,7 +101,7 @@ def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> N
 
 def write(root: Path, scene: Scene) -> None:
     """Put the scene into the team at `root`, a transaction for everything up to each record's moment."""
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
 
     moment = scene.now
     team = open_team(str(root), clock=lambda: moment)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from console.demo import words
-from console.demo.scene import Scene, carried, make_team, write
-from store.config import Agent
+from team_console.console.demo import words
+from team_console.console.demo.scene import Scene, carried, make_team, write
+from team_console.store.settings.team_config import Agent
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
 """The present moment of the showcase; open the team with this clock to see the ages as they are meant."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from console.demo import words
-from console.demo.actor import Actor
-from store.desk.mail import send
-from store.message import Message
-from store.names import USER
-from store.protocol.reading import Reading
+from team_console.console.demo import words
+from team_console.console.demo.actor import Actor
+from team_console.store.desk.mail import send
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.protocol.reading import Reading
 
 
 class ScrumMaster(Actor):
@@ -194,7 +194,7 @@ class Developer(Actor):
             "recommendation": self.fault.recommendation,
             "impact": f"Story {self.task['story_key']} stands still until this is decided.",
         }
-        receipt = send(self.seat, to=USER, type="escalate", summary=self.fault.issue, payload=body)
+        receipt = send(self.caller, to=USER, type="escalate", summary=self.fault.issue, payload=body)
         self.issue = receipt.messages[0].message_id
 
     def on_message(self, message: Message, read: Reading) -> None:

@@ -1,6 +1,6 @@
 """The process that keeps the demo going: it starts agents, plays the delivery, and clears up when its parent is gone.
 
-`python -m console.demo.stage FOLDER SEED SPEED keep|remove`; its life ends with standard input.
+`python -m team_console.console.demo.stage FOLDER SEED SPEED keep|remove`; its life ends with standard input.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from console.demo.agent import CAST
-from console.demo.courier import Courier
-from store.errors import TeamError
-from store.locations import open_team
-from store.message import Message
-from store.protocol.reading import reading
-from store.team import Team
+from team_console.console.demo.agent import CAST
+from team_console.console.demo.courier import Courier
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.reading import reading
 
 _LOOK_EVERY = 0.2
 _PATIENCE = 3.0
@@ -76,7 +76,7 @@ class Stage:
             sys.executable,
             "-P",
             "-m",
-            "console.demo.agent",
+            "team_console.console.demo.agent",
             name,
             self.location,
             str(self.seed),

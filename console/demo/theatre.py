@@ -16,14 +16,13 @@ from types import FrameType
 from typing import Any
 
 from msgspec import Struct
-
-from console.demo import words
-from console.demo.courier import ABSENT, command, seed_tries
-from console.demo.scene import Scene, make_team, write
-from console.demo.showcase import archived_talk
-from console.demo.stage import environment, team_folder
-from store.clock import utc_now
-from store.config import CONFIG_NAME, Agent
+from team_console.console.demo import words
+from team_console.console.demo.courier import ABSENT, command, seed_tries
+from team_console.console.demo.scene import Scene, make_team, write
+from team_console.console.demo.showcase import archived_talk
+from team_console.console.demo.stage import environment, team_folder
+from team_console.store.model.clock import utc_now
+from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 AGENTS = (
     Agent(words.LEAD, role="master"),
@@ -104,7 +103,7 @@ def wait(seconds: float) -> None:
 def _start(folder: Path, how: Performance) -> subprocess.Popen[bytes]:
     arguments = [str(folder), str(how.seed), str(how.speed), "keep" if how.keep else "remove"]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "console.demo.stage", *arguments],
+        [sys.executable, "-P", "-m", "team_console.console.demo.stage", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from console.subject import Subject
-from console.wording import written
-from console.workspace import Workspace
-from store.desk import inbox, requests
-from store.desk.seat import Receipt, Seat
-from store.errors import TeamError
-from store.message import Message
-from store.protocol.kinds import RequestKind
-from store.protocol.reading import reading
-from store.safe import safe_line
-from store.views.rows import RequestRow
-from store.words import counted
+from team_console.console.app.workspace import Workspace
+from team_console.console.display.wording import written
+from team_console.console.input.subject import Subject
+from team_console.store.desk import inbox, requests
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+from team_console.store.views.rows import RequestRow
 
 
 def approve(workspace: Workspace, subject: Subject) -> None:
@@ -39,21 +39,21 @@ def done(workspace: Workspace, subject: Subject) -> None:
     kept = f" · {counted(left, 'marked row')} left alone" if left > 0 else ""
     many = f"Read {counted(len(readers), 'message')}"
     what = f"Read: {safe_line(letters[0].summary, 60)}" if len(readers) == 1 else many
-    workspace.background.run(partial(_read, workspace.seat, readers), lambda _: f"✓ {what}{kept}")
+    workspace.background.run(partial(_read, workspace.caller, readers), lambda _: f"✓ {what}{kept}")
 
 
-def _read(seat: Seat, readers: Sequence[tuple[Message, str]]) -> None:
+def _read(caller: Caller, readers: Sequence[tuple[Message, str]]) -> None:
     """Mark each as read; when one cannot be, say how many were before it."""
     for number, (letter, reader) in enumerate(readers):
         try:
-            inbox.read_message(seat, agent=reader, message_id=letter.message_id, seen=letter)
+            inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
         except TeamError as error:
             before = f"{counted(number, 'message')} read; " if number else ""
             raise TeamError(error.code, before + error.message, error.hint, **error.facts) from error
 
 
 def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
-    from widgets.forms.reason import ReasonPrompt, Second
+    from team_console.widgets.forms.reason import ReasonPrompt, Second
 
     row = subject.selection.request
     if row is None:
@@ -114,10 +114,12 @@ def _about(row: RequestRow) -> str:
 
 
 def _answer(workspace: Workspace, request_id: str, token: str, approving: bool, words: str, second: str) -> Receipt:
-    seat = workspace.seat
+    caller = workspace.caller
     if approving:
-        return requests.approve(seat, request_id=request_id, note=words or None, agent_name=second or None, seen=token)
-    return requests.reject(seat, request_id=request_id, reason=words, suggest=second or None, seen=token)
+        return requests.approve(
+            caller, request_id=request_id, note=words or None, agent_name=second or None, seen=token
+        )
+    return requests.reject(caller, request_id=request_id, reason=words, suggest=second or None, seen=token)
 
 
 HANDLERS = {"approve": approve, "reject": reject, "done": done}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from console.handlers.writing import known_names
-from console.subject import Subject
-from console.workspace import Workspace
-from store.desk import failures
-from store.desk.failures import Forecast, Remedy
-from store.desk.seat import Receipt
-from store.message import Message
-from store.safe import safe_line
-from store.words import counted
+from team_console.console.app.workspace import Workspace
+from team_console.console.handlers.writing import known_names
+from team_console.console.input.subject import Subject
+from team_console.store.desk.caller import Receipt
+from team_console.store.desk.delivery import failures
+from team_console.store.desk.delivery.failures import Forecast, Remedy
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
 
 Act = Callable[[Sequence[str], str], Receipt]
 
@@ -27,7 +27,7 @@ _SAYS = {
 
 def retry(workspace: Workspace, subject: Subject) -> None:
     """Deliver again."""
-    _treat(workspace, subject, Remedy.RETRY, lambda ids, _: failures.retry(workspace.seat, ids=ids))
+    _treat(workspace, subject, Remedy.RETRY, lambda ids, _: failures.retry(workspace.caller, ids=ids))
 
 
 def redirect(workspace: Workspace, subject: Subject) -> None:
@@ -36,7 +36,7 @@ def redirect(workspace: Workspace, subject: Subject) -> None:
         workspace,
         subject,
         Remedy.REDIRECT,
-        lambda ids, to: failures.redirect(workspace.seat, ids=ids, to=to),
+        lambda ids, to: failures.redirect(workspace.caller, ids=ids, to=to),
         field="to",
     )
 
@@ -47,21 +47,21 @@ def discard(workspace: Workspace, subject: Subject) -> None:
         workspace,
         subject,
         Remedy.DISCARD,
-        lambda ids, why: failures.discard(workspace.seat, ids=ids, reason=why),
+        lambda ids, why: failures.discard(workspace.caller, ids=ids, reason=why),
         field="reason",
     )
 
 
 def recall(workspace: Workspace, subject: Subject) -> None:
     """Take back."""
-    _treat(workspace, subject, Remedy.RECALL, lambda ids, _: failures.recall(workspace.seat, ids=ids))
+    _treat(workspace, subject, Remedy.RECALL, lambda ids, _: failures.recall(workspace.caller, ids=ids))
 
 
 def _treat(workspace: Workspace, subject: Subject, remedy: Remedy, act: Act, *, field: str = "") -> None:
     ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
     names = partial(known_names, workspace, subject) if field == "to" else None
     workspace.background.run(
-        partial(failures.forecast, workspace.seat, remedy, ids),
+        partial(failures.forecast, workspace.caller, remedy, ids),
         None,
         then=lambda seen: _confirm(workspace, seen, act, field, names),
     )
@@ -70,7 +70,7 @@ def _treat(workspace: Workspace, subject: Subject, remedy: Remedy, act: Act, *, 
 def _confirm(
     workspace: Workspace, seen: Forecast, act: Act, field: str, names: Callable[[], tuple[str, ...]] | None
 ) -> None:
-    from widgets.forms.confirm import Confirm
+    from team_console.widgets.forms.confirm import Confirm
 
     title, effect, told = _SAYS[seen.remedy]
     fit = [message.message_id for message in seen.possible]

@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from console.panes.history import HistoryPane
-from console.subject import Subject
-from console.workspace import Workspace
-from store.errors import Code, TeamError
-from store.message import Message
-from store.safe import safe_line
-from store.views.history import CSV_FIELDS, csv_row, history_json, log_line
-from store.words import counted
+from team_console.console.app.workspace import Workspace
+from team_console.console.input.subject import Subject
+from team_console.console.panes.history import HistoryPane
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.views.history import CSV_FIELDS, csv_row, history_json, log_line
 
 
 def export(workspace: Workspace, subject: Subject) -> None:
     """Ask for a file name and write what the list shows."""
-    from widgets.forms.confirm import Confirm
+    from team_console.widgets.forms.confirm import Confirm
 
     if not isinstance(workspace.pane, HistoryPane):
         return
@@ -34,7 +34,7 @@ def export(workspace: Workspace, subject: Subject) -> None:
             f"{counted(len(messages), 'message')} as shown, newest first, to a new file.{more}",
             "Its name says the format.",
         ),
-        partial(write_export, messages, forbidden=workspace.seat.team.root if workspace.read_only else None),
+        partial(write_export, messages, forbidden=workspace.caller.team.root if workspace.read_only else None),
         verb=f"Write {len(messages):,}",
         field="file",
         required=True,

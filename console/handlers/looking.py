@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from console.panes.needs import NeedsPane
-from console.panes.pane import ListPane
-from console.subject import Subject
-from console.workspace import Workspace
-from store.safe import safe_line
-from store.words import counted
-from widgets.row_list import RowList
+from team_console.console.app.workspace import Workspace
+from team_console.console.input.subject import Subject
+from team_console.console.panes.needs import NeedsPane
+from team_console.console.panes.pane import ListPane
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.widgets.rows.row_list import RowList
 
 
 def open_row(workspace: Workspace, subject: Subject) -> None:

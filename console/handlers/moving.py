@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.actions import Action, Group, actions_in, grouped
-from console.subject import Mode, Subject
-from console.workspace import Workspace
+from team_console.console.app.workspace import Workspace
+from team_console.console.input.actions import Action, Group, actions_in, grouped
+from team_console.console.input.subject import Mode, Subject
 
 if TYPE_CHECKING:
-    from widgets.forms.help_panel import HelpRow
+    from team_console.widgets.forms.help_panel import HelpRow
 
 
 def go(mode: Mode, workspace: Workspace, subject: Subject) -> None:
@@ -40,7 +40,7 @@ def palette(workspace: Workspace, subject: Subject) -> None:
 
 def show_help(workspace: Workspace, subject: Subject) -> None:
     """All keys of this place."""
-    from widgets.forms.help_panel import HelpPanel
+    from team_console.widgets.forms.help_panel import HelpPanel
 
     sections = [("Move", movement())]
     found = grouped(actions_in(subject.mode, read_only=workspace.cannot_write))
@@ -53,10 +53,9 @@ def show_help(workspace: Workspace, subject: Subject) -> None:
 
 def movement() -> tuple[HelpRow, ...]:
     """The keys of lists, from their real bindings."""
+    from team_console.widgets.forms.help_panel import HelpRow
+    from team_console.widgets.rows.row_list import RowList
     from textual.binding import Binding
-
-    from widgets.forms.help_panel import HelpRow
-    from widgets.row_list import RowList
 
     made = [binding for binding in RowList.BINDINGS if isinstance(binding, Binding)]
     rows: dict[str, list[str]] = {}
@@ -73,7 +72,7 @@ def redraw(workspace: Workspace, subject: Subject) -> None:
 
 def theme(workspace: Workspace, subject: Subject) -> None:
     """Change between dark and light, for the next time too."""
-    from console.looks import other_theme, remember_theme
+    from team_console.console.display.themes import other_theme, remember_theme
 
     present = workspace.app.current_theme
     workspace.app.theme = other_theme(present.name, dark=present.dark)
@@ -91,7 +90,7 @@ def leave(workspace: Workspace, subject: Subject) -> None:
 
 
 def _row(action: Action, subject: Subject) -> HelpRow:
-    from widgets.forms.help_panel import HelpRow
+    from team_console.widgets.forms.help_panel import HelpRow
 
     why = action.disabled(subject) if action.group is not Group.CONSOLE else None
     return HelpRow(action.shown, action.help, why or "")

@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.subject import Mode, Subject
-from console.wording import listed, written
-from console.workspace import Workspace
-from store.config import TeamConfig
-from store.desk import mail, requests
-from store.desk.seat import Receipt
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import ALL
-from store.safe import safe_line
-from store.views.rows import AgentState, View
-from store.words import counted
+from team_console.console.app.workspace import Workspace
+from team_console.console.display.wording import listed, written
+from team_console.console.input.subject import Mode, Subject
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Receipt
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.rows import AgentState, View
 
 if TYPE_CHECKING:
-    from widgets.forms.compose import Handoff, Written
+    from team_console.widgets.forms.compose import Handoff, Written
 
 _QUIET = (AgentState.STOPPED, AgentState.STOPPING)
 
 
 def message(workspace: Workspace, subject: Subject) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
-    from widgets.forms.compose import Compose
+    from team_console.widgets.forms.compose import Compose
 
     quoted = _quoted(subject)
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
@@ -49,13 +49,13 @@ def message(workspace: Workspace, subject: Subject) -> None:
 
 def broadcast(workspace: Workspace, subject: Subject) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    look = partial(mail.preview, workspace.seat, to=ALL)
+    look = partial(mail.preview, workspace.caller, to=ALL)
     workspace.background.run(look, None, then=partial(_write_broadcast, workspace))
 
 
 def shutdown(workspace: Workspace, subject: Subject) -> None:
     """Ask the chosen agents to stop."""
-    from widgets.forms.confirm import Confirm
+    from team_console.widgets.forms.confirm import Confirm
 
     names = subject.stoppable
     quiet = _silent(subject)
@@ -77,19 +77,19 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
 
 def shutdown_all(workspace: Workspace, subject: Subject) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    look = partial(mail.preview, workspace.seat, to=ALL)
+    look = partial(mail.preview, workspace.caller, to=ALL)
     workspace.background.run(look, None, then=partial(_confirm_shutdown_all, workspace, subject))
 
 
 def correct_course(workspace: Workspace, subject: Subject) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
-    from store.desk.agents import trigger_course_correction
-    from widgets.forms.reason import ReasonPrompt
+    from team_console.store.desk.agents.creation import trigger_course_correction
+    from team_console.widgets.forms.reason import ReasonPrompt
 
     prompt = ReasonPrompt[Receipt](
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda words, _: trigger_course_correction(workspace.seat, user_input=words),
+        lambda words, _: trigger_course_correction(workspace.caller, user_input=words),
         verb="Trigger",
         label="change",
         required=True,
@@ -113,7 +113,7 @@ def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Rec
             Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
         )
     return mail.send(
-        workspace.seat,
+        workspace.caller,
         to=letter.to,
         type=kind,
         content=letter.content or None,
@@ -126,9 +126,9 @@ def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Rec
 
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
-    from store.protocol.configured_kinds import required_fields
-    from store.protocol.fields import REQUIRED
-    from store.protocol.registry import KINDS
+    from team_console.store.protocol.checks.fields import REQUIRED
+    from team_console.store.protocol.kinds.configured import required_fields
+    from team_console.store.protocol.kinds.registry import KINDS
 
     config = workspace.view.snapshot.config if workspace.view else TeamConfig()
     names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
@@ -137,11 +137,11 @@ def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
 
 def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:
     """The team's standard handoffs, the actor's own first."""
-    from store.protocol.routes import routes_of
-    from widgets.forms.compose import Handoff
+    from team_console.store.protocol.kinds.routes import routes_of
+    from team_console.widgets.forms.compose import Handoff
 
     routes = routes_of(workspace.view.snapshot.config) if workspace.view else ()
-    mine = sorted(routes, key=lambda route: route.sender != workspace.seat.actor)
+    mine = sorted(routes, key=lambda route: route.sender != workspace.caller.actor)
     return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
 
 
@@ -153,7 +153,7 @@ def _value(kind: str, name: str, text: str) -> str | list[str]:
 
 
 def _write_broadcast(workspace: Workspace, seen: mail.Preview) -> None:
-    from widgets.forms.compose import Compose, Written
+    from team_console.widgets.forms.compose import Compose, Written
 
     keep = partial(workspace.drafts.keep, "broadcast")
     form = Compose[Written](
@@ -178,7 +178,7 @@ def _with_summary(letter: Written) -> Written:
 
 
 def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview) -> None:
-    from widgets.forms.confirm import Confirm
+    from team_console.widgets.forms.confirm import Confirm
 
     number = len(seen.recipients)
     lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
@@ -186,7 +186,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
     def act(_: str) -> Receipt:
-        return mail.broadcast(workspace.seat, summary=letter.summary, content=letter.content)
+        return mail.broadcast(workspace.caller, summary=letter.summary, content=letter.content)
 
     def told(receipt: Receipt) -> str:
         workspace.drafts.keep("broadcast", {})
@@ -196,7 +196,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
 
 
 def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Preview) -> None:
-    from widgets.forms.confirm import Confirm
+    from team_console.widgets.forms.confirm import Confirm
 
     quiet = set(seen.not_listening)
     names = tuple(name for name in _in_turn(subject.view, seen.recipients) if name not in quiet)
@@ -222,7 +222,7 @@ def _ask_to_stop(workspace: Workspace, names: tuple[str, ...], reason: str) -> t
     receipts: list[Receipt] = []
     for name in names:
         try:
-            receipts.append(requests.request_shutdown(workspace.seat, agent=name, reason=reason or None))
+            receipts.append(requests.request_shutdown(workspace.caller, agent=name, reason=reason or None))
         except TeamError as error:
             asked = f"{listed(names[: len(receipts)])} asked; " if receipts else ""
             raise TeamError(error.code, f"{asked}{name}: {error.message}", error.hint, **error.facts) from error
@@ -247,7 +247,7 @@ def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
 
 
 def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
-    return _foreseen(mail.preview(workspace.seat, to=names))
+    return _foreseen(mail.preview(workspace.caller, to=names))
 
 
 def _foreseen(seen: mail.Preview) -> str:
@@ -259,7 +259,7 @@ def _foreseen(seen: mail.Preview) -> str:
 
 
 def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
-    from store.protocol.summary import summary_warnings, words_of
+    from team_console.store.protocol.checks.summary import summary_warnings, words_of
 
     language = workspace.view.snapshot.config.language if workspace.view else "any"
     return len(words_of(summary)), summary_warnings(summary, language=language)

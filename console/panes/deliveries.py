@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from console.panes.pane import ListPane
-from console.subject import Mode, Selection
-from store.desk.requests import fingerprint
-from store.views.rows import DeliveryRow, DeliveryState, View
-from widgets.delivery_detail import delivery_document
-from widgets.document import Document
-from widgets.drawing import Drawing
-from widgets.faces.deliveries import delivery_lines
+from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.pane import ListPane
+from team_console.store.desk.requests import fingerprint
+from team_console.store.views.rows import DeliveryRow, DeliveryState, View
+from team_console.widgets.details.delivery import delivery_document
+from team_console.widgets.details.document import Document
+from team_console.widgets.rows.deliveries import delivery_lines
+from team_console.widgets.rows.drawing import Drawing
 
 
 class DeliveriesPane(ListPane[DeliveryRow]):
@@ -39,7 +39,8 @@ class DeliveriesPane(ListPane[DeliveryRow]):
     def words_of(self, row: DeliveryRow) -> str:
         """State, names, kind, summary and error."""
         message = row.message
-        return f"{row.state} {row.recipient} {message.sender} {message.type} {message.summary} {row.error} {message.message_id}"
+        said = f"{message.sender} {message.type} {message.summary} {message.message_id}"
+        return f"{row.state} {row.recipient} {said} {row.error}"
 
     def document_of(self, row: DeliveryRow) -> Document | None:
         """Its clock and the message."""

@@ -10,25 +10,24 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
+from team_console.console.display.screen_state import ScreenState, pulse_of, truth_of
+from team_console.console.display.wording import reason_of
+from team_console.console.input.subject import NOTHING, Mode, Selection
+from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
+from team_console.store.model.clock import from_text
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.words import counted
+from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.truth import State, holder_words
+from team_console.widgets.details.document import Block, Document, Fact, Form, Lines, Text
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.findings import finding_lines
+from team_console.widgets.text.ages import ago, clock_time
+from team_console.widgets.text.cells import Line, pad
+from team_console.widgets.text.glyphs import SEVERITIES
 from textual import work
 from textual.worker import Worker, WorkerState
-
-from console.panes.pane import ListPane, Shelf
-from console.situation import Situation, pulse_of, truth_of
-from console.subject import NOTHING, Mode, Selection
-from console.wording import reason_of
-from store.clock import from_text
-from store.safe import safe_line, safe_text
-from store.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
-from store.views.rows import RequestRow, View
-from store.views.truth import State, holder_words
-from store.words import counted
-from widgets.ages import ago, clock_time
-from widgets.cells import Line, pad
-from widgets.document import Block, Document, Fact, Form, Lines, Text
-from widgets.drawing import Drawing
-from widgets.faces.findings import finding_lines
-from widgets.signs import SEVERITIES
 
 _NOTICED = {
     WatchState.LIVE: "told by the system",
@@ -81,7 +80,7 @@ class HealthPane(ListPane[Row]):
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._audit: Vital | None = None
         self._audited = ""
@@ -107,7 +106,7 @@ class HealthPane(ListPane[Row]):
         """Which one it is."""
         return self.key_of(row)
 
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Facts are known even when nothing could be read."""
         self.situation, self.now = situation, now
         view = situation.sight.view if situation.sight else None

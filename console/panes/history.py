@@ -7,26 +7,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.wording import reason_of
+from team_console.console.input.subject import NOTHING, Mode, Selection
+from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.store.contract.team import LOST, Problem, Snapshot
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.views.history import Stretch, search
+from team_console.store.views.rows import View
+from team_console.widgets.details.document import Document
+from team_console.widgets.details.message import message_document
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.messages import history_lines
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
 from textual import on, work
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState, get_current_worker
-
-from console.panes.pane import ListPane, Shelf
-from console.situation import Situation, empty_words
-from console.subject import NOTHING, Mode, Selection
-from console.wording import reason_of
-from store.message import Message
-from store.safe import safe_line
-from store.team import LOST, Problem, Snapshot
-from store.views.history import Stretch, search
-from store.views.rows import View
-from widgets.cells import Line
-from widgets.document import Document
-from widgets.drawing import Drawing
-from widgets.faces.messages import history_lines
-from widgets.message_detail import message_document
-from widgets.row_list import RowList
 
 _AHEAD = 100
 """Rows below the cursor that should be read already."""
@@ -52,7 +51,7 @@ class HistoryPane(ListPane[Message]):
         at_end: bool
         problems: tuple[Problem, ...] = ()
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._walk = 0
         self._steps: Iterator[Stretch] | None = None
@@ -95,7 +94,7 @@ class HistoryPane(ListPane[Message]):
             return NOTHING
         return Selection(message=row, agents=(row.sender,), messages=(row,))
 
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
         before = self.situation.snapshot
         self.situation, self.now = situation, now

@@ -6,27 +6,26 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.pane import FilterLine, ListPane, set_title
+from team_console.store.desk.requests import fingerprint
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Document
+from team_console.widgets.details.message import message_document
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.messages import inbox_lines
+from team_console.widgets.rows.roster import roster_lines, state_parts, state_word
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
+from team_console.widgets.text.glyphs import AGENTS
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
-
-from console.panes.pane import FilterLine, ListPane, set_title
-from console.situation import Situation, empty_words
-from console.subject import Mode, Selection
-from store.desk.requests import fingerprint
-from store.message import Message
-from store.safe import safe_line
-from store.views.rows import RequestRow, RosterRow, View
-from widgets.cells import Line
-from widgets.detail import Detail
-from widgets.document import Document
-from widgets.drawing import Drawing
-from widgets.faces.messages import inbox_lines
-from widgets.faces.roster import roster_lines, state_parts, state_word
-from widgets.message_detail import message_document
-from widgets.row_list import RowList
-from widgets.signs import AGENTS
 
 
 class InboxesPane(ListPane[Message]):
@@ -136,7 +135,7 @@ class InboxesPane(ListPane[Message]):
             return None
         return next((row for row in view.requests if row.question.message_id == message.message_id), None)
 
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the inbox that belongs to it."""
         view = situation.sight.view if situation.sight else None
         self.situation, self.now = situation, now

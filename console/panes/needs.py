@@ -6,18 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-
-from console.panes.pane import ListPane, Shelf
-from console.subject import Mode, Selection
-from store.desk.requests import fingerprint
-from store.safe import safe_line
-from store.views.rows import AttentionItem, Need, View
-from widgets.document import Document, Fact, Lines
-from widgets.drawing import Drawing
-from widgets.faces.attention import attention_lines
-from widgets.message_detail import message_document
-from widgets.request_detail import earlier_plans, request_document
-from widgets.signs import NEEDS
+from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.store.desk.requests import fingerprint
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import AttentionItem, Need, View
+from team_console.widgets.details.document import Document, Fact, Lines
+from team_console.widgets.details.message import message_document
+from team_console.widgets.details.request import earlier_plans, request_document
+from team_console.widgets.rows.attention import attention_lines
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.text.glyphs import NEEDS
 
 SNOOZE = timedelta(minutes=15)
 
@@ -28,7 +27,7 @@ class NeedsPane(ListPane[AttentionItem]):
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
 

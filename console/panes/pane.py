@@ -10,6 +10,19 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.input.subject import Mode, Selection
+from team_console.store.contract.team import Problem, Team
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.views.rows import View
+from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Document, Lines
+from team_console.widgets.guarded import CANNOT_BE_SHOWN, Guarded
+from team_console.widgets.rows.drawing import Draw
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -18,24 +31,9 @@ from textual.message import Message as TextualMessage
 from textual.timer import Timer
 from textual.widget import Widget
 
-from console.situation import Situation, empty_words
-from console.subject import Mode, Selection
-from store.message import Message
-from store.protocol.signing import Seal, seal_of
-from store.team import Problem, Team
-from store.views.rows import View
-from widgets.cells import Line
-from widgets.detail import Detail
-from widgets.document import Document, Lines
-from widgets.drawing import Draw
-from widgets.guarded import CANNOT_BE_SHOWN, Guarded
-from widgets.one_line import OneLine
-from widgets.row_list import RowList
-
 if TYPE_CHECKING:
+    from team_console.widgets.forms.field import Field
     from textual.widgets import Input
-
-    from widgets.field import Field
 
 RowT = TypeVar("RowT")
 
@@ -43,7 +41,7 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-class Shelf(Struct, frozen=True):
+class AttachmentCache(Struct, frozen=True):
     """What panes read from beside the view.
 
     Attributes:
@@ -82,10 +80,10 @@ class Pane(Guarded, Container):
         mode: Mode
         key: str
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(id=f"pane-{self.MODE}")
         self.shelf = shelf
-        self.situation = Situation()
+        self.situation = ScreenState()
         self.now = datetime.now(UTC)
 
     def content_of(self, message: Message) -> str | None:
@@ -115,7 +113,7 @@ class Pane(Guarded, Container):
         return place is not None and place not in self.shelf.contents
 
     @abstractmethod
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation."""
 
     def give_up(self) -> None:
@@ -132,7 +130,7 @@ class Pane(Guarded, Container):
     def subject(self) -> Selection:
         """What keys act on."""
 
-    def settle(self) -> None:
+    def draw_now(self) -> None:
         """Draw at once what is waiting for the cursor to rest."""
 
     def undisturbed_for(self) -> float:
@@ -179,7 +177,7 @@ class ListPane(Pane, Generic[RowT]):
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self.query_text = ""
         self._resting: Timer | None = None
@@ -241,7 +239,7 @@ class ListPane(Pane, Generic[RowT]):
         """Further words on the lower border."""
         return []
 
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Show the rows of another view."""
         first_whole = situation.is_read and not self.situation.is_read
         self.situation, self.now = situation, now
@@ -285,7 +283,7 @@ class ListPane(Pane, Generic[RowT]):
         """The list."""
         self.rows.focus()
 
-    def settle(self) -> None:
+    def draw_now(self) -> None:
         """Draw the thing under the cursor now."""
         if self._resting is not None:
             self._resting.stop()
@@ -294,7 +292,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def filter(self) -> None:
         """Ask for words to filter by."""
-        from widgets.field import Field
+        from team_console.widgets.forms.field import Field
 
         if self._field is None:
             self._field = Field(placeholder="only rows that hold all of these words")
@@ -340,7 +338,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def open(self) -> None:
         """Go into the thing under the cursor."""
-        self.settle()
+        self.draw_now()
         if self.rows.cursor_key is not None:
             self._inside(True)
             self.detail.focus()
@@ -358,7 +356,7 @@ class ListPane(Pane, Generic[RowT]):
         if event.by_user:
             if self._resting is not None:
                 self._resting.stop()
-            self._resting = self.set_timer(_REST, self.settle)
+            self._resting = self.set_timer(_REST, self.draw_now)
         else:
             self._show_detail()
         self.post_message(self.Looked(self))

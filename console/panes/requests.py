@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from console.panes.pane import ListPane
-from console.subject import NOTHING, Mode, Selection
-from store.desk.requests import fingerprint
-from store.views.rows import RequestRow, View
-from widgets.document import Document
-from widgets.drawing import Drawing
-from widgets.faces.requests import request_lines
-from widgets.request_detail import earlier_plans, request_document
+from team_console.console.input.subject import NOTHING, Mode, Selection
+from team_console.console.panes.pane import ListPane
+from team_console.store.desk.requests import fingerprint
+from team_console.store.views.rows import RequestRow, View
+from team_console.widgets.details.document import Document
+from team_console.widgets.details.request import earlier_plans, request_document
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.requests import request_lines
 
 
 class RequestsPane(ListPane[RequestRow]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from console.panes.pane import ListPane
-from console.subject import NOTHING, Mode, Selection
-from store.views.rows import Batch, Lifecycle, View
-from widgets.document import Document
-from widgets.drawing import Drawing
-from widgets.faces.sprint import sprint_lines
-from widgets.sprint_detail import batch_document, life_document
+from team_console.console.input.subject import NOTHING, Mode, Selection
+from team_console.console.panes.pane import ListPane
+from team_console.store.views.rows import Batch, Lifecycle, View
+from team_console.widgets.details.document import Document
+from team_console.widgets.details.sprint import batch_document, life_document
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.sprint import sprint_lines
 
 
 class SprintPane(ListPane[Batch | Lifecycle]):

@@ -11,6 +11,24 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
+from team_console.console.app.background import Background
+from team_console.console.app.drafts import Drafts
+from team_console.console.app.faults import Fault
+from team_console.console.display.screen_state import ScreenState, no_writing, notice_of, pulse_of
+from team_console.console.display.tabs import tabs_of
+from team_console.console.handlers import handlers
+from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
+from team_console.console.input.subject import NOTHING, Mode, Subject
+from team_console.console.panes.needs import NeedsPane
+from team_console.console.panes.pane import AttachmentCache, Pane
+from team_console.store.desk.caller import Caller
+from team_console.store.model.safe import safe_line
+from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
+from team_console.widgets.bars.key_bar import KeyBar, KeyHint
+from team_console.widgets.bars.status_line import Standing, StatusLine
+from team_console.widgets.bars.tab_bar import TabBar
+from team_console.widgets.forms.seen_guard import Showing
+from team_console.widgets.guarded import Guarded
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,28 +36,9 @@ from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
-from console.background import Background
-from console.drafts import Drafts
-from console.faults import Fault
-from console.handlers import handlers
-from console.panes.needs import NeedsPane
-from console.panes.pane import Pane, Shelf
-from console.situation import Situation, no_writing, notice_of, pulse_of
-from console.subject import NOTHING, Mode, Subject
-from console.tabs import tabs_of
-from store.desk.seat import Seat
-from store.safe import safe_line
-from widgets.banner import Banner, Notice, NoticeKind
-from widgets.guarded import Guarded
-from widgets.key_bar import KeyBar, KeyHint
-from widgets.showing import Showing
-from widgets.status_line import Standing, StatusLine
-from widgets.tab_bar import TabBar
-
 if TYPE_CHECKING:
-    from store.views.rows import View
-    from widgets.forms.form import Form
+    from team_console.store.views.rows import View
+    from team_console.widgets.forms.form import Form
 
 ResultT = TypeVar("ResultT")
 
@@ -72,21 +71,21 @@ class MainScreen(Guarded, Screen[None]):
         if action.id not in ("open", "mark")
     ]
 
-    def __init__(self, seat: Seat, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
+    def __init__(self, caller: Caller, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
         super().__init__()
-        self.seat, self.drafts, self.read_only = seat, drafts, read_only
+        self.caller, self.drafts, self.read_only = caller, drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
-        self.shelf = Shelf(seat.team)
+        self.shelf = AttachmentCache(caller.team)
         self.background = Background(self)
         self.mode = Mode.NEEDS
-        self.situation = Situation()
-        self.now = seat.team.clock()
+        self.situation = ScreenState()
+        self.now = caller.team.clock()
         self.busy = ""
         self.showing = Showing(since=-inf)
         self._told = False
         self._warned: dict[str, float] = {}
         self._panes: dict[Mode, Pane] = {}
-        self._shown: dict[Mode, Situation] = {}
+        self._shown: dict[Mode, ScreenState] = {}
 
     @property
     def pane(self) -> Pane:
@@ -126,7 +125,7 @@ class MainScreen(Guarded, Screen[None]):
         self.pane.focus_first()
         self.show(self.situation, self.now)
 
-    def show(self, situation: Situation, now: datetime) -> None:
+    def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present pane; other panes follow when they are gone to."""
         self.situation, self.now = situation, now
         with self._contained():
@@ -171,9 +170,9 @@ class MainScreen(Guarded, Screen[None]):
 
     def subject(self) -> Subject:
         """What keys act on now."""
-        seat = self.seat
-        lead = self.situation.snapshot.config.lead if self.situation.snapshot else seat.actor
-        capabilities = seat.team.capabilities
+        caller = self.caller
+        lead = self.situation.snapshot.config.lead if self.situation.snapshot else caller.actor
+        capabilities = caller.team.capabilities
         reason = no_writing(
             self.situation,
             read_only=self.read_only,
@@ -183,7 +182,9 @@ class MainScreen(Guarded, Screen[None]):
         selection = NOTHING
         with self._contained():
             selection = self.pane.subject() if self.pane.is_mounted else NOTHING
-        return Subject(mode=self.mode, me=seat.actor, lead=lead, view=self.view, no_writing=reason, selection=selection)
+        return Subject(
+            mode=self.mode, me=caller.actor, lead=lead, view=self.view, no_writing=reason, selection=selection
+        )
 
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not."""
@@ -191,7 +192,7 @@ class MainScreen(Guarded, Screen[None]):
         if not self._is_drawn and action.group is not Group.CONSOLE:
             return
         if action.deciding:
-            self.pane.settle()
+            self.pane.draw_now()
             self.call_after_refresh(self._perform, action)
         else:
             self._perform(action)
@@ -313,11 +314,11 @@ class MainScreen(Guarded, Screen[None]):
             self.report(error)
 
     def _show_frame(self) -> None:
-        team = self.seat.team
+        team = self.caller.team
         snapshot = self.situation.snapshot
         standing = Standing(
             team=safe_line(snapshot.config.name if snapshot else "team-console", 40),
-            me=safe_line(self.seat.actor, 40),
+            me=safe_line(self.caller.actor, 40),
             place=safe_line(team.location, 300),
             pulse=pulse_of(self.situation, self.now),
             read_only=self.cannot_write,
@@ -388,8 +389,8 @@ _PANES = {
 }
 
 
-def _make(mode: Mode, shelf: Shelf) -> Pane:
+def _make(mode: Mode, shelf: AttachmentCache) -> Pane:
     """The pane of a mode; its module is imported when it is first gone to."""
     module, _, name = _PANES[mode].partition(":")
-    made: type[Pane] = getattr(import_module(f"console.panes.{module}"), name)
+    made: type[Pane] = getattr(import_module(f"team_console.console.panes.{module}"), name)
     return made(shelf)

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import ClassVar
 
+from team_console.console.app.containment import ContainedApp
+from team_console.console.app.leaving import run_to_the_end
+from team_console.console.app.terminal import sparing
+from team_console.console.display.themes import THEMES, first_theme, native_colours
+from team_console.store.model.safe import safe_line
+from team_console.widgets.bars.key_bar import KeyBar, KeyHint
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.driver import Driver
-
-from console.contained import ContainedApp
-from console.leaving import run_to_the_end
-from console.looks import THEMES, first_theme, native_colours
-from console.terminal import sparing
-from store.safe import safe_line
-from widgets.cells import Line
-from widgets.drawing import Drawing
-from widgets.key_bar import KeyBar, KeyHint
-from widgets.row_list import RowList
 
 
 class PickerApp(ContainedApp[str | None]):

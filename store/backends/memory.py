@@ -10,16 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
-
-from store.backends.buffered import BufferedTransaction, Changes, carries
-from store.clock import Clock, to_text, utc_now
-from store.config import TeamConfig
-from store.config_file import parse
-from store.config_text import settings_text
-from store.copies import distinct, is_copy
-from store.errors import Code, TeamError
-from store.message import Message
-from store.team import (
+from team_console.store.backends.buffered import BufferedTransaction, Changes, carries
+from team_console.store.contract.team import (
     AuditLine,
     Capabilities,
     Condition,
@@ -31,6 +23,13 @@ from store.team import (
     WatchHint,
     WatchState,
 )
+from team_console.store.model.clock import Clock, to_text, utc_now
+from team_console.store.model.copies import distinct, is_copy
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.settings.rendering import settings_text
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import TeamConfig
 
 
 class _State(Struct):

@@ -1,6 +1,6 @@
 """Advice to a sender: whatever `check` would report of the message is told before anybody else reads it.
 
-The rules themselves stand in `store.protocol.message_rules` and `team_rules`, where `check` takes them from too.
+The rules themselves stand in `store.protocol.checks`, in `message_rules` and `team_rules`, where `check` takes them from too.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import ALL
-from store.protocol.answering import waiting_for_answer
-from store.protocol.kinds import RequestKind
-from store.protocol.members import known, membership_facts
-from store.protocol.message_rules import problems_of, self_addressed
-from store.protocol.reading import Reading, reading
-from store.protocol.registry import CARRIERS
-from store.protocol.team_rules import (
+from team_console.store.contract.team import Transaction
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL
+from team_console.store.model.words import counted
+from team_console.store.protocol.checks.message_rules import problems_of, self_addressed
+from team_console.store.protocol.checks.team_rules import (
     TeamFacts,
     expected_on_roster,
     is_judged_by_team,
     report_targets,
     team_problems,
 )
-from store.team import Transaction
-from store.words import counted
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.relations.answering import waiting_for_answer
+from team_console.store.protocol.relations.membership import known, membership_facts
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""

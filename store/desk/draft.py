@@ -8,22 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-
-from store.clock import epoch_ms, to_text
-from store.config import TeamConfig
-from store.errors import Code, TeamError
-from store.message import Message, Priority, from_record, new_message_id, new_record
-from store.names import ALL, USER, check_name, nearest
-from store.permissions import check_permission, check_settings
-from store.protocol.members import known, members
-from store.protocol.reading import reading
-from store.protocol.registry import carried_name, default_priority
-from store.protocol.secrets import secret_warnings
-from store.protocol.signing import sign
-from store.protocol.stops import silent
-from store.protocol.summary import summary_warnings
-from store.protocol.values import named
-from store.team import Transaction
+from team_console.store.contract.team import Transaction
+from team_console.store.model.clock import epoch_ms, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Priority, from_record, new_message_id, new_record
+from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.model.permissions import check_permission, check_settings
+from team_console.store.protocol.checks.secrets import secret_warnings
+from team_console.store.protocol.checks.signing import sign
+from team_console.store.protocol.checks.summary import summary_warnings
+from team_console.store.protocol.checks.values import named
+from team_console.store.protocol.kinds.registry import carried_name, default_priority
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.membership import known, members
+from team_console.store.protocol.relations.stops import silent
+from team_console.store.settings.team_config import TeamConfig
 
 _MAX_DEPTH = 32
 _PREVIEW_CHARACTERS = 2000

@@ -10,20 +10,19 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from store.clock import to_text
-from store.config import TeamConfig
-from store.desk.readers import refuse_unknown_reader
-from store.desk.seat import Receipt, Seat
-from store.desk.slices import slices, still
-from store.desk.upkeep import settle
-from store.errors import Code, TeamError
-from store.message import Message, Status
-from store.names import check_name
-from store.protocol.reading import reading
-from store.schedule import MAX_LEASE, is_held
-from store.team import Problem, Snapshot, Team, Transaction
-from store.words import counted
+from team_console.store.contract.team import Problem, Snapshot, Team, Transaction
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.delivery.slices import slices, still
+from team_console.store.desk.maintenance.compaction import compact
+from team_console.store.desk.readers import refuse_unknown_reader
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import check_name
+from team_console.store.model.schedule import MAX_LEASE, is_held
+from team_console.store.model.words import counted
+from team_console.store.protocol.reading import reading
+from team_console.store.settings.team_config import TeamConfig
 
 
 class Received(Struct, frozen=True):
@@ -56,7 +55,7 @@ class Received(Struct, frozen=True):
 
 
 def receive(
-    seat: Seat,
+    caller: Caller,
     *,
     agent: str,
     type: str | None = None,
@@ -89,9 +88,9 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
-        return _peek(seat.team, wanted, limit)
-    nothing = None if seat.team.read_only else _nothing(seat.team, wanted)
-    return nothing or _receive(seat, wanted, lease, limit)
+        return _peek(caller.team, wanted, limit)
+    nothing = None if caller.team.read_only else _nothing(caller.team, wanted)
+    return nothing or _receive(caller, wanted, lease, limit)
 
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
@@ -124,10 +123,10 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
     return replace(result, may_change_by_itself=any(message.status == Status.CLAIMED for message in look.messages))
 
 
-def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
+def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
     agent = wanted.agent
     action = "claim" if lease else "receive"
-    with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+    with caller.team.claims(actor=agent, action=action, wait=caller.wait) as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
         waiting = _take(tx, wanted, limit)
         rest = tx.everything() if tx.alone or not waiting else waiting
@@ -136,16 +135,16 @@ def _receive(seat: Seat, wanted: Wanted, lease: float | None, limit: int | None)
     notices, damaged = list(tx.notices), tx.damaged
     for part in parts[1:]:
         try:
-            with seat.team.claims(actor=agent, action=action, wait=seat.wait) as tx:
+            with caller.team.claims(actor=agent, action=action, wait=caller.wait) as tx:
                 taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease, taken)
         except TeamError as error:
             # What is read already must reach its reader, so the rest waits for the next receive.
             what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
-            notices.append(Problem(error.code, "warning", seat.team.location, what, error.hint))
+            notices.append(Problem(error.code, "warning", caller.team.location, what, error.hint))
             break
         notices += tx.notices
     if not tx.alone:
-        _settle_later(seat, tx.config, [] if lease else [message.message_id for message in taken])
+        _compact_later(caller, tx.config, [] if lease else [message.message_id for message in taken])
     return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
 
 
@@ -157,7 +156,7 @@ def _hand_out(
     taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
     if taken:
         if tx.alone:
-            settle(tx, keep=[message.message_id for message in (*before, *taken)])
+            compact(tx, keep=[message.message_id for message in (*before, *taken)])
         tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
     return [*before, *taken]
 
@@ -179,15 +178,15 @@ def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
     return waiting[:limit]
 
 
-def _settle_later(seat: Seat, config: TeamConfig, read: Sequence[str]) -> None:
+def _compact_later(caller: Caller, config: TeamConfig, read: Sequence[str]) -> None:
     """Now and then, the more often the more is read, take read messages out in a transaction that is alone."""
     if secrets.randbelow(5 * config.active_messages_max) >= len(read):
         return
-    with suppress(TeamError), seat.team.transaction(actor=seat.actor, action="compact", wait=0.1) as tx:
-        settle(tx, keep=read)
+    with suppress(TeamError), caller.team.transaction(actor=caller.actor, action="compact", wait=0.1) as tx:
+        compact(tx, keep=read)
 
 
-def read_message(seat: Seat, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
+def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
     """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
 
     Args:
@@ -196,16 +195,16 @@ def read_message(seat: Seat, *, agent: str, message_id: str, seen: Message | Non
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
-    with seat.team.transaction(actor=agent, action="read", wait=seat.wait) as tx:
+    with caller.team.transaction(actor=agent, action="read", wait=caller.wait) as tx:
         message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
         if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
-            settle(tx, keep=[message_id])
+            compact(tx, keep=[message_id])
             tx.record("read", agent=agent, ids=[message_id])
     return Receipt("read", (message,), notices=tuple(tx.notices))
 
 
-def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> Receipt:
+def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None) -> Receipt:
     """Delivered or claimed -> read, all or none; acknowledging twice is a no-op (case 56).
 
     Raises:
@@ -213,20 +212,20 @@ def acknowledge(seat: Seat, *, ids: Sequence[str], token: str | None = None) -> 
     """
     done: list[Message] = []
     changed: list[str] = []
-    with seat.team.claims(actor=seat.actor, action="ack", wait=seat.wait) as tx:
+    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
-            for message in _addressed(tx, message_id, seat.actor):
-                if _needs_acknowledgement(message, seat.actor, token):
-                    message = mark_as_read(tx, message, seat.actor)
+            for message in _addressed(tx, message_id, caller.actor):
+                if _needs_acknowledgement(message, caller.actor, token):
+                    message = mark_as_read(tx, message, caller.actor)
                     changed.append(message_id)
                 done.append(message)
         if changed:
             if tx.alone:
-                settle(tx, keep=changed)
-            tx.record("ack", agent=seat.actor, ids=changed)
+                compact(tx, keep=changed)
+            tx.record("ack", agent=caller.actor, ids=changed)
     if not tx.alone:
-        _settle_later(seat, tx.config, changed)
+        _compact_later(caller, tx.config, changed)
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
 
 
@@ -328,8 +327,8 @@ def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
 
 
 def _addressees(tx: Transaction, message: Message) -> list[str]:
-    from store.desk.draft import current_members
-    from store.names import ALL
+    from team_console.store.desk.draft import current_members
+    from team_console.store.model.names import ALL
 
     names = current_members(tx) if ALL in message.recipients else message.recipients
     return [name for name in names if name != message.sender]

@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-
-from store.desk.advice import advise, broadcast_advice
-from store.desk.draft import Draft, current_members, not_listening, resolve, write
-from store.desk.seat import Receipt, Seat
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import ALL, USER, nearest
-from store.protocol.configured_kinds import check_configured
-from store.protocol.fields import as_written, check_outgoing, default_recipients
-from store.protocol.members import members
-from store.protocol.stops import silent
-from store.team import Transaction
-from store.words import counted
+from team_console.store.contract.team import Transaction
+from team_console.store.desk.advice import advise, broadcast_advice
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.draft import Draft, current_members, not_listening, resolve, write
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, nearest
+from team_console.store.model.words import counted
+from team_console.store.protocol.checks.fields import as_written, check_outgoing, default_recipients
+from team_console.store.protocol.kinds.configured import check_configured
+from team_console.store.protocol.relations.membership import members
+from team_console.store.protocol.relations.stops import silent
 
 
 class Preview(Struct, frozen=True):
@@ -38,7 +37,7 @@ class Preview(Struct, frozen=True):
 
 
 def send(
-    seat: Seat,
+    caller: Caller,
     *,
     to: Sequence[str] | str = (),
     type: str = "message",
@@ -62,24 +61,24 @@ def send(
     body.update({key: value for key, value in given.items() if value is not None})
     names = default_recipients(type, (to,) if isinstance(to, str) else to)
     written_type, written = as_written(type, body)
-    draft = Draft(written_type, seat.actor, names, written, priority, message_id)
-    return submit(seat, draft, action="send")
+    draft = Draft(written_type, caller.actor, names, written, priority, message_id)
+    return submit(caller, draft, action="send")
 
 
-def broadcast(seat: Seat, *, summary: str, content: str, message_id: str | None = None) -> Receipt:
+def broadcast(caller: Caller, *, summary: str, content: str, message_id: str | None = None) -> Receipt:
     """Write one message for every member but the sender (requirements 55-58)."""
     body = {"summary": summary, "content": content}
-    return submit(seat, Draft("broadcast", seat.actor, (ALL,), body, None, message_id), action="broadcast")
+    return submit(caller, Draft("broadcast", caller.actor, (ALL,), body, None, message_id), action="broadcast")
 
 
-def submit(seat: Seat, draft: Draft, *, action: str) -> Receipt:
+def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
-    config = seat.team.config()
+    config = caller.team.config()
     kind, to, payload = draft.type, draft.to, draft.payload
     check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
     warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
     warnings += draft.check(config)
-    with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
+    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
         warnings += not_listening(tx, recipients)
@@ -99,17 +98,17 @@ def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) ->
         yield f"sent to all: {counted(len(messages), 'delivery')}, one for each member"
 
 
-def preview(seat: Seat, *, to: Sequence[str] | str) -> Preview:
+def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     """Who would be reached, without a lock and without writing.
 
     Raises:
         TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached.
     """
-    snapshot = seat.team.snapshot()
+    snapshot = caller.team.snapshot()
     known = members(snapshot.config, snapshot.messages)
     names = (to,) if isinstance(to, str) else tuple(to)
     if ALL in names:
-        names = tuple(name for name in known if name not in (seat.actor, USER))
+        names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")
     quiet = silent(snapshot.config, snapshot.messages)

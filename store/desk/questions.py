@@ -10,17 +10,16 @@ import json
 from collections.abc import Sequence
 
 from msgspec import Struct
-
-from store.desk.inbox import mark_as_read
-from store.errors import Code, TeamError
-from store.message import Message
-from store.permissions import may_answer
-from store.protocol.answering import answers
-from store.protocol.kinds import RequestKind
-from store.protocol.reading import reading
-from store.protocol.registry import SUPERSEDING
-from store.protocol.succession import superseders
-from store.team import Transaction
+from team_console.store.contract.team import Transaction
+from team_console.store.desk.inbox import mark_as_read
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.permissions import may_answer
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.registry import SUPERSEDING
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.relations.succession import superseders
 
 
 class Verdict(Struct, frozen=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from store.config import TeamConfig
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import USER, nearest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER, nearest
+from team_console.store.settings.team_config import TeamConfig
 
 
 def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
@@ -23,7 +23,7 @@ def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], 
     live = messages()
     if any(name == message.sender or name in message.recipients for message in live):
         return
-    from store.protocol.members import known, members
+    from team_console.store.protocol.relations.membership import known, members
 
     met = known(config, live)
     if name in met:

@@ -10,58 +10,51 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-
-from store.desk.advice import advise
-from store.desk.agents import announce, refuse_answered_in_order, start
-from store.desk.agents import told as creation_told
-from store.desk.draft import Draft, check_known, new_request_id, write
-from store.desk.endings import approve_ending, doomed, finish_endings
-from store.desk.endings import told as ending_told
-from store.desk.questions import (
-    Verdict,
-    close_question,
-    fingerprint,
-    open_question,
-    opened_kind,
-)
-from store.desk.seat import Receipt, Seat
-from store.desk.spawn import refuse_held
-from store.desk.upkeep import settle
-from store.errors import Code, TeamError
-from store.message import Message
-from store.protocol.answering import VERDICT_ONLY
-from store.protocol.kinds import RequestKind
-from store.protocol.reading import reading
-from store.protocol.secrets import secret_warnings
-from store.protocol.stops import REQUEST
-from store.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.desk.advice import advise
+from team_console.store.desk.agents.creation import announce, refuse_answered_in_order, start
+from team_console.store.desk.agents.creation import told as creation_told
+from team_console.store.desk.agents.endings import approve_ending, doomed, finish_endings
+from team_console.store.desk.agents.endings import told as ending_told
+from team_console.store.desk.agents.spawn import refuse_held
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.draft import Draft, check_known, new_request_id, write
+from team_console.store.desk.maintenance.compaction import compact
+from team_console.store.desk.questions import Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.secrets import secret_warnings
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.answering import VERDICT_ONLY
+from team_console.store.protocol.relations.stops import REQUEST
 
 __all__ = ["Verdict", "approve", "fingerprint", "foresee", "reject", "request_shutdown", "submit_plan"]
 
 
-def submit_plan(seat: Seat, *, content: str, summary: str | None = None) -> Receipt:
+def submit_plan(caller: Caller, *, content: str, summary: str | None = None) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
 
     Raises:
         TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-    config = seat.team.config()
+    config = caller.team.config()
     if not content.strip():
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     title = summary or content.strip().partition("\n")[0][:120]
-    if seat.actor == config.lead:
-        raise TeamError(Code.NOT_PERMITTED, f"{seat.actor} leads the team and answers plans", "Use --as AGENT.")
+    if caller.actor == config.lead:
+        raise TeamError(Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers plans", "Use --as AGENT.")
     return _ask(
-        seat,
+        caller,
         action="plan",
         type="plan_approval_request",
         to=config.lead,
         payload={"summary": title, "content": content},
-        id_parts=("plan_approval", seat.actor, config.name),
+        id_parts=("plan_approval", caller.actor, config.name),
     )
 
 
-def request_shutdown(seat: Seat, *, agent: str, reason: str | None = None) -> Receipt:
+def request_shutdown(caller: Caller, *, agent: str, reason: str | None = None) -> Receipt:
     """Ask `agent` to stop; its answer quotes the request id (requirements 64-68). Asking again supersedes the open one.
 
     Raises:
@@ -69,11 +62,11 @@ def request_shutdown(seat: Seat, *, agent: str, reason: str | None = None) -> Re
             `AGENT_NOT_FOUND`, or as for a send.
     """
     payload = {"content": reason} if reason else {}
-    return _ask(seat, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent))
+    return _ask(caller, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent))
 
 
 def approve(
-    seat: Seat, *, request_id: str, note: str | None = None, agent_name: str | None = None, seen: str | None = None
+    caller: Caller, *, request_id: str, note: str | None = None, agent_name: str | None = None, seen: str | None = None
 ) -> Receipt:
     """Say yes to an open request.
 
@@ -86,10 +79,12 @@ def approve(
             when the record of the request is damaged; for a creation `INVALID_NAME`, `STORE_LOCKED` while another
             console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for a name where nothing is created.
     """
-    return _answer(seat, request_id, Verdict(True, note), seen, agent_name)
+    return _answer(caller, request_id, Verdict(True, note), seen, agent_name)
 
 
-def reject(seat: Seat, *, request_id: str, reason: str, suggest: str | None = None, seen: str | None = None) -> Receipt:
+def reject(
+    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: str | None = None
+) -> Receipt:
     """Say no to an open request, with the reason (requirements 92-94).
 
     Raises:
@@ -97,7 +92,7 @@ def reject(seat: Seat, *, request_id: str, reason: str, suggest: str | None = No
     """
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    return _answer(seat, request_id, Verdict(False, reason, suggest), seen, None)
+    return _answer(caller, request_id, Verdict(False, reason, suggest), seen, None)
 
 
 def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
@@ -133,17 +128,17 @@ class _Answered(Struct, frozen=True):
 
 
 def _ask(
-    seat: Seat, *, action: str, type: str, to: str, payload: Mapping[str, Any], id_parts: Sequence[str]
+    caller: Caller, *, action: str, type: str, to: str, payload: Mapping[str, Any], id_parts: Sequence[str]
 ) -> Receipt:
-    config = seat.team.config()
-    warnings = Draft(type, seat.actor, (to,), {**payload, "request_id": "new"}).check(config)
-    with seat.team.transaction(actor=seat.actor, action=action, wait=seat.wait) as tx:
-        check_known(tx, [to, seat.actor])
-        older = _open_stop(tx, seat.actor, to) if type == REQUEST else None
+    config = caller.team.config()
+    warnings = Draft(type, caller.actor, (to,), {**payload, "request_id": "new"}).check(config)
+    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+        check_known(tx, [to, caller.actor])
+        older = _open_stop(tx, caller.actor, to) if type == REQUEST else None
         request_id = new_request_id(tx, *id_parts)
         quoted = older.payload.get("in_reply_to") if older is not None else None
         linked = {"in_reply_to": quoted} if quoted is not None else {}
-        draft = Draft(type, seat.actor, (to,), {"request_id": request_id, **payload, **linked})
+        draft = Draft(type, caller.actor, (to,), {"request_id": request_id, **payload, **linked})
         messages, _ = write(tx, draft, [to])
         warnings += advise(tx, messages)
         tx.record(action, ids=[messages[0].message_id], to=[to], request_id=request_id)
@@ -161,16 +156,16 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     return None if is_answered else asked[-1]
 
 
-def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
-    _refuse_damaged(seat, request_id)
-    with seat.team.transaction(actor=seat.actor, action=verdict.action, wait=seat.wait) as tx:
-        question, kind = open_question(tx, request_id, actor=seat.actor, seen=seen)
+def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
+    _refuse_damaged(caller, request_id)
+    with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
+        question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
         _check_name_fits(kind, agent_name, request_id)
         by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
         if not by_command:
-            answered = _write_answer(tx, seat, question, kind, verdict, agent_name)
+            answered = _write_answer(tx, caller, question, kind, verdict, agent_name)
     if by_command:
-        answered, notices = _create_by_command(seat, request_id, verdict, seen, agent_name)
+        answered, notices = _create_by_command(caller, request_id, verdict, seen, agent_name)
     else:
         notices = tuple(tx.notices)
     return Receipt(
@@ -184,14 +179,14 @@ def _answer(seat: Seat, request_id: str, verdict: Verdict, seen: str | None, age
 
 
 def _create_by_command(
-    seat: Seat, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None
+    caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None
 ) -> tuple[_Answered, tuple[Any, ...]]:
     """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
-    started = start(seat, request_id=request_id, agent_name=agent_name, seen=seen)
+    started = start(caller, request_id=request_id, agent_name=agent_name, seen=seen)
     try:
-        with seat.team.transaction(actor=seat.actor, action=verdict.action, wait=seat.wait) as tx:
-            question, kind = open_question(tx, request_id, actor=seat.actor, seen=seen)
-            answered = _write_answer(tx, seat, question, kind, verdict, agent_name, started=started)
+        with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
+            question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
+            answered = _write_answer(tx, caller, question, kind, verdict, agent_name, started=started)
     except TeamError as error:
         error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
         error.facts["agent_started"] = started
@@ -201,7 +196,7 @@ def _create_by_command(
 
 def _write_answer(
     tx: Transaction,
-    seat: Seat,
+    caller: Caller,
     question: Message,
     kind: RequestKind,
     verdict: Verdict,
@@ -212,11 +207,11 @@ def _write_answer(
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
         refuse_answered_in_order(tx, question, kind)
     if verdict.approve and kind is RequestKind.CREATE:
-        answered = _create(tx, seat, question, verdict, agent_name, started)
+        answered = _create(tx, caller, question, verdict, agent_name, started)
     elif verdict.approve and kind is RequestKind.DESTROY:
-        answered = _end(tx, seat, question, verdict)
+        answered = _end(tx, caller, question, verdict)
     else:
-        answered = _say(tx, seat, question, kind, verdict)
+        answered = _say(tx, caller, question, kind, verdict)
     tx.record(
         verdict.action,
         request_id=reading(question).request_id,
@@ -227,19 +222,19 @@ def _write_answer(
         **answered.facts,
     )
     finish_endings(tx)
-    settle(tx)
+    compact(tx)
     return answered
 
 
 def _create(
     tx: Transaction,
-    seat: Seat,
+    caller: Caller,
     question: Message,
     verdict: Verdict,
     agent_name: str | None,
     started: str | None,
 ) -> _Answered:
-    name, messages = announce(tx, seat.actor, question, agent_name=agent_name, started=started, note=verdict.text)
+    name, messages = announce(tx, caller.actor, question, agent_name=agent_name, started=started, note=verdict.text)
     warnings = secret_warnings(verdict.text) if verdict.text else []
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")
@@ -247,10 +242,10 @@ def _create(
     return _Answered(messages, warnings, (f"{name} is created; told: {told}",), {"agent": name})
 
 
-def _end(tx: Transaction, seat: Seat, question: Message, verdict: Verdict) -> _Answered:
+def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -> _Answered:
     agent = doomed(tx.config, question)
     foreseen = ending_told(tx.config, tx.everything(), question)
-    messages = approve_ending(tx, seat.actor, question, verdict.text)
+    messages = approve_ending(tx, caller.actor, question, verdict.text)
     warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]
     if messages[0].type == REQUEST:
         return _Answered(messages, warnings, foreseen[-1:], {"agent": agent})
@@ -260,16 +255,16 @@ def _end(tx: Transaction, seat: Seat, question: Message, verdict: Verdict) -> _A
     return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
 
 
-def _say(tx: Transaction, seat: Seat, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
+def _say(tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
     """The answer is a message to the asker that quotes the request."""
     refuse_held(question, tx)
     types = {RequestKind.PLAN: "plan_approval_response", RequestKind.SHUTDOWN: "shutdown_response"}
-    head, body = (types.get(kind, "message"), seat.actor, (question.sender,)), _body(question, kind, verdict)
+    head, body = (types.get(kind, "message"), caller.actor, (question.sender,)), _body(question, kind, verdict)
     warnings = Draft(*head, payload=body).check(tx.config)
     draft = Draft(*head, payload={**body, "summary": _preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)
     warnings += advise(tx, messages)
-    close_question(tx, question, actor=seat.actor)
+    close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)
 
 
@@ -286,9 +281,9 @@ def _live_question(snapshot: Snapshot, request_id: str) -> Message | None:
     return None
 
 
-def _refuse_damaged(seat: Seat, request_id: str) -> None:
+def _refuse_damaged(caller: Caller, request_id: str) -> None:
     """Refuse, by a look without the lock, a request whose record in the queue is damaged."""
-    snapshot = seat.team.snapshot()
+    snapshot = caller.team.snapshot()
     if request_id in snapshot.damaged and _live_question(snapshot, request_id) is None:
         text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
         hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."

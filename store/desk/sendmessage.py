@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from store.desk import mail, requests
-from store.desk.seat import Receipt, Seat
-from store.errors import Code, TeamError
-from store.message import Message
-from store.protocol.form import Form, read_form
-from store.protocol.kinds import RequestKind
-from store.protocol.reading import reading
-from store.protocol.registry import KINDS
-from store.protocol.values import named
-from store.words import counted
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.words import counted
+from team_console.store.protocol.checks.sendmessage_form import Form, read_form
+from team_console.store.protocol.checks.values import named
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.reading import reading
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
 
 
-def submit(seat: Seat, document: object) -> dict[str, Any]:
+def submit(caller: Caller, document: object) -> dict[str, Any]:
     """Send `document` as the seat's actor.
 
     Returns:
@@ -31,29 +31,29 @@ def submit(seat: Seat, document: object) -> dict[str, Any]:
         TeamError: The codes of seed 001 section 7.2 and of `DESIGN.md` section 5, before anything is written.
     """
     form = read_form(document)
-    receipt = _sent(seat, form)
-    return _reply(seat, form, receipt)
+    receipt = _sent(caller, form)
+    return _reply(caller, form, receipt)
 
 
-def _sent(seat: Seat, form: Form) -> Receipt:
+def _sent(caller: Caller, form: Form) -> Receipt:
     if form.type == "message":
         return mail.send(
-            seat, to=form.recipient, content=form.content, summary=form.summary, in_reply_to=form.in_reply_to
+            caller, to=form.recipient, content=form.content, summary=form.summary, in_reply_to=form.in_reply_to
         )
     if form.type == "broadcast":
-        return mail.broadcast(seat, summary=form.summary or "", content=form.content or "")
+        return mail.broadcast(caller, summary=form.summary or "", content=form.content or "")
     if form.type == "shutdown_request":
-        return requests.request_shutdown(seat, agent=form.recipient, reason=form.content)
-    _check_quoted(seat, form)
+        return requests.request_shutdown(caller, agent=form.recipient, reason=form.content)
+    _check_quoted(caller, form)
     if form.approve:
-        return requests.approve(seat, request_id=form.request_id, note=form.content)
-    return requests.reject(seat, request_id=form.request_id, reason=form.content or "")
+        return requests.approve(caller, request_id=form.request_id, note=form.content)
+    return requests.reject(caller, request_id=form.request_id, reason=form.content or "")
 
 
-def _check_quoted(seat: Seat, form: Form) -> None:
+def _check_quoted(caller: Caller, form: Form) -> None:
     """The quoted id must be a request of the kind this verdict answers, by the agent it names."""
     wanted = KINDS[form.type].answers
-    with seat.team.transaction(actor=seat.actor, action=form.type, wait=seat.wait) as tx:
+    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
         question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
         raise _invalid_id(form, "there is no such request")
@@ -75,7 +75,7 @@ def _invalid_id(form: Form, why: str) -> TeamError:
     return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
 
 
-def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
+def _reply(caller: Caller, form: Form, receipt: Receipt) -> dict[str, Any]:
     reached = [name for message in receipt.messages for name in message.recipients]
     target = TEAM_TARGET if form.type == "broadcast" else reached[0]
     ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
@@ -83,7 +83,7 @@ def _reply(seat: Seat, form: Form, receipt: Receipt) -> dict[str, Any]:
         **receipt.as_json(),
         "action": "sendmessage",
         "message": _sentence(form, receipt, reached),
-        "routing": {"sender": seat.actor, "target": target, "summary": form.summary, "content": form.content},
+        "routing": {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content},
     }
     if form.type == "broadcast":
         reply["recipients"] = reached

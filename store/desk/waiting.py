@@ -9,11 +9,10 @@ from contextlib import suppress
 from typing import TypeVar
 
 from msgspec.structs import replace
-
-from store.desk.inbox import Received
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Team
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import Received
+from team_console.store.model.errors import Code, TeamError
 
 T = TypeVar("T")
 Check = Callable[[], T | None]
@@ -46,7 +45,7 @@ def until(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_messages(seat: Seat, take: Callable[[Seat], Received], *, timeout: float | None) -> Received:
+def wait_for_messages(caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None) -> Received:
     """Take at once and after every change, until `take` hands out a message; the last empty result after `timeout`.
 
     A lock that is held is waited for as long as the wait lasts: only the last try may raise `STORE_LOCKED`.
@@ -58,7 +57,7 @@ def wait_for_messages(seat: Seat, take: Callable[[Seat], Received], *, timeout: 
     Raises:
         TeamError: What `take` raises, or as for `until`.
     """
-    patient = replace(seat, wait=_PATIENCE)
+    patient = replace(caller, wait=_PATIENCE)
     last: Received | None = None
 
     def arrived() -> Received | None:
@@ -74,7 +73,7 @@ def wait_for_messages(seat: Seat, take: Callable[[Seat], Received], *, timeout: 
     def tick() -> float | None:
         return TICK if last is None or last.may_change_by_itself else None
 
-    return until(seat.team, arrived, timeout=timeout, tick=tick) or last or take(patient)
+    return until(caller.team, arrived, timeout=timeout, tick=tick) or last or take(patient)
 
 
 def _refuse_running_loop() -> None:

@@ -8,10 +8,9 @@ from itertools import compress, count, islice
 from operator import attrgetter, is_not, lt
 
 from msgspec import Struct
-
-from store.message import Message
-from store.protocol.kinds import Family
-from store.protocol.reading import Reading, reading
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.reading import Reading, reading
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""
@@ -47,7 +46,7 @@ class Entry:
         return read.request_id is not None or (read.kind is not None and read.kind.family is Family.SPRINT)
 
 
-class Change(Struct, frozen=True):
+class QueueDelta(Struct, frozen=True):
     """What left and what came, each in stored order; a changed message is in both."""
 
     removed: tuple[Entry, ...] = ()
@@ -65,7 +64,7 @@ class Queue:
         self._messages: tuple[Message, ...] = ()
         self._entries: list[Entry] = []
 
-    def update(self, messages: tuple[Message, ...]) -> Change:
+    def update(self, messages: tuple[Message, ...]) -> QueueDelta:
         """Take over the live messages of a snapshot and say what changed.
 
         Raises:
@@ -75,7 +74,7 @@ class Queue:
         shorter = min(len(old), len(messages))
         head = _common(old, messages, shorter)
         if head == len(old) == len(messages):
-            return Change()
+            return QueueDelta()
         tail = _common(reversed(old), reversed(messages), shorter - head)
         stop = len(old) - tail
         before = self._entries[head:stop]
@@ -85,7 +84,7 @@ class Queue:
         self._entries[head:stop] = after
         self._messages = messages
         kept, was = set(after), set(before)
-        return Change(
+        return QueueDelta(
             tuple(entry for entry in before if entry not in kept), tuple(entry for entry in after if entry not in was)
         )
 

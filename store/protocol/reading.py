@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-
-from store.json_text import json_trouble
-from store.message import Message
-from store.protocol.kinds import Family, Kind, RequestKind
-from store.protocol.registry import KINDS, PREFIX, carried_name
-from store.protocol.values import named
-from store.team import Problem
+from team_console.store.contract.team import Problem
+from team_console.store.model.json_text import json_trouble
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.values import named
+from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
+from team_console.store.protocol.kinds.registry import KINDS, PREFIX, carried_name
 
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
 _QUOTED_BY_OWN_ID = {

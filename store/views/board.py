@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from store.config import TeamConfig
-from store.message import Message
-from store.names import ALL
-from store.protocol.entries import EARLIEST, Change, Entry, NoRoomError, Queue
-from store.protocol.kinds import RequestKind
-from store.protocol.team_rules import TeamFacts
-from store.recorded import RecordedFacts
-from store.schedule import CLOCKS_DIFFER
-from store.team import Snapshot
-from store.views.attention import Attention, Waiting
-from store.views.blocking import Blocking
-from store.views.damaged_requests import DamagedRequests
-from store.views.deliveries import Deliveries
-from store.views.facts import Facts
-from store.views.findings import Evidence, findings
-from store.views.inboxes import Inboxes
-from store.views.last_reports import LastReports
-from store.views.last_seen import LastSeen
-from store.views.roster import Scene, names_of, roster
-from store.views.rows import RosterRow, View
-from store.views.unanswered import Unanswered
-from store.views.violations import Violations
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL
+from team_console.store.model.schedule import CLOCKS_DIFFER
+from team_console.store.protocol.checks.team_rules import TeamFacts
+from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Queue, QueueDelta
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.agents.last_reports import LastReports
+from team_console.store.views.agents.last_seen import LastSeen
+from team_console.store.views.agents.roster import Scene, names_of, roster
+from team_console.store.views.facts import Facts
+from team_console.store.views.findings.damaged_requests import DamagedRequests
+from team_console.store.views.findings.findings import Evidence, findings
+from team_console.store.views.findings.violations import Violations
+from team_console.store.views.mail.deliveries import Deliveries
+from team_console.store.views.mail.inboxes import Inboxes
+from team_console.store.views.mail.unanswered import Unanswered
+from team_console.store.views.needs.attention import Attention, Waiting
+from team_console.store.views.needs.blocking import Blocking
+from team_console.store.views.rows import RosterRow, View
 
 
 class Board:
@@ -104,7 +104,7 @@ class Board:
         self._deliveries.judge_at(now)
         self._violations.judge_at(now)
 
-    def _change(self, messages: tuple[Message, ...], now: datetime) -> Change:
+    def _change(self, messages: tuple[Message, ...], now: datetime) -> QueueDelta:
         try:
             return self._queue.update(messages)
         except NoRoomError:
@@ -112,7 +112,7 @@ class Board:
             self._judge_at(now)
             return self._queue.update(messages)
 
-    def _apply(self, change: Change, missing: frozenset[str]) -> None:
+    def _apply(self, change: QueueDelta, missing: frozenset[str]) -> None:
         arriving = {entry.message.message_id for entry in change.added}
         for entry in change.removed:
             for fold in self._live:

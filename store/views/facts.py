@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from store.config import TeamConfig
-from store.protocol.entries import Entry, Order
-from store.protocol.members import CREATED, MEMBERSHIP, Membership, membership
-from store.protocol.stops import REQUEST, RESPONSE, Stop, is_speech, stops
-from store.protocol.team_rules import report_targets
-from store.recorded import RecordedFacts
-from store.team import Problem
-from store.views.drift import drift
-from store.views.last_seen import LastSeen
-from store.views.lifecycle_index import LifecycleIndex
-from store.views.ordered import Ordered
-from store.views.requests.index import RequestIndex
-from store.views.sprint import BATCH_FACTS, Sprint, sprint
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.contract.team import Problem
+from team_console.store.protocol.checks.team_rules import report_targets
+from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.relations.membership import CREATED, MEMBERSHIP, Membership, membership
+from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.agents.drift import drift
+from team_console.store.views.agents.last_seen import LastSeen
+from team_console.store.views.agents.lifecycle_index import LifecycleIndex
+from team_console.store.views.ordered import Ordered
+from team_console.store.views.requests.index import RequestIndex
+from team_console.store.views.sprint import BATCH_FACTS, Sprint, sprint
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})
 

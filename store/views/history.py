@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
-
-from store.clock import from_text
-from store.errors import Code, TeamError
-from store.message import Message
-from store.protocol.entries import EARLIEST
-from store.protocol.reading import reading
-from store.safe import safe_line
-from store.team import Page, Problem, Team
+from team_console.store.contract.team import Page, Problem, Team
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.reading import reading
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),
@@ -30,7 +29,7 @@ UNREADABLE = "UNREADABLE_ARCHIVE"
 _PAGE = 500
 
 
-class Wanted(Struct, frozen=True):
+class HistoryFilter(Struct, frozen=True):
     """Which messages are wanted; None and empty values let everything through.
 
     Attributes:
@@ -68,7 +67,7 @@ class Stretch(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class Past(Struct, frozen=True):
+class HistoryPage(Struct, frozen=True):
     """The newest archived messages, newest first.
 
     Attributes:
@@ -83,7 +82,7 @@ class Past(Struct, frozen=True):
     more: bool = False
 
 
-def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
+def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
     """About `limit` archived messages; archives that cannot be read are a problem, not an error."""
     messages: list[Message] = []
     problems: dict[Problem, None] = {}
@@ -98,11 +97,11 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> Past:
         problems.update(dict.fromkeys(read.problems))
         cursor = read.cursor
         if cursor is None:
-            return Past(tuple(messages), tuple(problems), not problems)
-    return Past(tuple(messages), tuple(problems), more=len(messages) >= limit)
+            return HistoryPage(tuple(messages), tuple(problems), not problems)
+    return HistoryPage(tuple(messages), tuple(problems), more=len(messages) >= limit)
 
 
-def unseen(known: Past) -> Problem:
+def unseen(known: HistoryPage) -> Problem:
     """What to tell of a judgement that rests on `known` alone though there is `more`."""
     text = f"only the newest {len(known.messages):,} archived messages were looked at; older ones were not"
     hint = "Nothing is said of answers and steps that an older message could explain; 'history' reads all of it."
@@ -116,7 +115,7 @@ def wanted(
     since: str | None = None,
     type: str | None = None,
     grep: str | None = None,
-) -> Wanted:
+) -> HistoryFilter:
     """Filters as people write them: `since` is a date, a time, or an age such as 30m, 12h or 7d.
 
     Raises:
@@ -127,7 +126,7 @@ def wanted(
     except re.error as error:
         text = f"--grep {grep!r:.80} is not a regular expression: {error}"
         raise TeamError(Code.USAGE, text, "Put a backslash before a character that is meant as it is.") from error
-    return Wanted(agent, _since(since, now) if since else None, type or None, pattern)
+    return HistoryFilter(agent, _since(since, now) if since else None, type or None, pattern)
 
 
 def search(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-
-from store.team import Snapshot, Team
-from store.views.board import view_of
-from store.views.history import past, unseen
-from store.views.rows import View
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.views.board import view_of
+from team_console.store.views.history import past, unseen
+from team_console.store.views.rows import View
 
 ARCHIVED = 2_000
 """How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""

@@ -11,12 +11,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
-
-from store.message import Message
-from store.protocol.kinds import RequestKind
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.kind import RequestKind
 
 if TYPE_CHECKING:
-    from store.team import Problem, Snapshot
+    from team_console.store.contract.team import Problem, Snapshot
 
 
 class AgentState(StrEnum):

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
-
-from store.protocol.entries import Entry
-from store.views.rows import Batch, Story, StoryState
+from team_console.store.protocol.entries import Entry
+from team_console.store.views.rows import Batch, Story, StoryState
 
 PLAN, CORRECTION, TASK = "BATCH_PLAN_READY", "COURSE_CORRECTION", "TASK_ASSIGNMENT"
 REPORT, BATCH_REPORT = "AGENT_COMPLETE", "SLAVE_BATCH_COMPLETE"

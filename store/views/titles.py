@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from store.message import Message
-from store.protocol.kinds import Family, RequestKind
-from store.protocol.reading import Reading, reading
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.kind import Family, RequestKind
+from team_console.store.protocol.reading import Reading, reading
 
 _LIMIT = 200
 

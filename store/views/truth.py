@@ -7,9 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
-
-from store.clock import from_text
-from store.team import (
+from team_console.store.contract.team import (
     SETTINGS_LOST,
     SETTINGS_UNREADABLE,
     Condition,
@@ -19,6 +17,7 @@ from store.team import (
     WatchHint,
     WatchState,
 )
+from team_console.store.model.clock import from_text
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""

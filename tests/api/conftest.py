@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from team_console.store.api import AgentClient, join_team
 
-from store.api import AgentClient, join_team
 from tests.conftest import CommandLine
 
 Join = Callable[..., AgentClient]
@@ -20,7 +20,7 @@ def location(request: pytest.FixtureRequest, team: CommandLine) -> str:
     if request.param == "folder":
         return str(team.folder)
     pytest.importorskip("sqlalchemy")
-    from store.backends.sql.locate import create_database
+    from team_console.store.backends.sql.open_database import create_database
 
     create_database(str(team.folder / "team.db"), SETTINGS)
     return str(team.folder / "team.db")

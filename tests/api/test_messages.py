@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from team_console.store.api import AgentClient, Code, TeamError, join_team
+from team_console.store.backends.open import open_team
 
-from store.api import AgentClient, Code, TeamError, join_team
-from store.locations import open_team
 from tests.api.conftest import Join
 from tests.conftest import CommandLine
 from tests.store.contract import FakeClock

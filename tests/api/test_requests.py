@@ -5,13 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.requests.following import RequestFollower
 
-from store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
-from store.backends.memory import MemoryTeam
-from store.config import TeamConfig
-from store.desk.clearing import clear
-from store.desk.seat import Seat
-from store.views.requests.following import RequestFollower
 from tests.api.conftest import Join
 from tests.conftest import CommandLine
 from tests.store.contract import FakeClock
@@ -96,7 +96,7 @@ def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> Non
     lead.approve(plan.request_id)
     assert len(agent.receive().messages) == 1
     clock.advance(60)
-    assert clear(Seat(team, "ceo"), older_than_days=0).deleted == 2
+    assert clear(Caller(team, "ceo"), older_than_days=0).deleted == 2
     assert follower.look().is_approved
 
 

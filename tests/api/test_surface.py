@@ -6,20 +6,20 @@ import inspect
 from pathlib import Path
 
 import pytest
+from team_console import store
+from team_console.store import api
 
-import store
-import store.api as api
 from tests.test_architecture import HEAVY, SCREEN, is_within, loaded_by
 
 
 def test_importing_the_package_loads_nothing_of_it(tmp_path: Path) -> None:
-    loaded = loaded_by("import store", tmp_path)
+    loaded = loaded_by("import team_console.store", tmp_path)
     assert "store" in loaded
     assert not {name for name in loaded if name.startswith(("store.", "msgspec", "yaml"))}
 
 
 def test_importing_the_api_loads_no_screen_and_nothing_heavy(tmp_path: Path) -> None:
-    loaded = loaded_by("from store import join_team", tmp_path)
+    loaded = loaded_by("from team_console.store import join_team", tmp_path)
     assert "store.api" in loaded
     assert not {name for name in loaded if is_within(name, SCREEN | HEAVY)}
 

@@ -122,16 +122,16 @@ def empty_textual(folder: Path) -> Client:
 
 def courier(team: Path) -> Callable[[Letter], None]:
     """Sends letters to `team` through the desk, from this process."""
-    from store.desk.mail import send
-    from store.desk.seat import Seat
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.caller import Caller
+    from team_console.store.desk.mail import send
 
     opened = open_team(str(team))
 
     def deliver(toast: Letter) -> None:
-        seat = Seat(opened, toast.sender)
+        caller = Caller(opened, toast.sender)
         send(
-            seat,
+            caller,
             to=toast.to,
             type=toast.type,
             content=toast.content[0],

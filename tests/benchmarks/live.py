@@ -48,18 +48,18 @@ def measure(folder: Path, *, size: int, changes: int) -> tuple[Samples, Samples]
 
 
 def _writers(team: Path) -> tuple[Callable[[str], str], Callable[[str], None]]:
-    from store.desk.inbox import read_message
-    from store.desk.mail import send
-    from store.desk.seat import Seat
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.caller import Caller
+    from team_console.store.desk.inbox import read_message
+    from team_console.store.desk.mail import send
 
     opened = open_team(str(team))
 
     def write(summary: str) -> str:
-        seat = Seat(opened, AGENTS[0])
-        return send(seat, to=LEAD, summary=summary, content="Look.", priority="critical").messages[0].message_id
+        caller = Caller(opened, AGENTS[0])
+        return send(caller, to=LEAD, summary=summary, content="Look.", priority="critical").messages[0].message_id
 
     def read(message_id: str) -> None:
-        read_message(Seat(opened, LEAD), agent=LEAD, message_id=message_id)
+        read_message(Caller(opened, LEAD), agent=LEAD, message_id=message_id)
 
     return write, read

@@ -44,7 +44,7 @@ def processes(run: Run) -> list[Table]:
 def command() -> tuple[str, ...]:
     """How to start team-console: the installed command where there is one, else the package."""
     script = Path(sys.executable).with_name("team-console")
-    return (str(script),) if script.exists() else (sys.executable, "-m", "console")
+    return (str(script),) if script.exists() else (sys.executable, "-m", "team_console.console")
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -75,9 +75,9 @@ def _inside(what: str, team: Path) -> cProfile.Profile:
     profile = cProfile.Profile()
     if what == "start":
         profile.enable()
-    from console.app import ConsoleApp
-    from console.early import EarlyFeed
-    from store.locations import open_team
+    from team_console.console.app.application import ConsoleApp
+    from team_console.console.app.early_reading import EarlyFeed
+    from team_console.store.backends.open import open_team
 
     opened = open_team(str(team))
     app = ConsoleApp(opened, me=LEAD, feed=EarlyFeed(opened, LEAD))

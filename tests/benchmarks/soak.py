@@ -96,20 +96,20 @@ def _sample(terminal: Terminal, seconds: float, changes: int) -> Sample:
 
 def _changes(team: Path) -> Callable[[], None]:
     """Each call sends one message to the human, and every other call reads an old one."""
-    from store.desk.inbox import read_message
-    from store.desk.mail import send
-    from store.desk.seat import Seat
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.caller import Caller
+    from team_console.store.desk.inbox import read_message
+    from team_console.store.desk.mail import send
 
     opened, waiting, numbers = open_team(str(team)), list[str](), count()
 
     def change() -> None:
         if len(waiting) > _OPEN:
-            read_message(Seat(opened, LEAD), agent=LEAD, message_id=waiting.pop(0))
+            read_message(Caller(opened, LEAD), agent=LEAD, message_id=waiting.pop(0))
             return
         number = next(numbers)
-        seat = Seat(opened, AGENTS[number % len(AGENTS)])
-        receipt = send(seat, to=LEAD, summary=f"change {number:06} of the long run", content="Nothing to do.")
+        caller = Caller(opened, AGENTS[number % len(AGENTS)])
+        receipt = send(caller, to=LEAD, summary=f"change {number:06} of the long run", content="Nothing to do.")
         waiting.append(receipt.messages[0].message_id)
 
     return change

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from store.config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent, TeamConfig
+
 from tests.benchmarks.clients import environment
 from tests.benchmarks.peers import ROOT
 from tests.benchmarks.processes import command
@@ -101,20 +102,20 @@ def _screen(places: _Places, changes: int, folder: Path) -> Table:
 
 
 def _until_shown(location: str, changes: int, folder: Path) -> Samples:
-    from store.desk.inbox import read_message
-    from store.desk.mail import send
-    from store.desk.seat import Seat
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.caller import Caller
+    from team_console.store.desk.inbox import read_message
+    from team_console.store.desk.mail import send
 
     team = open_team(location)
     values = []
     with Terminal((*command(), "-t", location, "--as", LEAD), environment(folder)) as terminal:
         terminal.settle(quiet=1.5)
         for turn in range(changes + 1):
-            seat, title = Seat(team, "agent-0"), f"live {turn:06} is here"
-            sent = send(seat, to=LEAD, summary=title, content="Look.", priority="critical")
+            caller, title = Caller(team, "agent-0"), f"live {turn:06} is here"
+            sent = send(caller, to=LEAD, summary=title, content="Look.", priority="critical")
             values.append(terminal.wait_for(f"live {turn:06}", limit=20.0) * 1e3)
-            read_message(Seat(team, LEAD), agent=LEAD, message_id=sent.messages[0].message_id)
+            read_message(Caller(team, LEAD), agent=LEAD, message_id=sent.messages[0].message_id)
             terminal.settle(quiet=0.15, first=5.0)
     team.close()
     return Samples(tuple(values[1:]))
@@ -131,7 +132,7 @@ class _Places:
 
     def fresh(self, kind: str, crew: int) -> str:
         """The location of a new team with a lead and at least two agents."""
-        from store.desk.migrate import open_target
+        from team_console.store.desk.maintenance.migration import open_target
 
         self._count += 1
         location = str(self._folder / f"team-{self._count}{'.db' if kind == 'SQLite' else ''}")

@@ -7,17 +7,17 @@ import sys
 import time
 from pathlib import Path
 
-from store.desk.inbox import receive
-from store.desk.mail import send
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.locations import open_team
+from team_console.store.backends.open import open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
+from team_console.store.model.errors import Code, TeamError
 
 
 def main(location: str, name: str, neighbour: str, seconds: float, result: Path) -> None:
     """Work from the end of standard input on; writes what every send took, in seconds, and the refusals."""
-    seat = Seat(open_team(location), name)
-    seat.team.snapshot()
+    caller = Caller(open_team(location), name)
+    caller.team.snapshot()
     print("ready", flush=True)
     sys.stdin.read()
     took: list[float] = []
@@ -26,9 +26,9 @@ def main(location: str, name: str, neighbour: str, seconds: float, result: Path)
     while time.perf_counter() < end:
         begun = time.perf_counter()
         try:
-            send(seat, to=neighbour, summary="The next step is done now", content="Line one.\nLine two.")
+            send(caller, to=neighbour, summary="The next step is done now", content="Line one.\nLine two.")
             took.append(time.perf_counter() - begun)
-            receive(seat, agent=name)
+            receive(caller, agent=name)
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise

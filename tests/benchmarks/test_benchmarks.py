@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.backends.yaml.codec import emit, parse_entry
 
-from store.backends.yamlteam.codec import emit, parse_entry
-from store.locations import open_team
 from tests.benchmarks.contestant import KINDS, Contestant, Kind
 from tests.benchmarks.data import letter, letters, write_team
 from tests.benchmarks.peers import ROOT, Peers

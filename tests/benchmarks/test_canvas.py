@@ -6,8 +6,7 @@ import pyte
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from console.terminal import Canvas
+from team_console.console.app.terminal import Canvas
 
 COLUMNS, LINES = 24, 6
 _COLOURS = st.sampled_from(["38;2;10;20;30", "38;5;200", "31", "39", "90"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.registry import VERBS
 
-from console.cli.registry import VERBS
 from tests.conftest import CommandLine
 
 

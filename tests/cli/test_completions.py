@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.registry import VERBS
 
-from console.cli.registry import VERBS
 from tests.conftest import ROOT, CommandLine, clean_environment
 from tests.pty import Terminal
 
@@ -23,7 +23,7 @@ def program(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
     script = folder / "team-console"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -P -m console "$@"\n')
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -P -m team_console.console "$@"\n')
     script.chmod(0o755)
     return folder
 

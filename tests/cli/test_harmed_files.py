@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
 
-from console.cli.main import run
 from tests.trust.damage import FILES, HARMS, healthy_team
 
 BESIDE = {**{name: path for name, path in FILES.items() if name != "queue"}, "lock": "message-queue.yaml.lock"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.cli.settings_reference import EXAMPLE, setting_rows, settings_markdown
-from store.config_file import parse
-from store.config_table import every_setting
+from team_console.console.cli.manual.settings_reference import EXAMPLE, setting_rows, settings_markdown
+from team_console.store.settings.reference import every_setting
+from team_console.store.settings.settings_file import parse
+
 from tests.conftest import CommandLine
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.cli.manual.schemas import SCHEMAS, schema_of
+from team_console.console.cli.registry import VERBS
 
-from console.cli.registry import VERBS
-from console.cli.schemas import SCHEMAS, schema_of
 from tests.conftest import CommandLine
 
 NO_JSON = {"completions", "_complete"}

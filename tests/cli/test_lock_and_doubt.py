@@ -8,12 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.looking import watched
+from team_console.console.cli.main import run
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import LockHolder, Snapshot
+from team_console.store.model.clock import to_text, utc_now
 
-from console.cli.looking import watched
-from console.cli.main import run
-from store.backends.memory import MemoryTeam
-from store.clock import to_text, utc_now
-from store.team import LockHolder, Snapshot
 from tests.conftest import CommandLine
 from tests.store.yaml_folder import process, wait_for
 from tests.views.chronicle import snapshot_of
@@ -47,7 +47,7 @@ def _held(pid: int, *, seconds: float = 0.0) -> LockHolder:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """So long may a write take that a busy machine never passes one off as a lock that blocks."""
-    monkeypatch.setattr("store.views.truth.LONG_WRITE", 600.0)
+    monkeypatch.setattr("team_console.store.views.truth.LONG_WRITE", 600.0)
 
 
 @pytest.mark.usefixtures("patient")

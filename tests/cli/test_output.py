@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.console.cli.printing.output import to_json
+from team_console.console.cli.printing.table import age, cut, width
 
-from console.cli.output import to_json
-from console.cli.table import age, cut, width
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 
 ATTACK = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egpj.exe\u2066\u200b\r\n[/b][@click=app.quit]x\x00\u2028end"
@@ -154,11 +154,11 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
-        "import store.locations\n"
+        "import team_console.store.backends.open\n"
         "def fail(*names, **options):\n"
         "    token = 'hunter2'\n"
         "    return {}[token]\n"
-        "store.locations.open_team = fail\n"
+        "team_console.store.backends.open.open_team = fail\n"
     )
     path = os.pathsep.join([str(broken), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[2])])
     result = team("roster", env={"PYTHONPATH": path, "XDG_STATE_HOME": str(tmp_path / "state")})

@@ -6,8 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import yaml
+from team_console.store.model.clock import to_text
 
-from store.clock import to_text
 from tests.conftest import CommandLine
 
 SUMMARY = "State of the export job please"

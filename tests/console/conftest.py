@@ -12,18 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from team_console.console.app.application import ConsoleApp
+from team_console.console.panes.pane import ListPane
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import Message
+from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.widgets.forms import seen_guard
+from team_console.widgets.forms.form import Form
 from textual.pilot import Pilot
-
-from console.app import ConsoleApp
-from console.panes.pane import ListPane
-from store.backends.memory import MemoryTeam
-from store.config import Agent, TeamConfig
-from store.desk import requests
-from store.desk.seat import Seat
-from store.message import Message
-from store.team import Team
-from widgets import showing
-from widgets.forms.form import Form
 
 WAIT = 10.0
 LEAD, AUTHOR = "ceo", "task-manager"
@@ -38,7 +37,7 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No animations, one theme, no pause to look at a form, and a state folder of the test's own."""
-    monkeypatch.setattr(showing, "LOOK", 0.01)
+    monkeypatch.setattr(seen_guard, "LOOK", 0.01)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -167,7 +166,7 @@ def hand_in_plan(
     team: Team, title: str = "Refactor the report generator now", content: str = "1. Split\n2. Test"
 ) -> str:
     """A plan of the author; its request id."""
-    receipt = requests.submit_plan(Seat(team, AUTHOR), content=content, summary=title)
+    receipt = requests.submit_plan(Caller(team, AUTHOR), content=content, summary=title)
     assert receipt.request_id is not None
     return receipt.request_id
 

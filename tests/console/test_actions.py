@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from console.actions import ACTIONS, BY_ID, actions_in, keys_table
-from console.handlers import handlers
-from console.screens.main import MainScreen
-from console.subject import Mode, Subject
+from team_console.console.handlers import handlers
+from team_console.console.input.actions import ACTIONS, BY_ID, actions_in, keys_table
+from team_console.console.input.subject import Mode, Subject
+from team_console.console.screens.main import MainScreen
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:

@@ -8,16 +8,16 @@ import threading
 from pathlib import Path
 
 import pytest
+from team_console.console.demo import showcase
+from team_console.console.screens.picker import PickerApp
+from team_console.store.backends.memory import MemoryTeam
+from team_console.widgets.bars.key_bar import KeyBar
+from team_console.widgets.bars.tab_bar import TabBar
+from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.note import Letter
 
-from console.demo import showcase
-from console.screens.picker import PickerApp
-from store.backends.memory import MemoryTeam
 from tests.console.conftest import hand_in_plan, opened
 from tests.pty import console
-from widgets.field import Field
-from widgets.key_bar import KeyBar
-from widgets.note import Letter
-from widgets.tab_bar import TabBar
 
 
 @pytest.mark.anyio

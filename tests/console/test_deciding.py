@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from team_console.console.screens import main as main_screen
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import from_record
+from team_console.widgets.forms import seen_guard
 from textual.events import Key
 
-from console.screens import main as main_screen
-from store.backends.memory import MemoryTeam
-from store.desk import mail, requests
-from store.desk.seat import Seat
-from store.message import from_record
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
-from widgets import showing
 
 pytestmark = pytest.mark.anyio
 
@@ -69,7 +69,7 @@ async def test_deciding_keys_pause_after_the_row_under_the_cursor_changed_by_its
     monkeypatch.setattr(main_screen, "GUARD", 60.0)
     first = hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
-        requests.approve(Seat(team, LEAD), request_id=first)
+        requests.approve(Caller(team, LEAD), request_id=first)
         hand_in_plan(team, "Quite another plan of the day")
         await desk.until(lambda: "Quite another plan" in desk.text, "the second plan")
         await desk.press("a")
@@ -82,7 +82,7 @@ async def test_a_form_is_not_handed_in_before_it_could_be_looked_at(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
-    monkeypatch.setattr(showing, "LOOK", 60.0)
+    monkeypatch.setattr(seen_guard, "LOOK", 60.0)
     async with opened(team) as desk:
         await desk.press("a")
         form = await desk.form()
@@ -115,12 +115,12 @@ async def test_what_is_typed_while_a_form_closes_does_nothing_to_the_list_behind
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = hand_in_plan(team, "The first plan of the morning")
-    mail.send(Seat(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
         await desk.until(lambda: "enter approve" in desk.text, "a form that can be handed in")
-        monkeypatch.setattr(showing, "LOOK", 60.0)
+        monkeypatch.setattr(seen_guard, "LOOK", 60.0)
         await desk.press("enter")
         await desk.until(lambda: desk.app.screen is desk.app.main and len(desk.rows) == 1, "the list behind")
         monkeypatch.setattr(main_screen, "GUARD", 0.0)
@@ -138,7 +138,7 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         await desk.press("r")
         form = await desk.form()
         await desk.type("no rollback")
-        requests.approve(Seat(team, LEAD), request_id=request_id)
+        requests.approve(Caller(team, LEAD), request_id=request_id)
         await desk.press("enter")
         await desk.until(lambda: "ALREADY_ANSWERED" in desk.text, "a refusal")
         assert desk.app.screen is form
@@ -155,7 +155,7 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
         await desk.form()
         await desk.type("no rollback")
         await desk.press("escape")
-        requests.approve(Seat(team, LEAD), request_id=first)
+        requests.approve(Caller(team, LEAD), request_id=first)
         second = hand_in_plan(team, "Quite another plan of the day")
         desk.app.look()
         await desk.until(lambda: second in desk.detail, "the second plan")
@@ -166,7 +166,7 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
 
 
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
-    receipt = mail.send(Seat(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    receipt = mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     message_id = receipt.messages[0].message_id
     async with opened(team) as desk:
         assert team.snapshot().messages[0].status == "pending"
@@ -176,7 +176,7 @@ async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: 
 
 
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
-    mail.send(Seat(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "3", "6", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]

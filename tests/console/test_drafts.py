@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from console.drafts import MOST_DAYS, Drafts, state_folder
+from team_console.console.app.drafts import MOST_DAYS, Drafts, state_folder
 
 
 @pytest.fixture(autouse=True)

@@ -7,21 +7,21 @@ import json
 from pathlib import Path
 
 import pytest
+from team_console.console.handlers.exporting import write_export
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.widgets.forms.field import Field
 
-from console.handlers.exporting import write_export
-from store.backends.memory import MemoryTeam
-from store.desk import mail
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.message import Message
 from tests.console.conftest import AUTHOR, opened
-from widgets.field import Field
 
 
 @pytest.fixture
 def messages(team: MemoryTeam) -> tuple[Message, ...]:
     for number in range(3):
-        mail.send(Seat(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
+        mail.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
     return team.snapshot().messages
 
 

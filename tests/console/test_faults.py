@@ -11,27 +11,27 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import team_console.console.handlers
+from team_console.console.app.containment import ContainedApp
+from team_console.console.app.faults import Faults, log
+from team_console.console.input.actions import ACTIONS
+from team_console.console.input.subject import Mode
+from team_console.console.panes.pane import ListPane
+from team_console.console.screens.main import MainScreen
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.forms.confirm import Confirm
+from team_console.widgets.forms.form import Form
+from team_console.widgets.forms.help_panel import HelpPanel
+from team_console.widgets.guarded import CANNOT_BE_SHOWN, Guarded
+from team_console.widgets.rows.row_list import RowList
 from textual.app import App
 from textual.screen import Screen
 from textual.widget import Widget
 
-import console.handlers
-from console.actions import ACTIONS
-from console.contained import ContainedApp
-from console.faults import Faults, log
-from console.panes.pane import ListPane
-from console.screens.main import MainScreen
-from console.subject import Mode
-from store.backends.memory import MemoryTeam
-from store.desk import mail, requests
-from store.desk.seat import Seat
 from tests.conftest import ROOT
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
-from widgets.forms.confirm import Confirm
-from widgets.forms.form import Form
-from widgets.forms.help_panel import HelpPanel
-from widgets.guarded import CANNOT_BE_SHOWN, Guarded
-from widgets.row_list import RowList
 
 pytestmark = pytest.mark.anyio
 
@@ -72,7 +72,7 @@ PARTS = ("rows_of", "key_of", "draw", "document_of", "subject_of", "matter_of", 
 
 def pane_of(mode: Mode) -> type[ListPane[Any]]:
     """The class of the pane of a mode."""
-    kind: type[ListPane[Any]] = getattr(import_module(f"console.panes.{mode}"), f"{mode.capitalize()}Pane")
+    kind: type[ListPane[Any]] = getattr(import_module(f"team_console.console.panes.{mode}"), f"{mode.capitalize()}Pane")
     return kind
 
 
@@ -81,7 +81,7 @@ async def test_a_defect_in_a_part_of_a_pane_leaves_the_others(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
     hand_in_plan(team)
-    mail.send(Seat(team, AUTHOR), to=(LEAD,), summary="State of the export job please", content=SECRET)
+    mail.send(Caller(team, AUTHOR), to=(LEAD,), summary="State of the export job please", content=SECRET)
     other = Mode.SPRINT if mode is not Mode.SPRINT else Mode.HISTORY
     async with opened(team, faults=None) as desk:
         for part in PARTS:
@@ -114,8 +114,8 @@ async def test_one_row_that_cannot_be_drawn_leaves_the_other_rows(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hand_in_plan(team, "The plan that breaks the drawing")
-    requests.request_shutdown(Seat(team, LEAD), agent="file-manager", reason=None)
-    import console.panes.requests as module
+    requests.request_shutdown(Caller(team, LEAD), agent="file-manager", reason=None)
+    import team_console.console.panes.requests as module
 
     lines = vars(module)["request_lines"]
 
@@ -135,9 +135,9 @@ async def test_one_row_that_cannot_be_drawn_leaves_the_other_rows(
 
 async def test_a_defect_in_a_handler_leaves_the_others(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
-    table = dict(console.handlers.handlers())
+    table = dict(team_console.console.handlers.handlers())
     async with opened(team, faults=None) as desk:
-        monkeypatch.setattr("console.screens.main.handlers", lambda: table)
+        monkeypatch.setattr("team_console.console.screens.main.handlers", lambda: table)
         for action in ACTIONS:
             mode = next(iter(sorted(action.modes)), Mode.NEEDS)
             await desk.press(str(list(Mode).index(mode) + 1))
@@ -156,7 +156,7 @@ async def test_a_defect_while_a_form_is_made_takes_the_form_away(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
-    monkeypatch.setattr("widgets.forms.reason.ReasonPrompt.fields", fail)
+    monkeypatch.setattr("team_console.widgets.forms.reason.ReasonPrompt.fields", fail)
     async with opened(team, faults=None) as desk:
         await desk.press("a")
         await told(desk)
@@ -217,7 +217,7 @@ async def test_a_timer_and_a_callback_with_a_defect_are_told(team: MemoryTeam) -
 async def test_the_reading_that_fails_unexpectedly_is_told_and_tried_again(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.app.HOLDER_LOOK", 0.05)
+    monkeypatch.setattr("team_console.console.app.application.HOLDER_LOOK", 0.05)
     hand_in_plan(team)
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         monkeypatch.setattr(desk.app.feed, "read", fail)
@@ -286,6 +286,6 @@ def test_every_widget_and_screen_is_guarded_and_every_app_contained() -> None:
     of_textual = [kind for kind in classes() if issubclass(kind, Widget | Screen)]
     assert {MainScreen, RowList, Form, Confirm, ListPane} <= set(of_textual)
     assert [kind for kind in of_textual if not issubclass(kind, Guarded)] == []
-    apps = [kind for kind in classes() if issubclass(kind, App) and kind.__module__ != "widgets.gallery"]
+    apps = [kind for kind in classes() if issubclass(kind, App) and kind.__module__ != "team_console.widgets.gallery"]
     assert apps
     assert [kind for kind in apps if not issubclass(kind, ContainedApp)] == []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from team_console.console.app.feed import Feed
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Page
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.rows import View
 
-from console.feed import Feed
-from store.backends.memory import MemoryTeam
-from store.errors import Code, TeamError
-from store.team import Page
-from store.views.rows import View
 from tests.console.conftest import LEAD
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.console.app.application import ConsoleApp
+from team_console.console.app.early_reading import EarlyFeed
+from team_console.console.app.feed import Feed
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
 
-from console.app import ConsoleApp
-from console.early import EarlyFeed
-from console.feed import Feed
-from store.backends.memory import MemoryTeam
-from store.desk import mail
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Condition, Snapshot
 from tests.console.conftest import AUTHOR, LEAD, WAIT, Desk, hand_in_plan
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,7 @@ async def test_the_cursor_begins_at_the_top_of_the_whole_unless_something_was_do
     large: LargeTeam, keys: tuple[str, ...], chosen: str
 ) -> None:
     large.rest.set()
-    mail.send(Seat(large, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    mail.send(Caller(large, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     large.rest.clear()
     app = ConsoleApp(large, me=LEAD, feed=EarlyFeed(large, LEAD))
     async with app.run_test(size=(120, 40)) as pilot:

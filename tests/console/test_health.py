@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot
+from team_console.store.model.message import new_record
 
-from store.backends.memory import MemoryTeam
-from store.message import new_record
-from store.team import Condition, LockHolder, Problem, Snapshot
 from tests.console.conftest import hand_in_plan, opened
 
 pytestmark = pytest.mark.anyio

@@ -7,12 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
 import pytest
+import team_console.console.input.key_queue
+from team_console.console.input.key_queue import KeyLine
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
-
-import console.keyline
-from console.keyline import KeyLine
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +106,6 @@ async def test_a_key_whose_widget_goes_away_holds_nothing_back(desk: Desk) -> No
 
 
 async def test_a_key_that_is_stuck_is_waited_for_only_so_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console.keyline, "_PATIENCE", 0.001)
+    monkeypatch.setattr(team_console.console.input.key_queue, "_PATIENCE", 0.001)
     await desk.type("b", desk.free)
     await until(lambda: desk.typed == ["b"])

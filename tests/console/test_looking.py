@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from team_console.console.input.actions import actions_in
+from team_console.console.input.subject import Mode
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.widgets.forms.help_panel import HelpPanel
 from textual.command import CommandPalette
 
-from console.actions import actions_in
-from console.subject import Mode
-from store.backends.memory import MemoryTeam
-from store.desk import mail
-from store.desk.seat import Seat
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
-from widgets.forms.help_panel import HelpPanel
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,7 @@ async def test_every_mode_is_usable_at_every_size(team: MemoryTeam, size: tuple[
 
 async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
-    mail.send(Seat(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
+    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
     async with opened(team) as desk:
         assert len(desk.rows) == 2
         await desk.press("slash")
@@ -94,10 +94,10 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
 
 
 async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:
-    from store.desk import requests
+    from team_console.store.desk import requests
 
     first = hand_in_plan(team, "Refactor the report generator today")
-    requests.reject(Seat(team, LEAD), request_id=first, reason="Add a way back")
+    requests.reject(Caller(team, LEAD), request_id=first, reason="Add a way back")
     hand_in_plan(team, "Refactor it and keep a way back")
     async with opened(team) as desk:
         await desk.until(lambda: "history of this plan" in desk.detail, "the history")
@@ -105,7 +105,7 @@ async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> No
 
 
 async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
-    mail.send(Seat(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`.")
+    mail.send(Caller(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`.")
     async with opened(team) as desk:
         await desk.press("2")
         pane = desk.app.main.pane
@@ -121,7 +121,7 @@ async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: 
 
 async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:
     for number in range(30):
-        mail.send(Seat(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x")
+        mail.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x")
     async with opened(team) as desk:
         await desk.press("6")
         await desk.until(lambda: len(desk.rows) == 30, "all messages")
@@ -130,5 +130,5 @@ async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: Memo
         await desk.press("enter")
         await desk.until(lambda: len(desk.rows) == 1, "the one")
         await desk.until(lambda: "1 found in 30" in desk.text, "how many were looked at")
-        mail.send(Seat(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
+        mail.send(Caller(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
         await desk.until(lambda: len(desk.rows) == 2, "the new one too")

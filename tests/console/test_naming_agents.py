@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.protocol.reading import reading
+from team_console.store.settings.team_config import Agent
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent
-from store.desk import mail
-from store.desk.seat import Seat
-from store.protocol.reading import reading
 from tests.console.conftest import LEAD, opened
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ def sprint(team: MemoryTeam) -> MemoryTeam:
 
 
 def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
-    mail.send(Seat(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"})
+    mail.send(Caller(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"})
 
 
 def told(team: MemoryTeam, name: str) -> list[Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.console.display.themes import DARK, LIGHT, first_theme
+from team_console.console.input.subject import Mode
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import Message
 
-from console.looks import DARK, LIGHT, first_theme
-from console.subject import Mode
-from store.backends.memory import MemoryTeam
-from store.desk import mail, requests
-from store.desk.seat import Seat
-from store.message import Message
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.pty import console
 from tests.trust import strict
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 def write(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:
     """Messages to the lead."""
     for index in range(number):
-        mail.send(Seat(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
+        mail.send(Caller(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
 
 
 def unread(team: MemoryTeam) -> list[Message]:
@@ -77,7 +77,7 @@ async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(te
 
 async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:
     names = ("schedule-manager", "file-manager", AUTHOR)
-    asked = [requests.request_shutdown(Seat(team, LEAD), agent=name, reason=None) for name in names]
+    asked = [requests.request_shutdown(Caller(team, LEAD), agent=name, reason=None) for name in names]
     clock.advance(86_400)
     async with opened(team) as desk:
         await desk.press("7")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import from_record
+from team_console.widgets.forms.field import Field
 
-from store.backends.memory import MemoryTeam
-from store.desk import mail
-from store.desk.seat import Seat
-from store.message import from_record
 from tests.console.conftest import AUTHOR, LEAD, opened
-from widgets.field import Field
 
 pytestmark = pytest.mark.anyio
 
 
 def given_up(team: MemoryTeam, summary: str) -> str:
     """A message whose delivery was given up; its id."""
-    sent = mail.send(Seat(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
+    sent = mail.send(Caller(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
     failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
     state = team._state
     state.messages = tuple(

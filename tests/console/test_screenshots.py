@@ -6,7 +6,8 @@ import asyncio
 import re
 from pathlib import Path
 
-from console.screenshots import PICTURES, draw
+from team_console.console.screenshots import PICTURES, draw
+
 from tests.conftest import ROOT
 
 

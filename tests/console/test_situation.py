@@ -6,16 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-
-from console.feed import Sight
-from console.situation import Situation, empty_words, no_writing, notice_of, pulse_of
-from console.subject import Mode
-from store.clock import to_text
-from store.config import TeamConfig
-from store.message import new_record
-from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
-from store.views.rows import View
-from widgets.cells import text_of
+from team_console.console.app.feed import ReadResult
+from team_console.console.display.screen_state import ScreenState, empty_words, no_writing, notice_of, pulse_of
+from team_console.console.input.subject import Mode
+from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import new_record
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.rows import View
+from team_console.widgets.text.cells import text_of
 
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
 MESSAGE = new_record(
@@ -24,11 +23,11 @@ MESSAGE = new_record(
 SNAPSHOT = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition.OK)
 
 
-def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> Situation:
+def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> ScreenState:
     made = View("1", NOW, "ceo", SNAPSHOT) if view else None
     fresh = snapshot.condition in (Condition.OK, Condition.EMPTY)
     known = {"looked_at": NOW, "good_at": NOW if view else None, **known}
-    return Situation(sight=Sight(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
+    return ScreenState(sight=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
 
 
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
@@ -41,7 +40,7 @@ HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", F
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
 SITUATIONS = {
-    "loading": Situation(progress=(400, 1000)),
+    "loading": ScreenState(progress=(400, 1000)),
     "live": seen(),
     "empty": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY)),
     "locked": seen(replace(SNAPSHOT, holder=HOLDER)),
@@ -115,10 +114,10 @@ def test_what_nobody_looked_at_for_a_while_is_stale() -> None:
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize(
     "situation",
-    [Situation(), Situation(progress=(1, 9)), seen(UNREADABLE, view=False), seen(VANISHED, view=False)],
+    [ScreenState(), ScreenState(progress=(1, 9)), seen(UNREADABLE, view=False), seen(VANISHED, view=False)],
     ids=["unread", "loading", "unreadable", "vanished"],
 )
-def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: Situation) -> None:
+def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: ScreenState) -> None:
     words = " ".join(text_of(line) for line in empty_words(mode, situation)).lower()
     for lie in ("no message", "nothing waits", "is empty", "no requests", "nothing is on its way", "no findings"):
         assert lie not in words

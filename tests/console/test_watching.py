@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import team_console.console.app.application
+from team_console.console.demo import showcase
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import WatchHint
 
-import console.app
-from console.demo import showcase
-from store.backends.memory import MemoryTeam
-from store.locations import open_team
-from store.team import WatchHint
 from tests.console.conftest import Clock, hand_in_plan, opened
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,7 @@ class Deaf(MemoryTeam):
 async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
     team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console.app, "TICK", 0.05)
+    monkeypatch.setattr(team_console.console.app.application, "TICK", 0.05)
     deaf = Deaf(config=team.config(), clock=clock)
     hand_in_plan(deaf)
     async with opened(deaf) as desk:

@@ -6,11 +6,11 @@ import threading
 from types import MappingProxyType
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent, TeamConfig
-from store.desk import mail
-from store.desk.seat import Seat
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
 async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(shelf: SlowShelf) -> None:
     shelf.swapped = b"Something else entirely"
     shelf.gate.set()
-    mail.send(Seat(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
+    mail.send(Caller(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
     async with opened(shelf) as desk:
         await desk.until(lambda: any("is not what the message says" in toast for toast in desk.toasts), "a warning")
         assert "Something else entirely" not in desk.detail

@@ -5,15 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Agent, Route, TeamConfig
+from team_console.widgets.forms.choice import Choice
+from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.note import Letter
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent, Route, TeamConfig
-from store.desk import mail, requests
-from store.desk.seat import Seat
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
-from widgets.choice import Choice
-from widgets.field import Field
-from widgets.note import Letter
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
 
 async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:
     asked = mail.send(
-        Seat(team, AUTHOR), to=LEAD, summary="Which of the two formats is wanted", content="CSV?"
+        Caller(team, AUTHOR), to=LEAD, summary="Which of the two formats is wanted", content="CSV?"
     ).messages[0]
     async with opened(team) as desk:
         await desk.press("m")
@@ -89,8 +89,8 @@ async def test_a_letter_left_is_there_again_and_gone_once_it_is_sent(team: Memor
 
 
 async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_preselects_nothing(team: MemoryTeam) -> None:
-    stop = requests.request_shutdown(Seat(team, LEAD), agent="file-manager")
-    requests.approve(Seat(team, "file-manager"), request_id=str(stop.request_id))
+    stop = requests.request_shutdown(Caller(team, LEAD), agent="file-manager")
+    requests.approve(Caller(team, "file-manager"), request_id=str(stop.request_id))
     before = len(team.snapshot().messages)
     async with opened(team) as desk:
         await desk.press("b")
@@ -159,14 +159,14 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
             await desk.until(lambda number=number: len(asked()) == number, f"request {number}")  # type: ignore[misc]
             assert len(asked()) == number
             request = [message for message in team.snapshot().messages if message.type == "shutdown_request"][-1]
-            requests.approve(Seat(team, asked()[-1]), request_id=str(request.request_id))
+            requests.approve(Caller(team, asked()[-1]), request_id=str(request.request_id))
         await desk.until(lambda: any("3 of 3 agreed" in toast for toast in desk.toasts), "the end")
 
 
 async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        desk.app.main.seat = Seat(team, LEAD, wait=0.05)
+        desk.app.main.caller = Caller(team, LEAD, wait=0.05)
         with team.transaction(actor="other", action="long", wait=1.0):
             await desk.press("m")
             await write(desk, "Please keep forty gigabytes free today", "For the export.")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import yaml
+from team_console.store.model.errors import TeamError
 
-from store.errors import TeamError
 from tests.crash.models import Image, images
 from tests.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
 from tests.crash.state import PROBE, Broken, State, check_files, check_history, read_state

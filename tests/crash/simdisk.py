@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from store.backends.yamlteam.disk import Stat
+from team_console.store.backends.yaml.disk import Stat
 
 
 class PowerCut(BaseException):

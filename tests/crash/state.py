@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading.integrity import past_problems
+from team_console.store.backends.yaml.recovery.healing import replay
+from team_console.store.backends.yaml.recovery.ledger import Ledger
+from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
 
-from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.healing import replay
-from store.backends.yamlteam.holder import parse_released, read_text
-from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.ledger import Ledger
-from store.backends.yamlteam.vouching import past_problems
 from tests.store.contract import make_message
 
 PROBE = 99

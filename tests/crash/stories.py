@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.backends.yamlteam.codec import emit
-from store.backends.yamlteam.disk import Disk
-from store.backends.yamlteam.team import YamlTeam
-from store.message import Message
-from store.team import Transaction
+from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import Transaction
+from team_console.store.model.message import Message
+
 from tests.crash.simdisk import ROOT, SimDisk
 from tests.store.contract import FakeClock, make_message
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from store.backends.yamlteam.disk import RealDisk
+from team_console.store.backends.yaml.disk import RealDisk
+
 from tests.crash.state import PROBE, Broken, State, check_files, read_state
 from tests.crash.stories import STORIES, open_team, send
 
@@ -137,7 +138,7 @@ def _until_mark(lines: list[str]) -> Iterator[Point]:
 
 def _act(story: str, root: Path) -> None:
     """The traced process: load everything first, wait for strace, act, then say how it went."""
-    from store.errors import TeamError
+    from team_console.store.model.errors import TeamError
 
     with tempfile.TemporaryDirectory() as warm:
         STORIES[story].before(open_team(RealDisk(), Path(warm)))

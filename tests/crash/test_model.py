@@ -7,10 +7,10 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from team_console.store.backends.yaml.codec import QueueText, emit
+from team_console.store.backends.yaml.disk import Stat
+from team_console.store.backends.yaml.team import YamlTeam
 
-from store.backends.yamlteam.codec import QueueText, emit
-from store.backends.yamlteam.disk import Stat
-from store.backends.yamlteam.team import YamlTeam
 from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.crash.stories import AGENT, QUEUE, acknowledge, compact, deliver, enter, open_team, receive, send

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store.backends.yamlteam.ledger import Ledger
-from store.backends.yamlteam.team import YamlTeam
+from team_console.store.backends.yaml.recovery.ledger import Ledger
+from team_console.store.backends.yaml.team import YamlTeam
+
 from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.crash.stories import AGENT, QUEUE, answer, deliver, open_team, receive, send

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from team_console.console.demo import words
 
-from console.demo import words
 from tests.conftest import CommandLine, next_line
 
 T = TypeVar("T")

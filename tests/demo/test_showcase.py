@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from console.demo.showcase import NOW, build
-from store.locations import open_team
-from store.protocol.message_rules import problems_of
-from store.protocol.reading import reading
-from store.views.board import view_of
-from store.views.rows import View
+from team_console.console.demo.showcase import NOW, build
+from team_console.store.backends.open import open_team
+from team_console.store.protocol.checks.message_rules import problems_of
+from team_console.store.protocol.reading import reading
+from team_console.store.views.board import view_of
+from team_console.store.views.rows import View
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from types import MappingProxyType
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent, TeamConfig
-from store.desk.seat import Seat
 from tests.store.contract import FakeClock
 
-SeatOf = Callable[[str], Seat]
+SeatOf = Callable[[str], Caller]
 
 
 @pytest.fixture
@@ -35,5 +35,5 @@ def team(clock: FakeClock) -> MemoryTeam:
 
 
 @pytest.fixture
-def seat(team: MemoryTeam) -> SeatOf:
-    return lambda name: Seat(team, name, wait=1.0)
+def caller(team: MemoryTeam) -> SeatOf:
+    return lambda name: Caller(team, name, wait=1.0)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import acknowledge, receive
+from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.desk.maintenance.compaction import bound
+from team_console.store.desk.requests import approve, reject, submit_plan
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, new_record
+from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 
-from store.backends.memory import MemoryTeam
-from store.clock import to_text
-from store.desk.clearing import clear
-from store.desk.inbox import acknowledge, receive
-from store.desk.requests import approve, reject, submit_plan
-from store.desk.seat import Seat
-from store.desk.upkeep import bound
-from store.errors import Code, TeamError
-from store.message import Message, new_record
-from store.schedule import MAX_LEASE, is_due, is_held
 from tests.desk.conftest import SeatOf
 from tests.store.contract import START, FakeClock, config, make_message, put
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
 
 
-def plan(seat: Seat, clock: FakeClock, text: str) -> str:
+def plan(caller: Caller, clock: FakeClock, text: str) -> str:
     """Hand in a plan; its request id."""
     clock.advance(1)
-    return str(submit_plan(seat, content=text, summary="A plan of five words").request_id)
+    return str(submit_plan(caller, content=text, summary="A plan of five words").request_id)
 
 
 def stored(message_id: str, type: str, sender: str, *, status: str = "read", **payload: object) -> Message:
@@ -43,17 +43,19 @@ def stored(message_id: str, type: str, sender: str, *, status: str = "read", **p
     return message.with_changes(status=status)
 
 
-def test_a_superseded_plan_stays_superseded_after_a_clearing(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
-    old = plan(seat("task-manager"), clock, "Old")
-    new = plan(seat("task-manager"), clock, "New")
-    receive(seat("ceo"), agent="ceo")
-    reject(seat("ceo"), request_id=new, reason="Both are bad")
-    receive(seat("task-manager"), agent="task-manager")
+def test_a_superseded_plan_stays_superseded_after_a_clearing(
+    team: MemoryTeam, caller: SeatOf, clock: FakeClock
+) -> None:
+    old = plan(caller("task-manager"), clock, "Old")
+    new = plan(caller("task-manager"), clock, "New")
+    receive(caller("ceo"), agent="ceo")
+    reject(caller("ceo"), request_id=new, reason="Both are bad")
+    receive(caller("task-manager"), agent="task-manager")
     clock.advance(10)
-    clear(seat("ceo"), older_than_days=0)
+    clear(caller("ceo"), older_than_days=0)
     assert {message.type for message in team.snapshot().messages} <= {"message"}
     with pytest.raises(TeamError) as refused:
-        approve(seat("ceo"), request_id=old)
+        approve(caller("ceo"), request_id=old)
     assert refused.value.code is Code.INVALID_REQUEST_ID
 
 
@@ -84,36 +86,38 @@ def test_a_withdrawn_request_holds_nothing() -> None:
 
 
 def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(
-    team: MemoryTeam, seat: SeatOf, clock: FakeClock
+    team: MemoryTeam, caller: SeatOf, clock: FakeClock
 ) -> None:
     clock.advance(10 * 365 * 86_400)
-    ahead = plan(seat("task-manager"), clock, "Of a clock that was ahead")
+    ahead = plan(caller("task-manager"), clock, "Of a clock that was ahead")
     clock.now = START + timedelta(minutes=1)
-    now = plan(seat("task-manager"), clock, "Now")
+    now = plan(caller("task-manager"), clock, "Now")
     with pytest.raises(TeamError) as refused:
-        approve(seat("ceo"), request_id=ahead)
+        approve(caller("ceo"), request_id=ahead)
     assert refused.value.facts["superseded_by"] == now
-    assert approve(seat("ceo"), request_id=now).request_id == now
+    assert approve(caller("ceo"), request_id=now).request_id == now
 
 
-def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
+def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, caller: SeatOf, clock: FakeClock) -> None:
     put(team, make_message(1))
     clock.advance(10 * 365 * 86_400)
-    receive(seat("task-manager"), agent="task-manager", lease=600)
+    receive(caller("task-manager"), agent="task-manager", lease=600)
     clock.now = START + timedelta(minutes=1)
     assert not is_held(team.snapshot().messages[0], clock.now)
     assert is_due(team.snapshot().messages[0], clock.now)
-    again = receive(seat("task-manager"), agent="task-manager", lease=600)
+    again = receive(caller("task-manager"), agent="task-manager", lease=600)
     assert [message.message_id for message in again.messages] == [make_message(1).message_id]
-    acknowledge(seat("task-manager"), ids=[make_message(1).message_id])
+    acknowledge(caller("task-manager"), ids=[make_message(1).message_id])
 
 
-def test_the_longest_lease_holds_and_a_longer_one_is_refused(team: MemoryTeam, seat: SeatOf, clock: FakeClock) -> None:
+def test_the_longest_lease_holds_and_a_longer_one_is_refused(
+    team: MemoryTeam, caller: SeatOf, clock: FakeClock
+) -> None:
     put(team, make_message(1))
-    receive(seat("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds())
+    receive(caller("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds())
     assert is_held(team.snapshot().messages[0], clock.now)
     with pytest.raises(TeamError) as refused:
-        receive(seat("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds() + 1)
+        receive(caller("task-manager"), agent="task-manager", lease=MAX_LEASE.total_seconds() + 1)
     assert refused.value.code is Code.INVALID_FIELD
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from store.backends.yamlteam.codec import CodecError, QueueText
-from store.message import Message, new_record
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.model.message import Message, new_record
 
 
 def read(data: bytes) -> QueueText | None:

@@ -50,6 +50,8 @@ def copy_source(folder: Path) -> None:
     for name in ("store", "console", "widgets", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
+    (folder / "src").mkdir()
+    (folder / "src" / "team_console").symlink_to("..")
 
 
 def is_line_noticed(line: Line, folder: Path) -> bool:
@@ -67,7 +69,7 @@ def is_line_noticed(line: Line, folder: Path) -> bool:
 
 
 def _tested_in(folder: Path, tests: tuple[str, ...]) -> int:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode
 

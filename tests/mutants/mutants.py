@@ -45,20 +45,20 @@ def _folder_fsync(patch: pytest.MonkeyPatch) -> None:
 
 
 def _id_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.buffered import BufferedTransaction
+    from team_console.store.backends.buffered import BufferedTransaction
 
     patch.setattr(BufferedTransaction, "known", _nothing)
 
 
 def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.transaction import YamlTransaction
+    from team_console.store.backends.yaml.writing.transaction import YamlTransaction
 
     patch.setattr(YamlTransaction, "archived_for", lambda *_: False)
 
 
 def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import session
-    from store.backends.yamlteam.recovery import recover
+    from team_console.store.backends.yaml.recovery.recovery import recover
+    from team_console.store.backends.yaml.writing import turn
 
     def trusting(queue: Any) -> Any:
         if queue.known.stat is None or queue.tip.line is not None:
@@ -67,13 +67,13 @@ def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
         queue.generation = queue.known
         return None
 
-    patch.setattr(session, "recover", trusting)
+    patch.setattr(turn, "recover", trusting)
 
 
 def _lock(patch: pytest.MonkeyPatch) -> None:
     import os
 
-    from store.backends.yamlteam.disk import RealDisk
+    from team_console.store.backends.yaml.disk import RealDisk
 
     class Nobody:
         def __init__(self, path: Any) -> None:
@@ -86,8 +86,8 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import LockedQueue
-    from store.backends.yamlteam.disk import RealDisk
+    from team_console.store.backends.yaml.disk import RealDisk
+    from team_console.store.backends.yaml.writing.commit import LockedQueue
 
     stat = RealDisk.stat
     check = LockedQueue._check_unchanged
@@ -115,118 +115,118 @@ def _with_inode(found: Any, ino: int) -> Any:
 
 
 def _queue_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import LockedQueue
+    from team_console.store.backends.yaml.writing.commit import LockedQueue
 
     patch.setattr(LockedQueue, "_check_unchanged", _nothing)
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_displaced", _nothing)
 
 
 def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_was_written_late", lambda store: False)
 
 
 def _healing(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_healing", _nothing)
 
 
 def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.reader import Reader
+    from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 
-    patch.setattr(Reader, "_loss", _nothing)
+    patch.setattr(SnapshotReader, "_loss", _nothing)
 
 
 def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
-    from store.views.board import Board
+    from team_console.store.views.board import Board
 
     apply = Board._apply
     patch.setattr(Board, "_apply", lambda self, change, missing: apply(self, change, frozenset()))
 
 
 def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from store.recorded import RecordedFacts
+    from team_console.store.contract.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "order_of", lambda self, message_id, order: (order[0], 1, 0, order[1]))
     patch.setattr(RecordedFacts, "is_by_desk", lambda self, message_id: True)
 
 
 def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from store.recorded import RecordedFacts
+    from team_console.store.contract.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "differs", lambda self, message: False)
 
 
 def _putting_words_back(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import healing
+    from team_console.store.backends.yaml.recovery import healing
 
     patch.setattr(healing, "is_answer", lambda message: False)
 
 
 def _keeping_successors(patch: pytest.MonkeyPatch) -> None:
-    from store.desk import upkeep
+    from team_console.store.desk.maintenance import compaction
 
-    patch.setattr(upkeep, "superseders", lambda messages: {})
+    patch.setattr(compaction, "superseders", lambda messages: {})
 
 
 def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
-    from store import schedule
+    from team_console.store.model import schedule
 
     patch.setattr(schedule, "MAX_LEASE", timedelta(days=100_000))
 
 
 def _undo(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "UNDOABLE", frozenset())
 
 
 def _completion(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "is_unfinished", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_cut_archives", _nothing)
 
 
 def _take_back(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.commit import LockedQueue
+    from team_console.store.backends.yaml.writing.commit import LockedQueue
 
     patch.setattr(LockedQueue, "_take_back", _nothing)
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import archives
+    from team_console.store.backends.yaml.reading import archives
 
     patch.setattr(archives, "_crc_holds", lambda *_: True)
 
 
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_set_aside_torn_line", _nothing)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.ledger import Ledger
+    from team_console.store.backends.yaml.recovery.ledger import Ledger
 
     lines = Ledger.lines
     patch.setattr(Ledger, "lines", lambda self, after=None: ((tip, True) for tip, _ in lines(self, after)))
 
 
 def _stale_staging(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_strays", lambda store: [])
 
@@ -234,23 +234,24 @@ def _stale_staging(patch: pytest.MonkeyPatch) -> None:
 def _no_follow(patch: pytest.MonkeyPatch) -> None:
     import os
 
-    from store.backends.yamlteam import disk
+    from team_console.store.backends.yaml import disk
 
     patch.setattr(disk, "_SAFE", os.O_CLOEXEC)
     patch.setattr(os, "O_NOFOLLOW", 0)
 
 
 def _hard_link(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import recovery
+    from team_console.store.backends.yaml.recovery import recovery
 
     patch.setattr(recovery, "_refuse_hard_link", _nothing)
 
 
 def _patience(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import generation, reader
+    from team_console.store.backends.yaml.reading import snapshot_reader
+    from team_console.store.backends.yaml.writing import generation
 
     load = generation.load
-    patch.setattr(reader, "load", lambda disk, path, known: load(disk, path, known, patience=0.0))
+    patch.setattr(snapshot_reader, "load", lambda disk, path, known: load(disk, path, known, patience=0.0))
 
 
 def _mode(patch: pytest.MonkeyPatch) -> None:
@@ -258,59 +259,61 @@ def _mode(patch: pytest.MonkeyPatch) -> None:
 
 
 def _name_check(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import layout, transaction
+    from team_console.store.backends.yaml import layout
+    from team_console.store.backends.yaml.writing import transaction
 
     for module in (layout, transaction):
         patch.setattr(module, "check_name", lambda text, field="": text)
 
 
 def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.transaction import YamlTransaction
+    from team_console.store.backends.yaml.writing.transaction import YamlTransaction
 
     patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
 
 
 def _id_index(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.codec import queue_text
+    from team_console.store.backends.yaml.codec import queue_text
 
     patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
 
 
 def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam.archives import Archives
+    from team_console.store.backends.yaml.reading.archives import Archives
 
     patch.setattr(Archives, "expect", _nothing)
 
 
 def _copies_count_once(patch: pytest.MonkeyPatch) -> None:
-    from store import copies
-    from store.backends.yamlteam.codec import queue_text
+    from team_console.store.backends.yaml.codec import queue_text
+    from team_console.store.model import copies
 
     patch.setattr(copies, "is_copy", lambda message, other: message is other)
     patch.setattr(queue_text, "distinct", lambda messages: messages)
 
 
 def _ways_out(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import drop, layout
+    from team_console.store.backends.yaml import layout
+    from team_console.store.backends.yaml.writing import drop
 
     for module in (drop, layout):
         patch.setattr(module, "leads_out", lambda *_: False)
 
 
 def _stat_poll(patch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import watch
+    from team_console.store.backends.yaml.reading import watch
 
     patch.setattr(watch, "POLL_SECONDS", 3600.0)
 
 
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
-    from store.desk import questions
+    from team_console.store.desk import questions
 
     patch.setattr(questions, "_refuse_answered", _nothing)
 
 
 def _control_characters(patch: pytest.MonkeyPatch) -> None:
-    from store import safe
+    from team_console.store.model import safe
 
     patch.setattr(safe, "_visible", lambda match: match.group())
 

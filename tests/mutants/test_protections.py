@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from store.safe import safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 
 
 @pytest.mark.parametrize("hostile", ["\x1b]52;c;x\x07", "\x1b[6n", "\x9b2J", "\u202e", "\x7f"])

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.agents import creation
+from team_console.store.desk.agents.spawn import hold
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.message_rules import problems_of
+from team_console.store.protocol.reading import reading
 
-from store.backends.memory import MemoryTeam
-from store.desk import agents, mail, requests
-from store.desk.delivery import deliver
-from store.desk.seat import Receipt, Seat
-from store.desk.spawn import hold
-from store.errors import Code, TeamError
-from store.message import Message
-from store.protocol.message_rules import problems_of
-from store.protocol.reading import reading
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
 from tests.store.contract import FakeClock, put
 
@@ -31,7 +32,7 @@ MASTER, SLAVE = "master", "slave-batch-1"
 def ask(team: MemoryTeam, name: str, body: Mapping[str, Any]) -> str:
     """The slave asks through `send`; gives the id of its message."""
     payload = {**body, "summary": "Please do this for my batch"}
-    return mail.send(Seat(team, SLAVE), to=MASTER, type=name, payload=payload).messages[0].message_id
+    return mail.send(Caller(team, SLAVE), to=MASTER, type=name, payload=payload).messages[0].message_id
 
 
 def ask_creation(team: MemoryTeam) -> str:
@@ -60,7 +61,7 @@ def refused(team: MemoryTeam, call: Any) -> TeamError:
 
 def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobody_else(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     written = since(sprint, request_id)
     assert names_to(written) == [
         ("AGENT_CREATED", SLAVE),
@@ -72,7 +73,7 @@ def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobod
 def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     for request_id in (first, second):
-        requests.approve(Seat(sprint, MASTER), request_id=request_id)
+        requests.approve(Caller(sprint, MASTER), request_id=request_id)
     created = [reading(message) for message in sprint.snapshot().messages if reading(message).name == "AGENT_CREATED"]
     assert [(read.body["agent_name"], read.body["agent_type"], read.request_id) for read in created] == [
         ("story-creator-1", "story-creator", first),
@@ -82,10 +83,10 @@ def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam
 
 
 def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
-    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
+    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
     gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    agree_to_stop(sprint, requests.approve(Seat(sprint, MASTER), request_id=gone))
+    agree_to_stop(sprint, requests.approve(Caller(sprint, MASTER), request_id=gone))
     rosters = [
         reading(message).body["roster"] for message in sprint.snapshot().messages if "ROSTER" in reading(message).name
     ]
@@ -100,13 +101,13 @@ def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint:
 def test_the_roster_names_the_session_that_the_sprint_speaks_of(sprint: MemoryTeam) -> None:
     put(sprint, carried(BODIES["BATCH_PLAN_READY"], message_id="plan", sender="scrum-master", to=MASTER))
     request_id = ask_creation(sprint)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert reading(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
 
 
 def test_an_answer_is_one_audit_record(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     line = sprint.audit(limit=1)[0]
     assert (line.actor, line.action, line.facts["request_id"]) == (MASTER, "approve", request_id)
     assert len(line.facts["ids"]) == 1 + len(RESIDENTS)
@@ -117,12 +118,12 @@ def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
     """The agent that this approval asks to stop agrees."""
     [order] = receipt.messages
     assert order.request_id is not None
-    return requests.approve(Seat(team, order.recipients[0]), request_id=order.request_id)
+    return requests.approve(Caller(team, order.recipients[0]), request_id=order.request_id)
 
 
 def doomed(team: MemoryTeam) -> str:
     """A request for the end of an agent that exists; its id."""
-    requests.approve(Seat(team, MASTER), request_id=ask_creation(team), agent_name="story-creator-3-1")
+    requests.approve(Caller(team, MASTER), request_id=ask_creation(team), agent_name="story-creator-3-1")
     return ask(team, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
 
 
@@ -131,7 +132,7 @@ CONFIRMED = [("AGENT_DESTROYED", SLAVE), *(("AGENT_ROSTER_BROADCAST", name) for 
 
 def test_an_end_is_confirmed_and_told_when_the_agent_has_agreed_and_not_before(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
-    receipt = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    receipt = requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert names_to(since(sprint, request_id)) == [("shutdown_request", "story-creator-3-1")]
     assert "AGENT_DESTROYED goes to slave-batch-1" in " ".join(receipt.notes)
     answer = agree_to_stop(sprint, receipt)
@@ -147,14 +148,14 @@ def test_an_end_is_confirmed_by_the_router_when_the_time_for_the_answer_is_over(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
+    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
     clock.advance(14)
-    assert deliver(Seat(sprint, MASTER)).next_due is not None
+    assert deliver(Caller(sprint, MASTER)).next_due is not None
     assert names_to(since(sprint, order.message_id)) == []
     clock.advance(2)
-    deliver(Seat(sprint, MASTER))
+    deliver(Caller(sprint, MASTER))
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
-    deliver(Seat(sprint, MASTER))
+    deliver(Caller(sprint, MASTER))
     assert len(since(sprint, order.message_id)) == len(CONFIRMED)
 
 
@@ -162,11 +163,11 @@ def test_an_approval_after_the_time_is_over_confirms_and_before_it_is_refused(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
     clock.advance(16)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
 
 
@@ -174,12 +175,14 @@ def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Seat(sprint, MASTER), request_id=request_id).messages[0]
-    requests.reject(Seat(sprint, "story-creator-3-1"), request_id=order.request_id or "", reason="One test still runs")
+    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
+    requests.reject(
+        Caller(sprint, "story-creator-3-1"), request_id=order.request_id or "", reason="One test still runs"
+    )
     clock.advance(60)
-    deliver(Seat(sprint, MASTER))
+    deliver(Caller(sprint, MASTER))
     assert "AGENT_DESTROYED" not in [name for name, _ in names_to(since(sprint, order.message_id))]
-    again = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    again = requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert names_to(list(again.messages)) == [("shutdown_request", "story-creator-3-1")]
     agree_to_stop(sprint, again)
     assert names_to(since(sprint, order.message_id))[-len(CONFIRMED) :] == CONFIRMED
@@ -187,26 +190,26 @@ def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
 
 def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: MemoryTeam, clock: FakeClock) -> None:
     request_id = doomed(sprint)
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     clock.advance(1)
-    by_hand = requests.request_shutdown(Seat(sprint, MASTER), agent="story-creator-3-1")
+    by_hand = requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1")
     assert "supersedes" in by_hand.notes[0]
     agree_to_stop(sprint, by_hand)
     assert CONFIRMED[0] in names_to(since(sprint, request_id))
 
 
 def test_an_agent_that_has_stopped_already_is_not_asked_again(sprint: MemoryTeam) -> None:
-    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    agree_to_stop(sprint, requests.request_shutdown(Seat(sprint, MASTER), agent="story-creator-3-1"))
+    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    agree_to_stop(sprint, requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1"))
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert names_to(since(sprint, request_id)) == CONFIRMED
 
 
 def test_a_finished_batch_asks_for_the_end_of_its_slave(sprint: MemoryTeam) -> None:
     body = {key: value for key, value in BODIES["SLAVE_BATCH_COMPLETE"].items() if key != "msg_type"}
     request_id = ask(sprint, "SLAVE_BATCH_COMPLETE", body)
-    receipt = requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    receipt = requests.approve(Caller(sprint, MASTER), request_id=request_id)
     assert names_to(list(receipt.messages)) == [("shutdown_request", SLAVE)]
     agree_to_stop(sprint, receipt)
     assert ("AGENT_DESTROYED", SLAVE) in names_to(since(sprint, request_id))
@@ -217,7 +220,7 @@ def test_the_end_of_a_resident_is_previewed_and_warned_of(sprint: MemoryTeam) ->
     foreseen = requests.foresee(sprint.snapshot(), request_id=request_id)
     assert foreseen[0] == "debugger is a resident"
     assert "AGENT_DESTROYED goes to slave-batch-1, the roster to scrum-master, knowledge-researcher," in foreseen[1]
-    assert "debugger is a resident" in requests.approve(Seat(sprint, MASTER), request_id=request_id).warnings
+    assert "debugger is a resident" in requests.approve(Caller(sprint, MASTER), request_id=request_id).warnings
 
 
 def test_a_new_agent_is_previewed_with_its_name_and_who_will_be_told(sprint: MemoryTeam) -> None:
@@ -234,7 +237,7 @@ def test_a_new_agent_is_previewed_with_its_name_and_who_will_be_told(sprint: Mem
 
 def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
     assert error.code is Code.INVALID_FIELD
 
 
@@ -242,7 +245,7 @@ def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
 def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, agent: str) -> None:
     body = {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": agent}
     put(sprint, carried(body, message_id="gone"))
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id="gone"))
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id="gone"))
     assert error.code in (Code.INVALID_FIELD, Code.AGENT_NOT_FOUND)
 
 
@@ -250,57 +253,57 @@ def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, a
 def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint: MemoryTeam, name: str) -> None:
     body = {"agent_name": "dev-1"} if "DESTROY" in name else BODIES["AGENT_CREATE_REQUEST"]
     request_id = ask(sprint, name, {key: value for key, value in body.items() if key != "msg_type"})
-    requests.reject(Seat(sprint, MASTER), request_id=request_id, reason="The budget is used up")
+    requests.reject(Caller(sprint, MASTER), request_id=request_id, reason="The budget is used up")
     [answer] = since(sprint, request_id)
     assert (answer.type, answer.recipients, answer.content) == ("message", (SLAVE,), "The budget is used up")
     assert (reading(answer).request_id, reading(answer).approve) == (request_id, False)
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
 
 
 def test_only_the_lead_creates_and_a_second_answer_is_refused(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
     for actor in (SLAVE, "scrum-master"):
-        error = refused(sprint, lambda actor=actor: requests.approve(Seat(sprint, actor), request_id=request_id))
+        error = refused(sprint, lambda actor=actor: requests.approve(Caller(sprint, actor), request_id=request_id))
         assert error.code is Code.NOT_PERMITTED
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert error.code is Code.ALREADY_ANSWERED
 
 
 def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE))
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=first))
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=first))
     assert error.code is Code.ALREADY_ANSWERED
-    requests.approve(Seat(sprint, MASTER), request_id=second)
+    requests.approve(Caller(sprint, MASTER), request_id=second)
 
 
 def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
-    requests.approve(Seat(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
+    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
     put(sprint, carried({"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}, sender=MASTER, to="slave-batch-2"))
-    error = refused(sprint, lambda: requests.approve(Seat(sprint, MASTER), request_id=request_id))
+    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert error.code is Code.ALREADY_ANSWERED
 
 
 def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="forged", sender="debugger", to=SLAVE))
-    requests.approve(Seat(sprint, MASTER), request_id=request_id)
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
 
 
 def test_a_name_that_is_taken_or_no_name_is_refused(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
     for name in ("debugger", "../x"):
-        call = lambda name=name: requests.approve(Seat(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
+        call = lambda name=name: requests.approve(Caller(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
         assert refused(sprint, call).code is Code.INVALID_NAME
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
-    settings = replace(SPRINT, agents={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
+    settings = replace(SPRINT, creation={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
     team = MemoryTeam(config=settings, clock=clock)
-    receipt = requests.approve(Seat(team, MASTER), request_id=ask_creation(team))
+    receipt = requests.approve(Caller(team, MASTER), request_id=ask_creation(team))
     assert len(receipt.messages) == 1
     assert any("no residents" in warning for warning in receipt.warnings)
 
@@ -315,7 +318,7 @@ def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: F
     code = "import json, os, sys; json.dump([sys.argv[2:], dict(os.environ)], open(sys.argv[1], 'w'))"
     team = spawning(clock, sys.executable, "-c", code, str(note), "--name={agent_name}", "{agent_type}; rm -rf {x}")
     request_id = ask_creation(team)
-    requests.approve(Seat(team, MASTER), request_id=request_id)
+    requests.approve(Caller(team, MASTER), request_id=request_id)
     arguments, environment = json.loads(note.read_text())
     assert arguments == ["--name=story-creator-1", "story-creator; rm -rf {x}"]
     assert environment["TEAM_CONSOLE_AGENT_NAME"] == "story-creator-1"
@@ -334,12 +337,12 @@ def test_a_spawn_command_that_fails_leaves_the_request_open(clock: FakeClock, co
     team = spawning(clock, sys.executable, "-c", code, limit=0.2 if "sleep" in code else 20.0)
     request_id = ask_creation(team)
     with pytest.raises(TeamError, match=says) as caught:
-        requests.approve(Seat(team, MASTER), request_id=request_id)
+        requests.approve(Caller(team, MASTER), request_id=request_id)
     assert caught.value.code is Code.SPAWN_FAILED
     assert "stays open" in caught.value.hint
     assert since(team, request_id) == []
     team._config = replace(team.config(), spawn=())
-    requests.approve(Seat(team, MASTER), request_id=request_id)
+    requests.approve(Caller(team, MASTER), request_id=request_id)
     assert reading(since(team, request_id)[0]).name == "AGENT_CREATED"
 
 
@@ -347,7 +350,7 @@ def test_a_spawn_command_that_does_not_exist_leaves_the_request_open(clock: Fake
     team = spawning(clock, "/nonexistent/start-agent")
     request_id = ask_creation(team)
     with pytest.raises(TeamError, match="/nonexistent/start-agent cannot be run") as caught:
-        requests.approve(Seat(team, MASTER), request_id=request_id)
+        requests.approve(Caller(team, MASTER), request_id=request_id)
     assert caught.value.code is Code.SPAWN_FAILED
 
 
@@ -360,11 +363,11 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
         for call in (requests.approve, requests.reject):
             more = {"reason": "no"} if call is requests.reject else {}
             with pytest.raises(TeamError) as caught:
-                call(Seat(team, MASTER), request_id=request_id, **more)
+                call(Caller(team, MASTER), request_id=request_id, **more)
             told.append(caught.value)
 
-    monkeypatch.setattr(agents, "start_agent", meanwhile)
-    requests.approve(Seat(team, MASTER), request_id=request_id)
+    monkeypatch.setattr(creation, "start_agent", meanwhile)
+    requests.approve(Caller(team, MASTER), request_id=request_id)
     assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
     assert told[0].facts["held_by"] == MASTER
     question = next(message for message in team.snapshot().messages if message.message_id == request_id)
@@ -379,14 +382,16 @@ def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(cloc
         assert question is not None
         hold(tx, question, actor=MASTER, seconds=60)
         tx.record("spawn")
-    assert refused(team, lambda: requests.approve(Seat(team, MASTER), request_id=request_id)).code is Code.STORE_LOCKED
+    assert (
+        refused(team, lambda: requests.approve(Caller(team, MASTER), request_id=request_id)).code is Code.STORE_LOCKED
+    )
     clock.advance(71)
-    requests.approve(Seat(team, MASTER), request_id=request_id)
+    requests.approve(Caller(team, MASTER), request_id=request_id)
 
 
 def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> None:
-    agents.trigger_course_correction(
-        Seat(sprint, MASTER), user_input="Drop the report story", current_batch_id=2, dropped_stories=["4-3"]
+    creation.trigger_course_correction(
+        Caller(sprint, MASTER), user_input="Drop the report story", current_batch_id=2, dropped_stories=["4-3"]
     )
     [stored] = sprint.snapshot().messages
     read = reading(stored)
@@ -409,10 +414,10 @@ def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> Non
 def test_a_course_correction_that_cannot_be_right_is_refused(
     sprint: MemoryTeam, actor: str, options: dict[str, Any], code: Code
 ) -> None:
-    call = lambda: agents.trigger_course_correction(Seat(sprint, actor), **options)  # noqa: E731
+    call = lambda: creation.trigger_course_correction(Caller(sprint, actor), **options)  # noqa: E731
     assert refused(sprint, call).code is code
 
 
 def test_a_course_correction_needs_a_scrum_master(office: MemoryTeam) -> None:
-    call = lambda: agents.trigger_course_correction(Seat(office, "ceo"), user_input="Re-plan")  # noqa: E731
+    call = lambda: creation.trigger_course_correction(Caller(office, "ceo"), user_input="Re-plan")  # noqa: E731
     assert refused(office, call).code is Code.AGENT_NOT_FOUND

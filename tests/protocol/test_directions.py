@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.directions import classes_of, direction_problems
 
-from store.message import Message
-from store.protocol.directions import classes_of, direction_problems
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}

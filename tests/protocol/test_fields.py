@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import new_record
+from team_console.store.protocol.checks.fields import MATRIX, as_written, check_outgoing, default_recipients
+from team_console.store.protocol.checks.message_rules import problems_of
+from team_console.store.protocol.checks.sendmessage_form import read_form
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.reading import reading
 
-from store.errors import Code, TeamError
-from store.message import new_record
-from store.protocol.fields import MATRIX, as_written, check_outgoing, default_recipients
-from store.protocol.form import read_form
-from store.protocol.message_rules import problems_of
-from store.protocol.reading import reading
-from store.protocol.registry import KINDS
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
 
 VALID: dict[str, dict[str, Any]] = {
@@ -236,8 +236,8 @@ def test_what_has_a_door_of_its_own_or_none_is_not_sent_by_hand(kind: str) -> No
     with pytest.raises(TeamError) as caught:
         outgoing(kind, {**TEXTS, "request_id": "x", "approve": True})
     assert caught.value.code is Code.INVALID_TYPE
-    door = KINDS[kind].door if kind in KINDS else ""
-    assert door in caught.value.hint
+    entry_point = KINDS[kind].entry_point if kind in KINDS else ""
+    assert entry_point in caught.value.hint
 
 
 @pytest.mark.parametrize("kind", ["message", "broadcast", "notify"])

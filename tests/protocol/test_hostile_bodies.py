@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import from_record
+from team_console.store.protocol.checks.fields import check_outgoing
+from team_console.store.protocol.checks.message_rules import problems_of
+from team_console.store.protocol.checks.sendmessage_form import read_form
+from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.kinds.directions import direction_problems
+from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.reading import reading
 
-from store.errors import TeamError
-from store.message import from_record
-from store.protocol.directions import direction_problems
-from store.protocol.fields import check_outgoing
-from store.protocol.form import read_form
-from store.protocol.kinds import Family
-from store.protocol.message_rules import problems_of
-from store.protocol.reading import reading
-from store.protocol.registry import KINDS
-from store.protocol.signing import Seal, seal_of
 from tests.protocol.conftest import SPRINT_BODIES, message
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.permissions import check_permission, may_answer
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.config import Agent, TeamConfig
-from store.errors import Code, TeamError
-from store.permissions import check_permission, may_answer
-from store.protocol.kinds import RequestKind
 from tests.protocol.conftest import SPRINT, agents_of
 
 TEAM = TeamConfig(

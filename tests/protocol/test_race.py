@@ -16,21 +16,21 @@ ROUNDS = [(f"team-{team}", f"plan-{plan}") for team in range(TEAMS) for plan in 
 
 def answer_all(folder: str, approve: bool, start: Barrier, told: Any) -> None:
     """One console: answers every request as soon as the other does, and reports what it was told."""
-    from store.desk import requests
-    from store.desk.seat import Seat
-    from store.errors import TeamError
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk import requests
+    from team_console.store.desk.caller import Caller
+    from team_console.store.model.errors import TeamError
 
-    seats = {team: Seat(open_team(f"{folder}/{team}"), "ceo", wait=60.0) for team, _ in ROUNDS}
+    callers = {team: Caller(open_team(f"{folder}/{team}"), "ceo", wait=60.0) for team, _ in ROUNDS}
     results: list[tuple[str, str, str]] = []
     for team, request_id in ROUNDS:
-        seat = seats[team]
+        caller = callers[team]
         start.wait(60)
         try:
             if approve:
-                requests.approve(seat, request_id=request_id, note="approved")
+                requests.approve(caller, request_id=request_id, note="approved")
             else:
-                requests.reject(seat, request_id=request_id, reason="rejected")
+                requests.reject(caller, request_id=request_id, reason="rejected")
             results.append(("stands", "", ""))
         except TeamError as error:
             facts = error.facts

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from team_console.store.model.message import Message, from_record
+from team_console.store.protocol.checks.message_rules import problems_of
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
 
-from store.message import Message, from_record
-from store.protocol.kinds import RequestKind
-from store.protocol.message_rules import problems_of
-from store.protocol.reading import reading
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
+from team_console.store.protocol.checks.fields import MATRIX
+from team_console.store.protocol.kinds.kind import Family, RequestKind
+from team_console.store.protocol.kinds.kind_table import kinds_table
+from team_console.store.protocol.kinds.registry import KINDS, default_priority, kind_named, kind_of
+from team_console.store.protocol.kinds.routes import STANDARD_ROUTES, routes_of
+from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
-from store.config import Agent, Route, TeamConfig
-from store.protocol.fields import MATRIX
-from store.protocol.kinds import Family, RequestKind
-from store.protocol.registry import KINDS, default_priority, kind_named, kind_of
-from store.protocol.routes import STANDARD_ROUTES, routes_of
-from store.protocol.table import kinds_table
 from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
 
 WITHOUT_FORMAT = (
@@ -41,7 +41,7 @@ def test_names_that_differ_in_case_only_are_different_kinds() -> None:
 
 @pytest.mark.parametrize("name", ["SM_PLANNING_REQUEST", "AGENT_DISPATCH_REQUEST", "CC_REJECTED", "BATCH_ASSIGNMENT"])
 def test_kinds_of_later_revisions_are_recognised_and_have_no_door(name: str) -> None:
-    assert KINDS[name].door == ""
+    assert KINDS[name].entry_point == ""
 
 
 def test_the_sprint_source_has_seventeen_kinds() -> None:

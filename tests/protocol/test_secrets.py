@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from store.protocol.secrets import secret_warnings
+from team_console.store.protocol.checks.secrets import secret_warnings
 
 TAIL = "Qz7" * 14
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.requests import submit_plan
+from team_console.store.desk.sendmessage import submit
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.memory import MemoryTeam
-from store.desk.requests import submit_plan
-from store.desk.seat import Seat
-from store.desk.sendmessage import submit
-from store.errors import Code, TeamError
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, message
 from tests.store.contract import FakeClock, put
 
@@ -39,7 +39,7 @@ def asked(team: MemoryTeam, request_id: str, kind: str) -> None:
 def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
     before = team.snapshot().revision
     with pytest.raises(TeamError) as caught:
-        submit(Seat(team, actor), document)
+        submit(Caller(team, actor), document)
     assert team.snapshot().revision == before
     assert caught.value.hint
     return caught.value
@@ -53,7 +53,7 @@ def test_every_document_of_the_source_is_sent_as_it_stands(office: MemoryTeam, n
     if wanted:
         asked(office, document["request_id"], wanted)
     actor = "task-manager" if kind == "shutdown_response" else "ceo"
-    reply = submit(Seat(office, actor), document)
+    reply = submit(Caller(office, actor), document)
     assert reply["success"] is True
     assert reply["routing"]["sender"] == actor
     assert reply["routing"].get("content") == document.get("content")
@@ -65,7 +65,7 @@ def test_every_document_of_the_source_is_sent_as_it_stands(office: MemoryTeam, n
 
 def test_a_message_is_answered_with_its_routing_and_id(office: MemoryTeam) -> None:
     document = {"type": "message", "recipient": "task-manager", "content": "查询", "summary": "查询任务状态"}
-    reply = submit(Seat(office, "ceo"), document)
+    reply = submit(Caller(office, "ceo"), document)
     [stored] = office.snapshot().messages
     assert reply["message"] == "Message written to task-manager's inbox"
     assert reply["routing"] == {
@@ -79,7 +79,7 @@ def test_a_message_is_answered_with_its_routing_and_id(office: MemoryTeam) -> No
 
 def test_a_broadcast_names_every_recipient_and_each_delivery(office: MemoryTeam) -> None:
     document = {"type": "broadcast", "content": "启动", "summary": "项目 PROJ-001 启动通知"}
-    reply = submit(Seat(office, "ceo"), document)
+    reply = submit(Caller(office, "ceo"), document)
     others = ["task-manager", "schedule-manager", "file-manager", "knowledge-manager"]
     assert sorted(reply["recipients"]) == sorted(others)
     assert reply["routing"]["target"] == "@team"
@@ -88,12 +88,12 @@ def test_a_broadcast_names_every_recipient_and_each_delivery(office: MemoryTeam)
 
 
 def test_a_shutdown_request_is_answered_with_the_id_its_answer_must_quote(office: MemoryTeam) -> None:
-    reply = submit(Seat(office, "ceo"), {"type": "shutdown_request", "recipient": "file-manager"})
+    reply = submit(Caller(office, "ceo"), {"type": "shutdown_request", "recipient": "file-manager"})
     assert reply["request_id"].startswith("shutdown-")
     assert reply["request_id"].endswith("@file-manager")
     assert reply["target"] == "file-manager"
     answer = {"type": "shutdown_response", "request_id": reply["request_id"], "approve": True}
-    submit(Seat(office, "file-manager"), answer)
+    submit(Caller(office, "file-manager"), answer)
     stored = office.snapshot().messages[-1]
     assert (stored.type, stored.recipients, stored.payload["approve"]) == ("shutdown_response", ("ceo",), True)
 
@@ -101,13 +101,13 @@ def test_a_shutdown_request_is_answered_with_the_id_its_answer_must_quote(office
 def test_a_shutdown_response_goes_to_the_one_who_asked(office: MemoryTeam) -> None:
     asked(office, "req-001", "shutdown_request")
     document = {"type": "shutdown_response", "request_id": "req-001", "approve": False, "content": "还有 3 个任务"}
-    reply = submit(Seat(office, "task-manager"), document)
+    reply = submit(Caller(office, "task-manager"), document)
     assert reply["routing"]["target"] == "ceo"
     assert office.snapshot().messages[-1].recipients == ("ceo",)
 
 
 def test_a_rejected_plan_comes_back_to_its_author_with_the_feedback(office: MemoryTeam) -> None:
-    plan = submit_plan(Seat(office, "task-manager"), content="1. 拆分", summary="重构报表生成器")
+    plan = submit_plan(Caller(office, "task-manager"), content="1. 拆分", summary="重构报表生成器")
     document = {
         "type": "plan_approval_response",
         "request_id": plan.request_id,
@@ -115,7 +115,7 @@ def test_a_rejected_plan_comes_back_to_its_author_with_the_feedback(office: Memo
         "approve": False,
         "content": "请添加错误处理逻辑",
     }
-    reply = submit(Seat(office, "ceo"), document)
+    reply = submit(Caller(office, "ceo"), document)
     assert reply["request_id"] == plan.request_id
     stored = office.snapshot().messages[-1]
     assert (stored.recipients, stored.content, stored.payload["approve"]) == (
@@ -166,7 +166,7 @@ def test_an_unknown_recipient_is_refused_with_the_nearest_name(office: MemoryTea
 def test_a_second_answer_is_told_who_answered_and_when(office: MemoryTeam, clock: FakeClock) -> None:
     asked(office, "req-001", "shutdown_request")
     document = {"type": "shutdown_response", "request_id": "req-001", "approve": True}
-    submit(Seat(office, "task-manager"), document)
+    submit(Caller(office, "task-manager"), document)
     answered_at = office.snapshot().messages[-1].created
     clock.advance(60)
     error = refused(office, "task-manager", {**document, "approve": False, "content": "还没完"})
@@ -178,7 +178,7 @@ def test_a_second_answer_is_told_who_answered_and_when(office: MemoryTeam, clock
 
 def test_a_summary_outside_the_rules_and_an_unknown_field_warn_and_are_sent(office: MemoryTeam) -> None:
     document = {"type": "message", "recipient": "task-manager", "content": "c", "summary": "你好", "urgency": 3}
-    warnings = " ".join(submit(Seat(office, "ceo"), document)["warnings"])
+    warnings = " ".join(submit(Caller(office, "ceo"), document)["warnings"])
     assert "greets" in warnings
     assert "urgency" in warnings
     assert len(office.snapshot().messages) == 1
@@ -191,6 +191,6 @@ def test_a_secret_warns_without_being_repeated(office: MemoryTeam) -> None:
         "content": "password = hunter22",
         "summary": "创建新任务：财务报表",
     }
-    warnings = " ".join(submit(Seat(office, "ceo"), document)["warnings"])
+    warnings = " ".join(submit(Caller(office, "ceo"), document)["warnings"])
     assert "password" in warnings
     assert "hunter22" not in warnings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.protocol.checks.summary import summary_warnings, words_of
 
-from store.protocol.summary import summary_warnings, words_of
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
 
 GOOD = ["创建新任务：财务报表生成", "查询任务 TASK-001 状态", "批准任务变更计划", "项目 PROJ-001 启动通知"]

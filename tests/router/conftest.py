@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent, TeamConfig
-from store.desk.seat import Seat
 from tests.store.contract import FakeClock
 
 TAKE = """
@@ -68,8 +68,8 @@ def team(clock: FakeClock, folder: Path) -> MemoryTeam:
 
 
 @pytest.fixture
-def seat(team: MemoryTeam) -> Seat:
-    return Seat(team, "ceo", wait=2.0)
+def caller(team: MemoryTeam) -> Caller:
+    return Caller(team, "ceo", wait=2.0)
 
 
 @pytest.fixture

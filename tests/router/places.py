@@ -11,12 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk.maintenance.migration import open_target
+from team_console.store.model.clock import Clock, utc_now
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.clock import Clock, utc_now
-from store.config import Agent, TeamConfig
-from store.desk.migrate import open_target
-from store.locations import open_team
-from store.team import Team
 from tests.conftest import COMMAND, clean_environment
 
 KINDS = ("yaml", "sqlite", "postgresql")

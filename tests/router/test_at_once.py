@@ -14,14 +14,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery import failures
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.model.clock import to_text, utc_now
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.settings.team_config import Agent
 
-from store.clock import to_text, utc_now
-from store.config import Agent
-from store.desk import failures, inbox
-from store.desk.delivery import deliver
-from store.desk.seat import Seat
-from store.errors import TeamError
-from store.message import Message
 from tests.router.conftest import until
 from tests.router.places import KINDS, Place, made
 from tests.store.contract import make_message, put
@@ -88,11 +89,11 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
         (held,) = place.open().snapshot().messages
         assert (held.status, held.envelope("claimed_by")) == ("claimed", "@router")
         with pytest.raises(TeamError, match="is with router until"):
-            failures.recall(Seat(place.open(), "ceo"), ids=[held.message_id])
-        assert deliver(Seat(place.open(), "ceo")).attempts == []
+            failures.recall(Caller(place.open(), "ceo"), ids=[held.message_id])
+        assert deliver(Caller(place.open(), "ceo")).attempts == []
         gate.touch()
         later = utc_now() + timedelta(seconds=331)
-        done = deliver(Seat(place.open(clock=lambda: later), "ceo"))
+        done = deliver(Caller(place.open(clock=lambda: later), "ceo"))
         assert [(attempt.message.status, attempt.message.envelope("attempts")) for attempt in done.attempts] == [
             ("delivered", 2)
         ]
@@ -139,16 +140,18 @@ def test_a_recall_that_races_a_reader_or_a_router_ends_as_exactly_one_of_the_two
         def take(together: threading.Barrier = together, got: list[str] = got) -> None:
             together.wait(PATIENCE)
             if other == "reader":
-                messages = inbox.receive(Seat(teams[1], "architect", wait=PATIENCE), agent="architect").messages
+                messages = inbox.receive(Caller(teams[1], "architect", wait=PATIENCE), agent="architect").messages
             else:
-                messages = tuple(attempt.message for attempt in deliver(Seat(teams[1], "ceo", wait=PATIENCE)).delivered)
+                messages = tuple(
+                    attempt.message for attempt in deliver(Caller(teams[1], "ceo", wait=PATIENCE)).delivered
+                )
             got.extend(message.message_id for message in messages)
 
         reader = threading.Thread(target=take)
         reader.start()
         together.wait(PATIENCE)
         with suppress(TeamError):
-            receipt = failures.recall(Seat(teams[0], "ceo", wait=PATIENCE), ids=[message_id])
+            receipt = failures.recall(Caller(teams[0], "ceo", wait=PATIENCE), ids=[message_id])
             recalled += [message.message_id for message in receipt.messages]
         reader.join(PATIENCE)
         assert sorted([*got, *recalled]) == [message_id]

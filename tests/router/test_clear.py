@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery import failures
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.maintenance import clearing
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.memory import MemoryTeam
-from store.desk import clearing, failures
-from store.desk.delivery import deliver
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
 from tests.store.contract import FakeClock, make_message, put
 
 DAY = 86400
@@ -22,10 +23,10 @@ def _old_queue(team: MemoryTeam, clock: FakeClock) -> None:
 
 
 def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
-    team: MemoryTeam, seat: Seat, clock: FakeClock
+    team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
-    cleared = clearing.clear(seat)
+    cleared = clearing.clear(caller)
     assert [message.status for message in team.snapshot().messages] == ["pending", "retry", "claimed"]
     assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
     assert cleared.deleted == 5
@@ -34,75 +35,75 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
 
 
 def test_failed_messages_are_logged_with_their_errors_before_they_go(
-    team: MemoryTeam, seat: Seat, clock: FakeClock
+    team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
-    clearing.clear(seat)
+    clearing.clear(caller)
     (logged,) = team.audit()[0].facts["failed"]
     assert (logged["message_id"], logged["error_message"]) == (make_message(3).message_id, "boom")
 
 
-def test_younger_ones_stay_until_their_time(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_younger_ones_stay_until_their_time(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect").with_changes(status="delivered", delivered_at="2026-03-01T00:00:00Z"))
     clock.advance(8 * DAY)
-    assert clearing.clear(seat).deleted == 0
-    assert clearing.clear(seat, older_than_days=2).deleted == 1
+    assert clearing.clear(caller).deleted == 0
+    assert clearing.clear(caller, older_than_days=2).deleted == 1
 
 
 @pytest.mark.parametrize("ending", ["failed", "expired"])
 def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
-    team: MemoryTeam, seat: Seat, clock: FakeClock, ending: str
+    team: MemoryTeam, caller: Caller, clock: FakeClock, ending: str
 ) -> None:
     tries = {"attempts": 3, "next_attempt_at": "2026-03-04T10:30:00Z"} if ending == "failed" else {}
     put(team, make_message(1, to="no.such.agent" if ending == "failed" else "architect").with_changes(**tries))
     clock.advance(8 * DAY)
-    deliver(seat)
+    deliver(caller)
     (given_up,) = team.snapshot().messages
     assert given_up.status == ending
-    assert (clearing.forecast(seat).deleted, clearing.clear(seat).deleted) == (0, 0)
+    assert (clearing.forecast(caller).deleted, clearing.clear(caller).deleted) == (0, 0)
     clock.advance(6 * DAY)
-    assert clearing.clear(seat).deleted == 0
+    assert clearing.clear(caller).deleted == 0
     clock.advance(2 * DAY)
-    assert clearing.clear(seat).deleted == 1
+    assert clearing.clear(caller).deleted == 1
 
 
-def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     message = make_message(1, to="no.such.agent").with_changes(status="failed", ended_at="2026-02-24T11:00:00.000Z")
     put(team, message)
-    failures.retry(seat, ids=[message.message_id])
+    failures.retry(caller, ids=[message.message_id])
     assert team.snapshot().messages[0].envelope("ended_at") is None
 
 
-def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     plan = make_message(
         1, sender="architect", to="ceo", type="plan_approval_request", payload={"request_id": "p-1", "content": "x"}
     )
     put(team, plan.with_changes(status="read"))
     clock.advance(8 * DAY)
-    cleared = clearing.clear(seat)
+    cleared = clearing.clear(caller)
     assert (cleared.deleted, cleared.kept) == (0, 1)
 
 
-def test_the_forecast_counts_the_same_and_touches_nothing(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_the_forecast_counts_the_same_and_touches_nothing(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     _old_queue(team, clock)
     before = team.snapshot().revision
-    shown = clearing.forecast(seat)
+    shown = clearing.forecast(caller)
     assert team.snapshot().revision == before
-    assert shown == clearing.clear(seat)
+    assert shown == clearing.clear(caller)
 
 
-def test_old_archives_go_only_when_asked(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_old_archives_go_only_when_asked(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     _old_queue(team, clock)
-    clearing.clear(seat)
+    clearing.clear(caller)
     clock.advance(31 * DAY)
-    assert clearing.clear(seat).archives == 0
-    assert clearing.clear(seat, delete_archived=True).archives == 5
+    assert clearing.clear(caller).archives == 0
+    assert clearing.clear(caller, delete_archived=True).archives == 5
     assert team.history().messages == ()
     assert team.audit()[0].action == "delete_archived"
 
 
 @pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
-def test_an_age_that_is_none_is_refused(seat: Seat, days: float) -> None:
+def test_an_age_that_is_none_is_refused(caller: Caller, days: float) -> None:
     with pytest.raises(TeamError) as caught:
-        clearing.clear(seat, older_than_days=days)
+        clearing.clear(caller, older_than_days=days)
     assert caught.value.code is Code.INVALID_FIELD

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.attempts import Delivered
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.delivery.router import deliver_loop
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.schedule import attempts_of, retries_of
+from team_console.store.settings.team_config import Agent
 
-from store.backends.memory import MemoryTeam
-from store.clock import to_text
-from store.config import Agent
-from store.desk import inbox
-from store.desk.attempts import Delivered
-from store.desk.delivery import deliver
-from store.desk.router import deliver_loop
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.message import Message, from_record
-from store.schedule import attempts_of, retries_of
 from tests.router.conftest import taken, until
 from tests.store.contract import FakeClock, make_message, put
 
@@ -46,51 +46,53 @@ def _set_agent(team: MemoryTeam, agent: Agent) -> None:
 
 
 def test_a_pending_message_is_pushed_to_the_inbox_and_marked_delivered(
-    team: MemoryTeam, seat: Seat, pushed: Pushed, clock: FakeClock
+    team: MemoryTeam, caller: Caller, pushed: Pushed, clock: FakeClock
 ) -> None:
     put(team, make_message(1, to="architect"))
-    done = deliver(seat)
+    done = deliver(caller)
     assert pushed("architect") == [make_message(1).message_id]
     stored = _stored(team)
     assert (stored.status, stored.envelope("delivered_at")) == ("delivered", to_text(clock.now))
     assert done.by_recipient() == {"architect": (1, 0)}
 
 
-def test_what_was_delivered_is_not_pushed_again(team: MemoryTeam, seat: Seat, pushed: Pushed) -> None:
+def test_what_was_delivered_is_not_pushed_again(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
     put(team, make_message(1, to="architect"))
-    deliver(seat)
-    again = deliver(seat)
+    deliver(caller)
+    again = deliver(caller)
     assert len(pushed("architect")) == 1
     assert not again.attempts
 
 
-def test_a_delivered_message_becomes_read_when_its_agent_acknowledges_it(team: MemoryTeam, seat: Seat) -> None:
+def test_a_delivered_message_becomes_read_when_its_agent_acknowledges_it(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"))
-    deliver(seat)
-    inbox.acknowledge(Seat(team, "architect"), ids=[make_message(1).message_id])
+    deliver(caller)
+    inbox.acknowledge(Caller(team, "architect"), ids=[make_message(1).message_id])
     assert _states(team) == ["read"]
 
 
-def test_messages_go_out_oldest_first_whatever_their_priority(team: MemoryTeam, seat: Seat, pushed: Pushed) -> None:
+def test_messages_go_out_oldest_first_whatever_their_priority(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
     put(team, make_message(3, to="architect", priority="critical"), make_message(1, to="architect", priority="low"))
     put(team, make_message(2, to="architect", priority="high"))
-    deliver(seat)
+    deliver(caller)
     assert pushed("architect") == [make_message(number).message_id for number in (1, 2, 3)]
 
 
-def test_the_human_and_the_lead_are_left_to_read_in_the_console(team: MemoryTeam, seat: Seat, pushed: Pushed) -> None:
+def test_the_human_and_the_lead_are_left_to_read_in_the_console(
+    team: MemoryTeam, caller: Caller, pushed: Pushed
+) -> None:
     put(team, make_message(1, sender="architect", to="ceo"), make_message(2, sender="architect", to="user"))
-    done = deliver(seat)
+    done = deliver(caller)
     assert _states(team) == ["pending", "pending"]
     assert not done.attempts
     assert done.next_due is None
 
 
 def test_an_agents_command_gets_the_record_and_decides_by_its_exit_status(
-    team: MemoryTeam, seat: Seat, folder: Path
+    team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
     put(team, make_message(1, to="runner"), make_message(2, to="runner"))
-    done = deliver(seat)
+    done = deliver(caller)
     assert taken(folder) == [make_message(1).message_id, make_message(2).message_id]
     assert _states(team) == ["delivered", "delivered"]
     assert done.by_recipient() == {"runner": (2, 0)}
@@ -98,49 +100,51 @@ def test_an_agents_command_gets_the_record_and_decides_by_its_exit_status(
 
 
 def test_a_failing_command_is_tried_at_0_30_60_and_120_seconds_and_then_given_up(
-    team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock
+    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
     (folder / "refuse").write_text("disk is full")
     put(team, make_message(1, to="runner"))
     for attempt, wait in enumerate((30, 60, 120), start=1):
-        done = deliver(seat)
+        done = deliver(caller)
         stored = _stored(team)
         assert (stored.status, stored.envelope("attempts")) == ("retry", attempt)
         assert stored.envelope("error_message") == "exit status 1: disk is full"
         assert done.next_due == clock.now + timedelta(seconds=wait)
         clock.advance(wait - 0.001)
-        deliver(seat)
+        deliver(caller)
         assert len(taken(folder)) == attempt, "tried before its time"
         clock.advance(0.001)
-    done = deliver(seat)
+    done = deliver(caller)
     stored = _stored(team)
     assert (stored.status, stored.envelope("attempts")) == ("failed", 4)
     assert stored.envelope("error_message") == "exit status 1: disk is full"
     assert done.next_due is None
     clock.advance(3600)
-    deliver(seat)
+    deliver(caller)
     assert len(taken(folder)) == 4
 
 
-def test_a_record_may_allow_fewer_retries(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_a_record_may_allow_fewer_retries(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     (folder / "refuse").write_text("no")
     put(team, make_message(1, to="runner").with_changes(max_retries=0))
-    deliver(seat)
+    deliver(caller)
     assert _states(team) == ["failed"]
 
 
-def test_a_retry_that_succeeds_is_delivered(team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock) -> None:
+def test_a_retry_that_succeeds_is_delivered(team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock) -> None:
     (folder / "refuse").write_text("no")
     put(team, make_message(1, to="runner"))
-    deliver(seat)
+    deliver(caller)
     (folder / "refuse").unlink()
     clock.advance(30)
-    deliver(seat)
+    deliver(caller)
     stored = _stored(team)
     assert (stored.status, stored.envelope("attempts"), stored.envelope("error_message")) == ("delivered", 2, None)
 
 
-def test_a_command_that_hangs_is_ended_with_everything_it_started(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_a_command_that_hangs_is_ended_with_everything_it_started(
+    team: MemoryTeam, caller: Caller, folder: Path
+) -> None:
     script = (
         "import subprocess, sys; child = subprocess.Popen(['sleep', '600']);"
         "open(sys.argv[1], 'w').write(str(child.pid)); child.wait()"
@@ -148,7 +152,7 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(team: MemoryTe
     program = (sys.executable, "-S", "-c", script, str(folder / "child"))
     _set_agent(team, Agent("runner", deliver=program, deliver_timeout=1.0))
     put(team, make_message(1, to="runner"))
-    deliver(seat)
+    deliver(caller)
     assert _stored(team).envelope("error_message") == "no answer within 1 s"
     child = int((folder / "child").read_text())
     until(lambda: not _is_running(child))
@@ -159,22 +163,22 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(team: MemoryTe
     [(("/does/not/exist",), "No such file"), (("/",), "ermission denied"), (("sh", "-c", "kill -9 $$"), "signal 9")],
 )
 def test_a_command_that_cannot_do_its_work_is_a_failed_attempt_not_a_crash(
-    team: MemoryTeam, seat: Seat, program: tuple[str, ...], error: str
+    team: MemoryTeam, caller: Caller, program: tuple[str, ...], error: str
 ) -> None:
     _set_agent(team, Agent("runner", deliver=program))
     put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(seat)
+    deliver(caller)
     assert error in str(_stored(team).envelope("error_message"))
     assert _states(team) == ["retry", "delivered"]
 
 
-def test_the_last_words_of_a_command_are_kept_wherever_it_said_them(team: MemoryTeam, seat: Seat) -> None:
+def test_the_last_words_of_a_command_are_kept_wherever_it_said_them(team: MemoryTeam, caller: Caller) -> None:
     loud = "i=0; while [ $i -lt 300 ]; do echo line-$i; i=$((i+1)); done; echo no model loaded; exit 7"
     slow = "echo still loading; exec sleep 60"
     _set_agent(team, Agent("runner", deliver=("sh", "-c", loud)))
     _set_agent(team, Agent("architect", deliver=("sh", "-c", slow), deliver_timeout=1.0))
     put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(seat)
+    deliver(caller)
     error = str(_stored(team).envelope("error_message"))
     assert error.startswith("exit status 7: ")
     assert error.endswith("line-299 no model loaded")
@@ -182,19 +186,19 @@ def test_the_last_words_of_a_command_are_kept_wherever_it_said_them(team: Memory
     assert _stored(team, 2).envelope("error_message") == "no answer within 1 s: still loading"
 
 
-def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     _set_agent(team, Agent("runner", deliver=("true", f"; touch {folder}/owned", f"$(touch {folder}/owned)")))
     put(team, make_message(1, to="runner"))
-    deliver(seat)
+    deliver(caller)
     assert not (folder / "owned").exists()
 
 
-def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     gate = folder / "gate"
     script = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.005)"
     _set_agent(team, Agent("runner", deliver=(sys.executable, "-S", "-c", script)))
     put(team, make_message(1, to="runner"))
-    router = threading.Thread(target=deliver, args=(seat,))
+    router = threading.Thread(target=deliver, args=(caller,))
     router.start()
     try:
         until(lambda: _states(team) == ["claimed"])
@@ -206,52 +210,52 @@ def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, seat: Seat, fol
 
 
 def test_two_routers_at_once_deliver_each_message_once(
-    team: MemoryTeam, seat: Seat, folder: Path, pushed: Pushed
+    team: MemoryTeam, caller: Caller, folder: Path, pushed: Pushed
 ) -> None:
     numbers = range(1, 13)
     put(team, *[make_message(number, to="runner" if number % 2 else "architect") for number in numbers])
-    routers = [threading.Thread(target=deliver, args=(seat,)) for _ in range(4)]
+    routers = [threading.Thread(target=deliver, args=(caller,)) for _ in range(4)]
     for router in routers:
         router.start()
     for router in routers:
         router.join()
-    deliver(seat)
+    deliver(caller)
     wanted = [make_message(number).message_id for number in numbers]
     assert sorted([*taken(folder), *pushed("architect")]) == wanted
     assert set(_states(team)) == {"delivered"}
 
 
 def test_a_router_that_died_leaves_a_claim_that_runs_out_and_counts_as_an_attempt(
-    team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock
+    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
     lease = to_text(clock.now + timedelta(seconds=60))
     orphan = make_message(1, to="runner").with_changes(
         status="claimed", claimed_by="@router", lease_until=lease, token="dead", attempts=1
     )
     put(team, orphan)
-    assert deliver(seat).next_due == clock.now + timedelta(seconds=60)
+    assert deliver(caller).next_due == clock.now + timedelta(seconds=60)
     assert taken(folder) == []
     clock.advance(60)
-    deliver(seat)
+    deliver(caller)
     stored = _stored(team)
     assert (stored.status, stored.envelope("attempts")) == ("delivered", 2)
 
 
 def test_a_claim_that_ran_out_for_the_fourth_time_is_a_dead_letter(
-    team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock
+    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
     lease = to_text(clock.now - timedelta(seconds=1))
     orphan = make_message(1, to="runner").with_changes(
         status="claimed", claimed_by="@router", lease_until=lease, token="dead", attempts=4
     )
     put(team, orphan)
-    done = deliver(seat)
+    done = deliver(caller)
     assert taken(folder) == []
     assert _states(team) == ["failed"]
     assert "is not known" in str(done.failed[0].error)
 
 
-def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     """The command takes the message away from the router before it ends, as a second router would after the lease."""
     put(team, make_message(1, to="runner"))
     _set_agent(team, Agent("runner", deliver=("true",)))
@@ -268,32 +272,34 @@ def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, seat:
         return original(**options)
 
     team.transaction = transaction  # type: ignore[method-assign]
-    deliver(seat)
+    deliver(caller)
     stored = _stored(team)
     assert (stored.status, stored.envelope("token")) == ("claimed", "other")
     assert any("late" in line.facts for line in team.audit())
 
 
-def test_what_waited_seven_days_expires_but_not_for_the_human(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_what_waited_seven_days_expires_but_not_for_the_human(
+    team: MemoryTeam, caller: Caller, clock: FakeClock
+) -> None:
     put(team, make_message(1, to="architect"), make_message(2, sender="architect", to="ceo"))
     clock.advance(7 * 86400 + 1)
     put(team, make_message(3, to="architect").with_changes(created=to_text(clock.now)))
-    done = deliver(seat)
+    done = deliver(caller)
     assert _states(team) == ["expired", "pending", "delivered"]
     assert [message.message_id for message in done.expired] == [make_message(1).message_id]
 
 
-def test_what_expired_untried_was_tried_no_time(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_what_expired_untried_was_tried_no_time(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="runner").with_changes(status="retry", attempts=2))
     clock.advance(7 * 86400 + 3)
-    deliver(seat)
+    deliver(caller)
     assert _states(team) == ["expired", "expired"]
     tries = [(attempts_of(message), retries_of(message)) for message in team.snapshot().messages]
     assert tries == [(0, 0), (2, 2)]
 
 
 def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
-    team: MemoryTeam, seat: Seat, monkeypatch: pytest.MonkeyPatch
+    team: MemoryTeam, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[int] = []
     told: list[str] = []
@@ -304,10 +310,10 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
             return Delivered()
         raise TeamError(Code.STORE_UNREADABLE, "connection refused")
 
-    monkeypatch.setattr("store.desk.router.deliver", broken)
+    monkeypatch.setattr("team_console.store.desk.delivery.router.deliver", broken)
     stop = threading.Event()
     options = {"stop": stop, "interval": 0.01, "trouble": lambda error: told.append(error.message)}
-    loop = threading.Thread(target=deliver_loop, args=(seat,), kwargs=options)
+    loop = threading.Thread(target=deliver_loop, args=(caller,), kwargs=options)
     loop.start()
     try:
         until(lambda: len(tried) > 7)
@@ -317,24 +323,24 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
     assert told == ["connection refused"] * 2
 
 
-def test_only_the_chosen_recipients_are_served(team: MemoryTeam, seat: Seat) -> None:
+def test_only_the_chosen_recipients_are_served(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
-    deliver(seat, only=["code_developer"])
+    deliver(caller, only=["code_developer"])
     assert _states(team) == ["pending", "delivered"]
 
 
 def test_an_address_that_is_no_name_or_on_no_roster_is_refused_not_pushed(
-    team: MemoryTeam, seat: Seat, pushed: Pushed
+    team: MemoryTeam, caller: Caller, pushed: Pushed
 ) -> None:
     put(team, make_message(1, to="../../etc/cron.d/x"), make_message(2, to="stranger"))
-    deliver(seat)
+    deliver(caller)
     assert _states(team) == ["retry", "retry"]
     assert team._state.inboxes == {}
     assert "is not an agent name" in str(_stored(team).envelope("error_message"))
 
 
 def test_a_group_message_reaches_each_addressee_once_and_stays_for_the_lead(
-    team: MemoryTeam, seat: Seat, folder: Path, pushed: Pushed, clock: FakeClock
+    team: MemoryTeam, caller: Caller, folder: Path, pushed: Pushed, clock: FakeClock
 ) -> None:
     record = {
         **{"message_id": "MSG-group", "type": "notify", "from": "code_developer", "to_agents": "all"},
@@ -342,23 +348,23 @@ def test_a_group_message_reaches_each_addressee_once_and_stays_for_the_lead(
     }
     put(team, from_record(record))
     (folder / "refuse").write_text("asleep")
-    deliver(seat)
+    deliver(caller)
     assert pushed("architect") == ["MSG-group"]
     assert pushed("code_developer") == []
     (folder / "refuse").unlink()
     clock.advance(30)
-    deliver(seat)
+    deliver(caller)
     assert pushed("architect") == ["MSG-group"]
     assert taken(folder) == ["MSG-group"] * 2
     (stored,) = team.snapshot().messages
     assert stored.is_pending_for("ceo")
     assert not stored.is_pending_for("architect")
-    inbox.acknowledge(Seat(team, "architect"), ids=["MSG-group"])
-    assert inbox.receive(Seat(team, "ceo"), agent="ceo").as_json()["count"] == 1
+    inbox.acknowledge(Caller(team, "architect"), ids=["MSG-group"])
+    assert inbox.receive(Caller(team, "ceo"), agent="ceo").as_json()["count"] == 1
 
 
 def test_an_inbox_that_cannot_be_written_costs_only_its_own_messages(
-    team: MemoryTeam, seat: Seat, pushed: Pushed
+    team: MemoryTeam, caller: Caller, pushed: Pushed
 ) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
     original = team._commit
@@ -369,38 +375,38 @@ def test_an_inbox_that_cannot_be_written_costs_only_its_own_messages(
         original(changes, actor)
 
     team._commit = commit  # type: ignore[method-assign]
-    deliver(seat)
+    deliver(caller)
     assert _states(team) == ["retry", "delivered"]
     assert _stored(team).envelope("error_message") == "inbox/architect.jsonl: no space left on device"
 
 
-def test_every_action_is_on_the_audit_trail(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_every_action_is_on_the_audit_trail(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     (folder / "refuse").write_text("no")
     put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(seat)
+    deliver(caller)
     lines = [(line.action, line.facts) for line in reversed(team.audit())]
     assert [action for action, _ in lines] == ["send", "deliver", "dispatch", "deliver"]
     assert lines[1][1]["ids"] == [make_message(2).message_id]
     assert lines[3][1]["failed"] == {make_message(1).message_id: "runner: exit status 1: no"}
 
 
-def test_nothing_due_means_no_lock_and_no_trace(team: MemoryTeam, seat: Seat) -> None:
+def test_nothing_due_means_no_lock_and_no_trace(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, sender="architect", to="ceo"))
     before = team.snapshot().revision
     with team.transaction(actor="ceo", action="hold", wait=1.0):
-        deliver(replace(seat, wait=0.0))
+        deliver(replace(caller, wait=0.0))
     assert team.snapshot().revision == before
 
 
 def test_a_read_only_team_is_not_routed(clock: FakeClock) -> None:
     with pytest.raises(TeamError) as caught:
-        deliver(Seat(MemoryTeam(read_only=True, clock=clock), "ceo"))
+        deliver(Caller(MemoryTeam(read_only=True, clock=clock), "ceo"))
     assert caught.value.code is Code.READ_ONLY
 
 
-def test_the_loop_delivers_what_arrives_and_stops_when_told(team: MemoryTeam, seat: Seat, pushed: Pushed) -> None:
+def test_the_loop_delivers_what_arrives_and_stops_when_told(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
     stop = threading.Event()
-    loop = threading.Thread(target=deliver_loop, args=(seat,), kwargs={"stop": stop})
+    loop = threading.Thread(target=deliver_loop, args=(caller,), kwargs={"stop": stop})
     loop.start()
     try:
         for number in (1, 2):
@@ -412,12 +418,12 @@ def test_the_loop_delivers_what_arrives_and_stops_when_told(team: MemoryTeam, se
     assert not loop.is_alive()
 
 
-def test_the_loop_goes_on_after_a_locked_store(team: MemoryTeam, seat: Seat, pushed: Pushed) -> None:
+def test_the_loop_goes_on_after_a_locked_store(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
     stop, locked = threading.Event(), threading.Event()
     options = {"stop": stop, "interval": 0.05, "trouble": lambda error: locked.set()}
     put(team, make_message(1, to="architect"))
     with team.transaction(actor="ceo", action="hold", wait=1.0):
-        loop = threading.Thread(target=deliver_loop, args=(replace(seat, wait=0.0),), kwargs=options)
+        loop = threading.Thread(target=deliver_loop, args=(replace(caller, wait=0.0),), kwargs=options)
         loop.start()
         assert locked.wait(10)
     try:

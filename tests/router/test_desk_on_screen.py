@@ -9,10 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.store.contract.team import AuditLine
+from team_console.store.model.clock import to_text, utc_now
+from team_console.store.model.message import Message
 
-from store.clock import to_text, utc_now
-from store.message import Message
-from store.team import AuditLine
 from tests.pty import Terminal
 from tests.router.places import KINDS, Place, made
 from tests.store.contract import make_message, put
@@ -52,7 +52,7 @@ def _done(place: Place, action: str) -> list[AuditLine]:
 
 
 def _open(place: Place) -> Terminal:
-    command = [sys.executable, "-P", "-m", "console", "-t", place.location]
+    command = [sys.executable, "-P", "-m", "team_console.console", "-t", place.location]
     return Terminal(command, cwd=place.folder, columns=140, lines=40)
 
 

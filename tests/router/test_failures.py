@@ -8,17 +8,18 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery import failures
+from team_console.store.desk.delivery.failures import Remedy
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.schedule import expires_at
+from team_console.store.protocol.checks.signing import Seal, seal_of, sign
 
-from store.backends.memory import MemoryTeam
-from store.clock import to_text
-from store.desk import failures, inbox
-from store.desk.delivery import deliver
-from store.desk.failures import Remedy
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.message import Message, from_record
-from store.protocol.signing import Seal, seal_of, sign
-from store.schedule import expires_at
 from tests.store.contract import FakeClock, make_message, put
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id
@@ -33,120 +34,120 @@ def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
     return next(message for message in team.snapshot().messages if message.message_id == message_id)
 
 
-def test_a_retried_dead_letter_has_all_its_tries_again_and_is_delivered(team: MemoryTeam, seat: Seat) -> None:
+def test_a_retried_dead_letter_has_all_its_tries_again_and_is_delivered(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
-    failures.retry(seat, ids=[ONE])
+    failures.retry(caller, ids=[ONE])
     stored = _stored(team)
     assert (stored.status, stored.envelope("attempts"), stored.envelope("error_message")) == ("pending", None, None)
-    deliver(seat)
+    deliver(caller)
     assert _stored(team).status == "delivered"
     assert team.audit()[1].facts["before"] == {ONE: "failed"}
 
 
 def test_a_retried_expired_message_does_not_expire_at_once_again(
-    team: MemoryTeam, seat: Seat, clock: FakeClock
+    team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     put(team, make_message(1, to="architect").with_changes(status="expired"))
     clock.advance(30 * 86400)
-    failures.retry(seat, ids=[ONE])
+    failures.retry(caller, ids=[ONE])
     assert expires_at(_stored(team)) == clock.now + timedelta(days=7)
-    deliver(seat)
+    deliver(caller)
     assert _stored(team).status == "delivered"
 
 
 def test_a_redirected_message_goes_to_the_other_agent_and_says_where_it_comes_from(
-    team: MemoryTeam, seat: Seat
+    team: MemoryTeam, caller: Caller
 ) -> None:
     put(team, _dead())
-    failures.redirect(seat, ids=[ONE], to="code_developer")
+    failures.redirect(caller, ids=[ONE], to="code_developer")
     stored = _stored(team)
     assert (stored.recipients, stored.envelope("redirected_from")) == (("code_developer",), "architect")
     assert "redirected_from" not in stored.payload
-    got = inbox.receive(Seat(team, "code_developer"), agent="code_developer")
+    got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
     assert [message.message_id for message in got.messages] == [ONE]
-    assert inbox.receive(Seat(team, "architect"), agent="architect").as_json()["count"] == 0
+    assert inbox.receive(Caller(team, "architect"), agent="architect").as_json()["count"] == 0
 
 
-def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, seat: Seat) -> None:
+def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, caller: Caller) -> None:
     record = {"message_id": ONE, "message_type": "spec_ready", "sender": "ceo", "recipient": "architect"}
     put(team, from_record({**record, "status": "failed", "payload": {}}))
-    failures.redirect(seat, ids=[ONE], to="code_developer")
+    failures.redirect(caller, ids=[ONE], to="code_developer")
     assert _stored(team).recipients == ("code_developer",)
 
 
 @pytest.mark.parametrize(("to", "code"), [("stranger", Code.AGENT_NOT_FOUND), ("../x", Code.INVALID_NAME)])
 def test_redirecting_to_nobody_is_refused_and_changes_nothing(
-    team: MemoryTeam, seat: Seat, to: str, code: Code
+    team: MemoryTeam, caller: Caller, to: str, code: Code
 ) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.redirect(seat, ids=[ONE], to=to)
+        failures.redirect(caller, ids=[ONE], to=to)
     assert caught.value.code is code
     assert _stored(team).status == "failed"
 
 
-def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, seat: Seat) -> None:
+def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, caller: Caller) -> None:
     key = b"k" * 32
     team._config = replace(team.config(), key=key)
     signed = _dead(1)
     forged = _dead(2).with_changes(signature="hmac-sha256:" + "0" * 64)
     put(team, signed.with_changes(signature=sign(signed.record, key)), forged)
-    failures.redirect(seat, ids=[ONE, TWO], to="code_developer")
+    failures.redirect(caller, ids=[ONE, TWO], to="code_developer")
     assert seal_of(_stored(team, ONE), key) is Seal.SIGNED
     assert seal_of(_stored(team, TWO), key) is Seal.BROKEN
 
 
-def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: MemoryTeam, seat: Seat) -> None:
+def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
-    failures.discard(seat, ids=[ONE], reason="superseded by spec 12")
+    failures.discard(caller, ids=[ONE], reason="superseded by spec 12")
     assert team.snapshot().messages == ()
     assert [message.message_id for message in team.history(agent="architect").messages] == [ONE]
     assert team.audit()[0].facts["reason"] == "superseded by spec 12"
 
 
-def test_discarding_needs_a_reason(team: MemoryTeam, seat: Seat) -> None:
+def test_discarding_needs_a_reason(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.discard(seat, ids=[ONE], reason="  ")
+        failures.discard(caller, ids=[ONE], reason="  ")
     assert caught.value.code is Code.MISSING_REASON
     assert _stored(team).status == "failed"
 
 
-def test_a_recalled_message_is_neither_received_nor_pushed(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_a_recalled_message_is_neither_received_nor_pushed(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect"))
-    failures.recall(seat, ids=[ONE])
+    failures.recall(caller, ids=[ONE])
     assert (_stored(team).status, _stored(team).envelope("recalled_at")) == ("recalled", to_text(clock.now))
-    assert inbox.receive(Seat(team, "architect"), agent="architect").as_json()["count"] == 0
-    assert not deliver(seat).attempts
+    assert inbox.receive(Caller(team, "architect"), agent="architect").as_json()["count"] == 0
+    assert not deliver(caller).attempts
 
 
 @pytest.mark.parametrize("status", ["read", "delivered", "recalled"])
 def test_what_somebody_has_got_cannot_be_recalled_and_the_refusal_says_since_when(
-    team: MemoryTeam, seat: Seat, status: str
+    team: MemoryTeam, caller: Caller, status: str
 ) -> None:
     at = "2026-02-24T10:31:00.000Z"
     put(team, make_message(1, to="architect").with_changes(status=status, **{f"{status}_at": at}))
     with pytest.raises(TeamError) as caught:
-        failures.recall(seat, ids=[ONE])
+        failures.recall(caller, ids=[ONE])
     assert caught.value.code is Code.NOT_PERMITTED
     assert at in caught.value.message
     assert _stored(team).status == status
 
 
 def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_out(
-    team: MemoryTeam, seat: Seat, clock: FakeClock
+    team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     put(team, make_message(1, to="architect"))
-    inbox.receive(Seat(team, "architect"), agent="architect", lease=60)
+    inbox.receive(Caller(team, "architect"), agent="architect", lease=60)
     with pytest.raises(TeamError) as caught:
-        failures.recall(seat, ids=[ONE])
+        failures.recall(caller, ids=[ONE])
     assert "architect" in caught.value.message
     clock.advance(61)
-    failures.recall(seat, ids=[ONE])
+    failures.recall(caller, ids=[ONE])
     assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
 
 
-def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTeam, seat: Seat) -> None:
+def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTeam, caller: Caller) -> None:
     for number in range(1, 101):
         message_id = make_message(number).message_id
         put(team, make_message(number, to="architect"))
@@ -156,30 +157,30 @@ def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTe
 
         def read(together: threading.Barrier = together, got: list[str] = got) -> None:
             together.wait(10)
-            received = inbox.receive(Seat(team, "architect"), agent="architect")
+            received = inbox.receive(Caller(team, "architect"), agent="architect")
             got.extend(message.message_id for message in received.messages)
 
         reader = threading.Thread(target=read)
         reader.start()
         together.wait(10)
         with suppress(TeamError):
-            recalled += [message.message_id for message in failures.recall(seat, ids=[message_id]).messages]
+            recalled += [message.message_id for message in failures.recall(caller, ids=[message_id]).messages]
         reader.join(10)
         assert sorted([*got, *recalled]) == [message_id]
 
 
-def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam, seat: Seat) -> None:
+def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam, caller: Caller) -> None:
     record = {"message_id": ONE, "type": "notify", "from": "ceo", "to_agents": ["architect", "code_developer"]}
     put(team, from_record({**record, "created": "2026-02-24T10:30:00Z", "payload": {}}))
-    inbox.receive(Seat(team, "architect"), agent="architect")
+    inbox.receive(Caller(team, "architect"), agent="architect")
     with pytest.raises(TeamError) as caught:
-        failures.recall(seat, ids=[ONE])
+        failures.recall(caller, ids=[ONE])
     assert "architect" in caught.value.message
 
 
-def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, seat: Seat) -> None:
+def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect").with_changes(status="read"))
-    receipt = failures.retry(seat, ids=[ONE, TWO, "MSG-gone", ONE])
+    receipt = failures.retry(caller, ids=[ONE, TWO, "MSG-gone", ONE])
     assert [message.message_id for message in receipt.messages] == [ONE]
     assert len(receipt.warnings) == 2
     assert TWO in receipt.warnings[0]
@@ -187,9 +188,9 @@ def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(te
     assert [line.action for line in team.audit()] == ["retry", "send"]
 
 
-def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, seat: Seat) -> None:
+def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, caller: Caller) -> None:
     with pytest.raises(TeamError) as caught:
-        failures.retry(seat, ids=["MSG-gone"])
+        failures.retry(caller, ids=["MSG-gone"])
     assert caught.value.code is Code.INVALID_FIELD
     assert team.audit() == []
 
@@ -198,14 +199,14 @@ def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, sea
 def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam, actor: str) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.redirect(Seat(team, actor), ids=[ONE], to="code_developer")
+        failures.redirect(Caller(team, actor), ids=[ONE], to="code_developer")
     assert caught.value.code is Code.NOT_PERMITTED
 
 
-def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, seat: Seat) -> None:
+def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect"))
     before = team.snapshot().revision
-    shown = failures.forecast(seat, Remedy.DISCARD, [ONE, TWO])
+    shown = failures.forecast(caller, Remedy.DISCARD, [ONE, TWO])
     assert [message.message_id for message in shown.possible] == [ONE]
     assert list(shown.refused) == [TWO]
     assert team.snapshot().revision == before

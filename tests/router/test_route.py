@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.attempts import Choice
+from team_console.store.desk.delivery.orchestrator import read_document, route
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import from_record
+from team_console.store.settings.team_config import TeamConfig
 
-from store.backends.memory import MemoryTeam
-from store.config import TeamConfig
-from store.desk.attempts import Choice
-from store.desk.route import read_document, route
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.message import from_record
 from tests.store.contract import FakeClock, make_message, put
 
 POLL = """invoke_command("route-inter-agent-messages", {
@@ -34,10 +34,10 @@ def _seed_messages(team: MemoryTeam) -> None:
 
 
 def test_poll_answers_with_the_fields_of_the_source_oldest_first(
-    team: MemoryTeam, seat: Seat, clock: FakeClock
+    team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _seed_messages(team)
-    answer = route(seat, read_document(POLL))
+    answer = route(caller, read_document(POLL))
     assert answer == {
         "success": True,
         "action": "poll",
@@ -64,26 +64,26 @@ def test_poll_answers_with_the_fields_of_the_source_oldest_first(
     assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]
 
 
-def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, seat: Seat) -> None:
+def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, caller: Caller) -> None:
     put(team, *[make_message(number, to="architect") for number in range(1, 15)])
-    answer = route(seat, {"ACTION": "poll", "RECIPIENT": "architect"})
+    answer = route(caller, {"ACTION": "poll", "RECIPIENT": "architect"})
     assert (len(answer["messages"]), answer["messages_pending"]) == (10, 14)
 
 
-def test_poll_sees_what_waits_for_a_retry_and_nothing_that_is_done(team: MemoryTeam, seat: Seat) -> None:
+def test_poll_sees_what_waits_for_a_retry_and_nothing_that_is_done(team: MemoryTeam, caller: Caller) -> None:
     for number, status in enumerate(("retry", "delivered", "failed", "read", "expired"), start=1):
         put(team, make_message(number, to="architect").with_changes(status=status))
-    answer = route(seat, {"ACTION": "poll", "RECIPIENT": "architect"})
+    answer = route(caller, {"ACTION": "poll", "RECIPIENT": "architect"})
     assert [item["message_id"] for item in answer["messages"]] == [make_message(1).message_id]
 
 
 def test_deliver_all_answers_with_totals_and_a_summary_per_recipient(
-    team: MemoryTeam, seat: Seat, folder: Path
+    team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
     (folder / "refuse").write_text("no")
     recipients = ("code_developer", "architect", "runner", "code_developer")
     put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
-    answer = route(seat, {"ACTION": "deliver_all", "DELIVERY_TIMEOUT_SECONDS": 300})
+    answer = route(caller, {"ACTION": "deliver_all", "DELIVERY_TIMEOUT_SECONDS": 300})
     assert answer == {
         "success": True,
         "action": "deliver_all",
@@ -98,18 +98,18 @@ def test_deliver_all_answers_with_totals_and_a_summary_per_recipient(
     }
 
 
-def test_the_delivery_timeout_bounds_every_command(team: MemoryTeam, seat: Seat) -> None:
-    from store.config import Agent
+def test_the_delivery_timeout_bounds_every_command(team: MemoryTeam, caller: Caller) -> None:
+    from team_console.store.settings.team_config import Agent
 
     team._config = TeamConfig(lead="ceo", agents={"runner": Agent("runner", deliver=("sleep", "60"))})
     put(team, make_message(1, to="runner"))
-    answer = route(seat, {"ACTION": "deliver", "DELIVERY_TIMEOUT_SECONDS": 0.2})
+    answer = route(caller, {"ACTION": "deliver", "DELIVERY_TIMEOUT_SECONDS": 0.2})
     assert answer["messages_failed"] == 1
     assert team.snapshot().messages[0].envelope("error_message") == "no answer within 0.2 s"
 
 
 def test_one_message_that_is_given_up_is_the_error_object_of_the_source(
-    team: MemoryTeam, seat: Seat, folder: Path, clock: FakeClock
+    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
     (folder / "refuse").write_text("no")
     put(team, make_message(1, to="runner").with_changes(message_id="msg-001"))
@@ -117,7 +117,7 @@ def test_one_message_that_is_given_up_is_the_error_object_of_the_source(
     answers = []
     for _ in range(4):
         with pytest.raises(TeamError) as caught:
-            route(seat, document)
+            route(caller, document)
         answers.append(caught.value.as_json())
         clock.advance(120)
     assert {key: answers[-1][key] for key in ("success", "error", "message_id", "recipient", "retry_count")} == {
@@ -130,20 +130,20 @@ def test_one_message_that_is_given_up_is_the_error_object_of_the_source(
     assert answers[-1]["message"] == "Failed to deliver message after 4 attempts: exit status 1: no"
 
 
-def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, seat: Seat) -> None:
+def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="architect"))
-    answer = route(seat, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
+    answer = route(caller, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
     assert (answer["success"], answer["status"]) == (True, "delivered")
     assert [message.status for message in team.snapshot().messages] == ["delivered", "pending"]
 
 
-def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, seat: Seat) -> None:
+def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Caller) -> None:
     payload = {"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}
     document = {
         **{"ACTION": "send", "SENDER": "architect", "RECIPIENT": "code_developer"},
         **{"MESSAGE_TYPE": "task_assignment", "PAYLOAD": payload},
     }
-    answer = route(seat, document)
+    answer = route(caller, document)
     (stored,) = team.snapshot().messages
     assert answer == {
         "success": True,
@@ -161,12 +161,12 @@ def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, seat: Seat
 
 @pytest.mark.parametrize("action", ["clear", "clear_old"])
 def test_clear_answers_with_the_fields_of_the_source(
-    team: MemoryTeam, seat: Seat, clock: FakeClock, action: str
+    team: MemoryTeam, caller: Caller, clock: FakeClock, action: str
 ) -> None:
     put(team, make_message(1, to="architect").with_changes(status="delivered"))
     put(team, make_message(2, to="architect").with_changes(status="failed"))
     clock.advance(8 * 86400)
-    answer = route(seat, {"ACTION": action, "OLDER_THAN_DAYS": 7})
+    answer = route(caller, {"ACTION": action, "OLDER_THAN_DAYS": 7})
     assert answer.pop("disk_space_freed_mb") > 0
     assert answer == {
         "success": True,
@@ -188,8 +188,8 @@ def test_clear_answers_with_the_fields_of_the_source(
         ["route-inter-agent-messages", {"ACTION": "poll", "RECIPIENT": "architect"}],
     ],
 )
-def test_every_form_of_the_invocation_is_understood(seat: Seat, document: Any) -> None:
-    assert route(seat, json.loads(json.dumps(document)))["recipient"] == "architect"
+def test_every_form_of_the_invocation_is_understood(caller: Caller, document: Any) -> None:
+    assert route(caller, json.loads(json.dumps(document)))["recipient"] == "architect"
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,10 @@ def test_every_form_of_the_invocation_is_understood(seat: Seat, document: Any) -
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(
-    team: MemoryTeam, seat: Seat, document: Any, code: Code, words: str
+    team: MemoryTeam, caller: Caller, document: Any, code: Code, words: str
 ) -> None:
     with pytest.raises(TeamError) as caught:
-        route(seat, document)
+        route(caller, document)
     assert caught.value.code is code
     assert words in caught.value.message
     assert team.audit() == []
@@ -236,9 +236,9 @@ def test_text_that_is_no_json_is_one_error(text: str) -> None:
     ],
 )
 def test_every_action_and_its_orchestrator_are_on_the_audit_trail(
-    team: MemoryTeam, seat: Seat, document: dict[str, Any]
+    team: MemoryTeam, caller: Caller, document: dict[str, Any]
 ) -> None:
-    route(seat, {**document, "ORCHESTRATOR_INSTANCE_ID": "orch-20251026-001"})
+    route(caller, {**document, "ORCHESTRATOR_INSTANCE_ID": "orch-20251026-001"})
     assert team.audit()
     assert any(line.facts.get("orchestrator_instance_id") == "orch-20251026-001" for line in team.audit())
 
@@ -246,53 +246,53 @@ def test_every_action_and_its_orchestrator_are_on_the_audit_trail(
 def test_polling_a_read_only_team_works_and_leaves_no_trace(team: MemoryTeam) -> None:
     put(team, make_message(1, to="architect"))
     team.read_only = True
-    assert route(Seat(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})["messages_pending"] == 1
+    assert route(Caller(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})["messages_pending"] == 1
     assert [line.action for line in team.audit()] == ["send"]
 
 
 @pytest.mark.parametrize("action", ["poll", "deliver", "deliver_all", "send", "clear", "clear_old"])
-def test_an_unknown_recipient_is_refused_by_every_action(team: MemoryTeam, seat: Seat, action: str) -> None:
+def test_an_unknown_recipient_is_refused_by_every_action(team: MemoryTeam, caller: Caller, action: str) -> None:
     with pytest.raises(TeamError) as caught:
-        route(seat, {"ACTION": action, "RECIPIENT": "architekt"})
+        route(caller, {"ACTION": action, "RECIPIENT": "architekt"})
     assert caught.value.code is Code.AGENT_NOT_FOUND
     assert team.audit() == []
 
 
 @pytest.mark.parametrize("size", [0, 2.5, "3", True])
 @pytest.mark.parametrize("action", ["poll", "deliver"])
-def test_a_batch_is_a_whole_number_of_messages(seat: Seat, action: str, size: object) -> None:
+def test_a_batch_is_a_whole_number_of_messages(caller: Caller, action: str, size: object) -> None:
     with pytest.raises(TeamError, match="is not a whole number from 1") as caught:
-        route(seat, {"ACTION": action, "RECIPIENT": "architect", "BATCH_SIZE": size})
+        route(caller, {"ACTION": action, "RECIPIENT": "architect", "BATCH_SIZE": size})
     assert caught.value.code is Code.INVALID_FIELD
 
 
-def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam, seat: Seat, folder: Path) -> None:
+def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     recipients = ("architect", "runner", "architect", "runner")
     put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
-    answer = route(seat, {"ACTION": "deliver", "BATCH_SIZE": 2})
+    answer = route(caller, {"ACTION": "deliver", "BATCH_SIZE": 2})
     assert (answer["messages_delivered"], answer["messages_skipped"]) == (2, 2)
     assert {item["reason"] for item in answer["skipped"]} == {"not in this batch"}
     assert [message.status for message in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
-    assert route(seat, {"ACTION": "deliver"})["messages_delivered"] == 2
+    assert route(caller, {"ACTION": "deliver"})["messages_delivered"] == 2
 
 
 def test_the_delivery_timeout_takes_the_place_of_the_agents_own_longer_or_shorter() -> None:
     assert [Choice(limit=limit).seconds(30.0) for limit in (None, 0.2, 300.0)] == [30.0, 0.2, 300.0]
 
 
-def test_clear_removes_only_what_went_to_the_recipient(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_clear_removes_only_what_went_to_the_recipient(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect").with_changes(status="delivered"))
     put(team, make_message(2, to="runner").with_changes(status="delivered"))
     clock.advance(8 * 86400)
-    assert route(seat, {"ACTION": "clear", "RECIPIENT": "runner"})["messages_deleted"] == 1
+    assert route(caller, {"ACTION": "clear", "RECIPIENT": "runner"})["messages_deleted"] == 1
     assert [message.recipients for message in team.snapshot().messages] == [("architect",)]
 
 
-def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, seat: Seat, clock: FakeClock) -> None:
+def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect").with_changes(status="retry", next_attempt_at="2026-02-24T11:00:00Z"))
     held = {"status": "claimed", "claimed_by": "architect", "lease_until": "2026-02-24T12:00:00Z"}
     put(team, make_message(2, to="architect").with_changes(**held))
-    answer = route(seat, {"ACTION": "deliver"})
+    answer = route(caller, {"ACTION": "deliver"})
     assert [item["reason"] for item in answer["skipped"]] == [
         "put off until 2026-02-24T11:00:00Z",
         "held by architect until 2026-02-24T12:00:00Z",

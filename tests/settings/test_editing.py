@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from store.config import Agent
-from store.config_edit import NotEditable, add_member, change_member, remove_member
-from store.config_file import parse
+from team_console.store.settings.editing import NotEditable, add_member, change_member, remove_member
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import Agent
 
 PATH = Path("/nowhere/messenger-config.yaml")
 STYLES: Mapping[str, str] = {

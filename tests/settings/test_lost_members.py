@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.model.errors import Code
+from team_console.store.settings.loss import loss
 
-from store.errors import Code
-from store.locations import open_team
-from store.settings_loss import loss
 from tests.conftest import CommandLine
 
 SUMMARY = ("--summary", "A summary of five words", "--content", "x")

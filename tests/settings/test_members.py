@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.backends.open import open_team
+from team_console.store.desk.agents.membership import add_members, set_member
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.backends.memory import MemoryTeam
-from store.config import Agent, TeamConfig
-from store.desk.members import add_members, set_member
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.locations import open_team
 from tests.conftest import CommandLine
 
 
@@ -124,16 +124,16 @@ def test_the_first_listed_member_closes_the_team_and_says_so(elsewhere: CommandL
 
 
 def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from store.backends.yamlteam import session
+    from team_console.store.backends.yaml.writing import turn
 
     def fails(store: object, work: object) -> None:
         raise TeamError(Code.STORE_FAILED, "the disk is full")
 
-    monkeypatch.setattr(session, "_commit", fails)
+    monkeypatch.setattr(turn, "_commit", fails)
     path = team.folder / "messenger-config.yaml"
     before = path.read_bytes()
     with pytest.raises(TeamError, match="the disk is full"):
-        add_members(Seat(open_team(str(team.folder)), "ceo"), [Agent("newcomer")])
+        add_members(Caller(open_team(str(team.folder)), "ceo"), [Agent("newcomer")])
     assert path.read_bytes() == before
     assert not list(team.folder.glob("*.tmp.*"))
 
@@ -148,10 +148,10 @@ def test_settings_reached_by_a_link_stay_a_link(team: CommandLine, tmp_path: Pat
 
 
 def test_a_team_in_memory_has_members_too() -> None:
-    seat = Seat(MemoryTeam(config=TeamConfig(lead="ceo")), "ceo")
-    add_members(seat, [Agent("a1")])
-    set_member(seat, "a1", {"role": "slave"})
-    assert seat.team.config().agents["a1"].role == "slave"
+    caller = Caller(MemoryTeam(config=TeamConfig(lead="ceo")), "ceo")
+    add_members(caller, [Agent("a1")])
+    set_member(caller, "a1", {"role": "slave"})
+    assert caller.team.config().agents["a1"].role == "slave"
 
 
 def test_members_of_a_database_beside_a_settings_file_are_kept_in_the_database(elsewhere: CommandLine) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.settings.settings_file import parse
 
-from store.config_file import parse
 from tests.conftest import CommandLine
 
 OFFICE = """\

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.settings.reference import TABLE, Form, every_setting
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from store.config import Agent, TeamConfig
-from store.config_file import parse
-from store.config_table import TABLE, Form, every_setting
 from tests.conftest import CommandLine
 
 PATH = Path("/nowhere/messenger-config.yaml")

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from team_console.store.settings.settings_file import load
 
-from store.config_file import load
 from tests.conftest import CommandLine
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
@@ -65,7 +65,7 @@ def test_settings_of_another_user_without_commands_are_nothing_to_report(team: C
 
 
 def test_a_running_router_notices_a_change_of_mode(commanded: CommandLine) -> None:
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
 
     with_commands = open_team(str(commanded.folder))
     assert with_commands.config().distrust == ""

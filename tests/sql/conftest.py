@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
-from store.backends.sql.locate import create_database, open_database
-from store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.open_database import create_database, open_database
+from team_console.store.backends.sql.team import SqlTeam
+
 from tests.sql.server import Server, fresh_database, shared_server
 from tests.store.contract import FakeClock
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from store.backends.sql.locate import create_database
-from store.backends.sql.team import SqlTeam
-from store.desk.inbox import acknowledge, receive
-from store.desk.seat import Seat
-from store.errors import TeamError
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import acknowledge, receive
+from team_console.store.model.errors import TeamError
+
 from tests.sql.claimers import work_off
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.worker import AGENT
@@ -34,7 +35,7 @@ def test_claims_of_several_agents_run_side_by_side(postgres: str, opened: Open) 
     put(team, make_message(1, to="architect"), make_message(2, to=AGENT))
     with team.claims(actor="architect", action="claim", wait=1.0) as tx:
         assert [message.message_id for message in tx.select(recipient="architect")] == [make_message(1).message_id]
-        got = receive(Seat(opened(postgres), AGENT, wait=1.0), agent=AGENT)
+        got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT)
     assert [message.message_id for message in got.messages] == [make_message(2).message_id]
 
 
@@ -44,7 +45,7 @@ def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str
     put(team, *[make_message(number, to=AGENT) for number in range(1, 5)])
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
         mine = [message.message_id for message in tx.select(recipient=AGENT, statuses=("pending",), limit=2)]
-        got = receive(Seat(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
+        got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
     theirs = [message.message_id for message in got.messages]
     assert (mine, theirs) == (
         [make_message(number).message_id for number in (1, 2)],
@@ -60,7 +61,7 @@ def test_without_a_limit_a_busy_inbox_is_waited_for_and_never_called_empty(postg
 
     def receive_all() -> None:
         looking.set()
-        result.append(receive(Seat(opened(postgres), AGENT, wait=20.0), agent=AGENT).as_json()["count"])
+        result.append(receive(Caller(opened(postgres), AGENT, wait=20.0), agent=AGENT).as_json()["count"])
 
     reader = threading.Thread(target=receive_all)
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
@@ -87,16 +88,16 @@ def test_a_writer_waits_for_claims_and_claims_for_a_writer(postgres: str, opened
 
 def test_a_claim_that_ran_out_is_handed_out_again_and_the_late_worker_refused(team: SqlTeam, clock: FakeClock) -> None:
     put(team, make_message(1, to=AGENT))
-    seat = Seat(team, AGENT)
-    (first,) = receive(seat, agent=AGENT, lease=60, limit=5).messages
+    caller = Caller(team, AGENT)
+    (first,) = receive(caller, agent=AGENT, lease=60, limit=5).messages
     clock.advance(61)
-    (second,) = receive(seat, agent=AGENT, lease=60, limit=5).messages
+    (second,) = receive(caller, agent=AGENT, lease=60, limit=5).messages
     assert first.envelope("token") != second.envelope("token")
     refused = None
     try:
-        acknowledge(seat, ids=[first.message_id], token=str(first.envelope("token")))
+        acknowledge(caller, ids=[first.message_id], token=str(first.envelope("token")))
     except TeamError as error:
         refused = error
     assert refused is not None
-    acknowledge(seat, ids=[second.message_id], token=str(second.envelope("token")))
+    acknowledge(caller, ids=[second.message_id], token=str(second.envelope("token")))
     assert [message.status for message in team.snapshot().messages] == ["read"]

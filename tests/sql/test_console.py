@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database, open_database
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
 
-from store.backends.sql.locate import create_database, open_database
-from store.desk import mail
-from store.desk.seat import Seat
 from tests.pty import Terminal
 from tests.sql.conftest import SETTINGS
 from tests.sql.server import Server, fresh_database
@@ -29,7 +29,7 @@ def location(own_server: Server) -> str:
 
 @pytest.fixture
 def terminal(location: str, tmp_path: Path) -> Iterator[Terminal]:
-    command = [sys.executable, "-P", "-m", "console", "-t", location]
+    command = [sys.executable, "-P", "-m", "team_console.console", "-t", location]
     with Terminal(command, cwd=tmp_path) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
         yield terminal
@@ -39,7 +39,7 @@ def terminal(location: str, tmp_path: Path) -> Iterator[Terminal]:
 
 def _tell(location: str, summary: str) -> None:
     team = open_database(location)
-    mail.send(Seat(team, "architect", wait=SECONDS), to="ceo", summary=summary, content="Look.")
+    mail.send(Caller(team, "architect", wait=SECONDS), to="ceo", summary=summary, content="Look.")
     team.close()
 
 

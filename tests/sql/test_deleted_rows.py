@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from store.backends.sql.team import SqlTeam
-from store.desk import requests
-from store.desk.clearing import clear
-from store.desk.inbox import receive
-from store.desk.seat import Seat
-from store.views.board import Board, view_of
-from store.views.history import past
-from store.views.rows import View
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.views.board import Board, view_of
+from team_console.store.views.history import past
+from team_console.store.views.rows import View
+
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import execute
 from tests.store.contract import FakeClock
@@ -23,7 +24,7 @@ def _fresh(team: SqlTeam) -> View:
 
 
 def _plan(team: SqlTeam, agent: str) -> str:
-    receipt = requests.submit_plan(Seat(team, agent, WAIT), content="1. Split it", summary="Split the loader")
+    receipt = requests.submit_plan(Caller(team, agent, WAIT), content="1. Split it", summary="Split the loader")
     assert receipt.request_id is not None
     return receipt.request_id
 
@@ -38,7 +39,7 @@ def test_a_request_whose_row_somebody_deleted_does_not_stay_open_on_the_board(
     assert sorted(row.request_id for row in before.requests) == sorted(ids)
     execute(place, "DELETE FROM agent_message WHERE sender = 'architect'")
     team.snapshot()
-    requests.approve(Seat(opened(place, clock=clock), "ceo", WAIT), request_id=ids[1])
+    requests.approve(Caller(opened(place, clock=clock), "ceo", WAIT), request_id=ids[1])
     seen = team.snapshot()
     assert len(seen.missing) == 1
     shown, fresh = board.update(seen, clock()), _fresh(team)
@@ -52,11 +53,11 @@ def test_what_left_the_table_through_the_archive_is_not_missing(place: str, open
     board = Board("ceo")
     board.update(team.snapshot(), clock())
     writer = opened(place, clock=clock)
-    requests.approve(Seat(writer, "ceo", WAIT), request_id=request_id)
-    receive(Seat(writer, "architect", WAIT), agent="architect")
+    requests.approve(Caller(writer, "ceo", WAIT), request_id=request_id)
+    receive(Caller(writer, "architect", WAIT), agent="architect")
     board.update(team.snapshot(), clock())
     clock.advance(30 * 86400)
-    clear(Seat(writer, "ceo", WAIT))
+    clear(Caller(writer, "ceo", WAIT))
     seen = team.snapshot()
     assert (len(seen.messages), seen.missing) == (0, frozenset())
     (row,) = board.update(seen, clock()).requests

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.team import Condition
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.sql.locate import create_database
-from store.backends.sql.team import SqlTeam
-from store.desk import mail
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute
@@ -261,12 +261,12 @@ def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, ope
         own_server.execute(cut)
     assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
     assert ids(team) == []
-    receipt = mail.send(Seat(team, "ceo"), to="architect", type="spec_ready", message_id="again")
+    receipt = mail.send(Caller(team, "ceo"), to="architect", type="spec_ready", message_id="again")
     assert not receipt.repeated
 
 
 def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from store.backends.sql import sqlite_file
+    from team_console.store.backends.sql.engines import sqlite_file
 
     mounts = file.parent / "mounts"
     mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")

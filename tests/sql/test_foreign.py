@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
+from team_console.store.backends.sql.open_database import open_database
+from team_console.store.contract.team import Condition
+from team_console.store.desk import inbox, mail
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.failures import discard
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.sql.locate import open_database
-from store.desk import inbox, mail
-from store.desk.delivery import deliver
-from store.desk.failures import discard
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.sql.conftest import Open
 from tests.store.contract import FakeClock
 
@@ -87,7 +87,7 @@ def test_its_messages_are_read_without_changing_anything(foreign: str, opened: O
 
 def test_a_received_row_keeps_its_payload_to_the_letter(foreign: str, opened: Open) -> None:
     before = _row(foreign)
-    got = inbox.receive(Seat(opened(foreign), "code_developer"), agent="code_developer", lease=60)
+    got = inbox.receive(Caller(opened(foreign), "code_developer"), agent="code_developer", lease=60)
     assert [message.message_id for message in got.messages] == ["msg-001"]
     after = _row(foreign)
     assert after.pop("status") == "claimed"
@@ -100,10 +100,10 @@ def test_a_received_row_keeps_its_payload_to_the_letter(foreign: str, opened: Op
 
 
 def test_a_note_beside_a_row_goes_with_the_row(foreign: str, opened: Open) -> None:
-    seat = Seat(opened(foreign), "orchestrator")
+    caller = Caller(opened(foreign), "orchestrator")
     execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3, error_message = 'gone'")
-    inbox.receive(Seat(seat.team, "code_developer"), agent="code_developer")
-    discard(seat, ids=["msg-001"], reason="old")
+    inbox.receive(Caller(caller.team, "code_developer"), agent="code_developer")
+    discard(caller, ids=["msg-001"], reason="old")
     assert execute(foreign, "SELECT * FROM team_console_envelope") == []
     assert [message.message_id for message in opened(foreign).history().messages] == ["msg-001"]
 
@@ -113,16 +113,16 @@ def test_other_columns_and_rows_of_others_are_left_alone(empty_place: str, opene
     payload = ":payload" if "://" not in empty_place else "CAST(:payload AS JSON)"
     add = ADD.format(columns=", tenant, weight", values=", 'globex', 7", payload=payload)
     execute(empty_place, add, id="msg-001", at="2026-02-24 10:30:00", payload=PAYLOAD)
-    seat = Seat(opened(empty_place, clock=clock), "orchestrator")
-    deliver(seat)
-    sent = mail.send(seat, to="code_developer", type="spec_ready").messages[0]
+    caller = Caller(opened(empty_place, clock=clock), "orchestrator")
+    deliver(caller)
+    sent = mail.send(caller, to="code_developer", type="spec_ready").messages[0]
     row = _row(empty_place)
     assert (row["tenant"], row["weight"], row["status"]) == ("globex", 7, "delivered")
     assert _row(empty_place, sent.message_id)["tenant"] == "acme"
 
 
 def test_what_the_router_does_is_in_the_columns_of_the_source(foreign: str, opened: Open, clock: FakeClock) -> None:
-    deliver(Seat(opened(foreign, clock=clock), "orchestrator"))
+    deliver(Caller(opened(foreign, clock=clock), "orchestrator"))
     row = _row(foreign)
     assert (row["status"], row["error_message"]) == ("delivered", None)
     assert str(row["delivered_at"]).replace("T", " ").startswith("2026-02-24 10:30:15.123")
@@ -132,7 +132,7 @@ def test_what_the_router_does_is_in_the_columns_of_the_source(foreign: str, open
 
 def test_an_agents_own_inbox_table_is_used_when_there_is_one(foreign: str, opened: Open, clock: FakeClock) -> None:
     execute(foreign, "CREATE TABLE code_developer_inbox (message_id TEXT, payload TEXT)")
-    deliver(Seat(opened(foreign, clock=clock), "orchestrator"))
+    deliver(Caller(opened(foreign, clock=clock), "orchestrator"))
     (pushed,) = execute(foreign, "SELECT message_id FROM code_developer_inbox")
     assert pushed[0] == "msg-001"
     assert execute(foreign, "SELECT * FROM team_console_inbox") == []
@@ -140,7 +140,7 @@ def test_an_agents_own_inbox_table_is_used_when_there_is_one(foreign: str, opene
 
 def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> None:
     team = opened(foreign)
-    mail.send(Seat(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    mail.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
     first = team.snapshot()
     insert(foreign, "msg-002", "2026-02-24 10:32:00")
     execute(foreign, "UPDATE agent_message SET status = 'delivered', delivered_at = CURRENT_TIMESTAMP")
@@ -156,7 +156,7 @@ def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> Non
 def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, clock: FakeClock) -> None:
     team = opened(foreign, clock=clock)
     for number in (1, 2):
-        mail.send(Seat(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
+        mail.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
         clock.advance(3600)
     insert(foreign, "msg-002", "2026-02-24 11:00:00")
     assert [message.message_id for message in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
@@ -169,7 +169,7 @@ def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, cl
 
 
 def test_the_sources_own_poll_finds_what_we_sent(foreign: str, opened: Open) -> None:
-    mail.send(Seat(opened(foreign), "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    mail.send(Caller(opened(foreign), "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
     poll = """
         SELECT message_id, sender, recipient, message_type, payload, retry_count FROM agent_message
         WHERE recipient = 'code_developer' AND status IN ('pending', 'retry') ORDER BY created_at ASC LIMIT 10"""
@@ -196,8 +196,8 @@ def test_rows_that_are_no_messages_are_problems_and_stop_nothing(tmp_path: Path,
     places = sorted((problem.code, problem.place) for problem in snapshot.problems)
     assert [place for place in places if place[0] == "UNKNOWN_STATUS"] == [("UNKNOWN_STATUS", "odd")]
     assert len([place for place in places if place[0] == "DAMAGED_ENTRY"]) == 4
-    seat = Seat(opened(place), "orchestrator")
-    mail.send(seat, to="code_developer", type="spec_ready", message_id="ours")
+    caller = Caller(opened(place), "orchestrator")
+    mail.send(caller, to="code_developer", type="spec_ready", message_id="ours")
     assert len(execute(place, "SELECT * FROM agent_message WHERE message_id IS NULL")) == 2
 
 
@@ -226,7 +226,7 @@ def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str
     assert snapshot.condition is Condition.UNREADABLE
     assert "agent_message" in snapshot.problems[0].message
     with pytest.raises(TeamError) as caught:
-        mail.send(Seat(team, "user"), to="a", type="spec_ready")
+        mail.send(Caller(team, "user"), to="a", type="spec_ready")
     assert caught.value.code is Code.STORE_UNREADABLE
     assert _tables(empty_place) == set()
 
@@ -242,7 +242,7 @@ def test_an_older_table_with_fewer_columns_works(empty_place: str, opened: Open,
     execute(empty_place, "CREATE TABLE agent_message (message_id TEXT, sender TEXT, recipient TEXT, status TEXT)")
     execute(empty_place, "INSERT INTO agent_message VALUES ('old', 'a', 'b', 'pending')")
     team = opened(empty_place, clock=clock)
-    got = inbox.receive(Seat(team, "b"), agent="b", lease=5)
+    got = inbox.receive(Caller(team, "b"), agent="b", lease=5)
     assert [message.message_id for message in got.messages] == ["old"]
 
 

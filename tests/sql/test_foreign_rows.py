@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from team_console.store.contract.team import Condition
+from team_console.store.desk import inbox, mail
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.failures import discard, redirect
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.maintenance.clearing import clear
 
-from store.desk import inbox, mail
-from store.desk.clearing import clear
-from store.desk.delivery import deliver
-from store.desk.failures import discard, redirect
-from store.desk.seat import Seat
-from store.team import Condition
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute
 from tests.store.contract import FakeClock
@@ -71,13 +71,13 @@ def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
 ) -> None:
     team = opened(foreign, clock=clock)
     before = _dump(foreign, "m-1", "m-4")
-    lead, architect = Seat(team, "user"), Seat(team, "architect")
+    lead, architect = Caller(team, "user"), Caller(team, "architect")
     (taken,) = inbox.receive(architect, agent="architect", type="spec_ready", lease=60).messages
     inbox.acknowledge(architect, ids=[taken.message_id])
     sent = mail.send(lead, to="writer", type="spec_ready", message_id="ours").messages[0]
     deliver(lead, only=["writer"])
     redirect(lead, ids=["m-4"], to="writer")
-    inbox.receive(Seat(team, "writer"), agent="writer")
+    inbox.receive(Caller(team, "writer"), agent="writer")
     assert _dump(foreign, "m-1", "m-4", sent.message_id) == before
     assert execute(foreign, "SELECT tenant FROM agent_message WHERE message_id IN ('m-1', 'm-4') ORDER BY 1") == [
         ("globex",),
@@ -124,11 +124,11 @@ def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(
     foreign: str, opened: Open, clock: FakeClock
 ) -> None:
     team = opened(foreign, clock=clock)
-    architect = Seat(team, "architect")
-    mail.send(Seat(team, "user"), to="architect", type="spec_ready", message_id="ours-0")
+    architect = Caller(team, "architect")
+    mail.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-0")
     assert inbox.receive(architect, agent="architect").as_json()["count"] == 3
     clock.advance(30 * 86400)
-    mail.send(Seat(team, "user"), to="architect", type="spec_ready", message_id="ours-1")
+    mail.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-1")
     inbox.read_message(architect, agent="architect", message_id="ours-1")
     there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
     assert {"m-1", "m-2"} <= there
@@ -139,7 +139,7 @@ def test_what_a_row_that_goes_on_demand_had_beyond_a_message_is_kept(
     foreign: str, opened: Open, clock: FakeClock
 ) -> None:
     team = opened(foreign, clock=clock)
-    lead = Seat(team, "user")
+    lead = Caller(team, "user")
     discard(lead, ids=["m-4"], reason="old")
     clear(lead)
     there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
@@ -161,7 +161,7 @@ def test_an_inbox_table_made_after_the_router_started_gets_each_message_once(
     foreign: str, opened: Open, clock: FakeClock, payload: str
 ) -> None:
     team = opened(foreign, clock=clock)
-    lead = Seat(team, "user")
+    lead = Caller(team, "user")
     mail.send(lead, to="writer", type="spec_ready", payload={"n": 1}, message_id="one")
     deliver(lead, only=["writer"])
     execute(foreign, f"CREATE TABLE writer_inbox (message_id TEXT PRIMARY KEY, payload {payload})")

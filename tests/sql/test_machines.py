@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database, open_database
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
 
-from store.backends.sql.locate import create_database, open_database
-from store.desk.inbox import receive
-from store.desk.seat import Seat
 from tests.pty import Terminal
 from tests.sql.conftest import SETTINGS
 from tests.sql.machines import Machine, Network, network, why_not, without_cables
@@ -132,7 +132,7 @@ def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(
     assert set(acknowledged.values()) == {1}
     finished = Counter(line for file in tmp_path.glob("receipts-*") for line in file.read_text().splitlines())
     assert set(finished.values()) == {1}
-    assert receive(Seat(team, AGENT), agent=AGENT).as_json()["count"] == 0
+    assert receive(Caller(team, AGENT), agent=AGENT).as_json()["count"] == 0
     assert all(line.intact for line in lines)
     team.close()
 

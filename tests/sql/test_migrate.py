@@ -7,16 +7,16 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from team_console.store.contract.team import Team
+from team_console.store.desk import inbox, mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.maintenance.migration import Migrated, migrate, open_target
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.rendering import settings_text
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
-from store.config import Agent, Route, TeamConfig
-from store.config_file import parse
-from store.config_text import settings_text
-from store.desk import inbox, mail, requests
-from store.desk.delivery import deliver
-from store.desk.migrate import Migrated, migrate, open_target
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Team
 from tests.conftest import CommandLine
 from tests.router.conftest import until
 from tests.sql.conftest import Open
@@ -61,7 +61,7 @@ def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
 
 def _filled(location: str, clock: FakeClock) -> Team:
     team = open_target(location, CONFIG, clock=clock)
-    ceo, architect = Seat(team, "ceo"), Seat(team, "architect")
+    ceo, architect = Caller(team, "ceo"), Caller(team, "architect")
     mail.send(ceo, to="architect", content="x" * 9000, summary="The large report is here now", message_id="large")
     mail.send(ceo, to="no", type="spec_ready", message_id="waiting")
     inbox.receive(architect, agent="architect")
@@ -134,8 +134,8 @@ def test_a_run_that_was_stopped_is_simply_run_again(source: Team, target: Team, 
 
 def test_what_happened_at_the_source_since_is_brought_over(source: Team, target: Team, clock: FakeClock) -> None:
     _run(source, target)
-    inbox.receive(Seat(source, "no"), agent="no")
-    mail.send(Seat(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    inbox.receive(Caller(source, "no"), agent="no")
+    mail.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
     done = _run(source, target)
     assert (done.live, done.updated, done.archived) == (1, 1, 1)
     assert (_live(target), _archives(target)) == (_live(source), _archives(source))
@@ -143,8 +143,8 @@ def test_what_happened_at_the_source_since_is_brought_over(source: Team, target:
 
 def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Team) -> None:
     _run(source, target)
-    inbox.receive(Seat(target, "no"), agent="no")
-    mail.send(Seat(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    inbox.receive(Caller(target, "no"), agent="no")
+    mail.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
     done = _run(source, target)
     assert done.differing == ["waiting"]
     states = {message.message_id: message.status for message in target.snapshot().messages}
@@ -175,7 +175,7 @@ def test_a_run_that_was_killed_is_simply_run_again(
 ) -> None:
     source = open_target(str(tmp_path / "source.db"), CONFIG, clock=clock)
     put(source, *[make_message(number, to="architect") for number in range(1500)])
-    inbox.receive(Seat(source, "architect"), agent="architect")
+    inbox.receive(Caller(source, "architect"), agent="architect")
     put(source, *[make_message(number, to="architect") for number in range(1500, 1600)])
     place = make_place(kind, "target")
     target = open_target(place, CONFIG, clock=clock)
@@ -192,7 +192,7 @@ def test_a_run_that_was_killed_is_simply_run_again(
 
 
 def test_what_was_pushed_and_not_acknowledged_is_pointed_out(source: Team, target: Team) -> None:
-    deliver(Seat(source, "ceo"), only=["no"])
+    deliver(Caller(source, "ceo"), only=["no"])
     done = _run(source, target)
     assert _live(target) == _live(source)
     (warning,) = done.warnings
@@ -201,11 +201,11 @@ def test_what_was_pushed_and_not_acknowledged_is_pointed_out(source: Team, targe
 
 
 def test_a_request_can_be_answered_after_the_move(source: Team, target: Team) -> None:
-    plan = requests.submit_plan(Seat(source, "architect"), content="3. Test", summary="Refactor the report again now")
+    plan = requests.submit_plan(Caller(source, "architect"), content="3. Test", summary="Refactor the report again now")
     _run(source, target)
-    requests.reject(Seat(target, "ceo"), request_id=str(plan.request_id), reason="add tests")
+    requests.reject(Caller(target, "ceo"), request_id=str(plan.request_id), reason="add tests")
     with pytest.raises(TeamError) as caught:
-        requests.approve(Seat(target, "ceo"), request_id=str(plan.request_id))
+        requests.approve(Caller(target, "ceo"), request_id=str(plan.request_id))
     assert caught.value.code is Code.ALREADY_ANSWERED
 
 
@@ -217,7 +217,7 @@ def test_a_team_is_not_copied_onto_itself(source: Team) -> None:
 
 def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postgres: str, opened: Open) -> None:
     place = open_target(postgres, CONFIG)
-    mail.send(Seat(place, "ceo"), to="architect", type="spec_ready")
+    mail.send(Caller(place, "ceo"), to="architect", type="spec_ready")
     place.close()
     team, same = opened(postgres, read_only=True), opened(postgres.replace("127.0.0.1", "localhost"))
     with pytest.raises(TeamError) as caught:
@@ -230,7 +230,7 @@ def test_thousands_of_messages_move_in_order(tmp_path: Path, clock: FakeClock) -
     source = open_target(str(tmp_path / "a.db"), CONFIG, clock=clock)
     target = open_target(str(tmp_path / "b.db"), CONFIG, clock=clock)
     put(source, *[make_message(number, to="architect") for number in range(2500)])
-    inbox.receive(Seat(source, "architect"), agent="architect")
+    inbox.receive(Caller(source, "architect"), agent="architect")
     put(source, *[make_message(number, to="architect") for number in range(2500, 4000)])
     done = _run(source, target)
     assert (done.live, done.archived) == (len(_live(source)), 2500)

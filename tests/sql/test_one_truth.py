@@ -11,16 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.console.app.feed import Feed
+from team_console.console.cli.main import run
+from team_console.console.display.screen_state import ScreenState, notice_of, pulse_of
+from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.mail import send
+from team_console.store.settings.team_config import CONFIG_NAME
+from team_console.store.views.truth import State, judge
 
-from console.cli.main import run
-from console.feed import Feed
-from console.situation import Situation, notice_of, pulse_of
-from store.config import CONFIG_NAME
-from store.desk.mail import send
-from store.desk.seat import Seat
-from store.locations import QUEUE_NAME, open_team
-from store.team import Team
-from store.views.truth import State, judge
 from tests.console.conftest import opened as console_on
 from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
@@ -52,7 +52,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
         (tmp_path / QUEUE_NAME).write_text("messages: []\n")
         return str(tmp_path)
-    from store.backends.sql.locate import create_database
+    from team_console.store.backends.sql.open_database import create_database
 
     at = str(request.getfixturevalue("postgres")) if request.param == "postgresql" else str(tmp_path / "team.db")
     create_database(at, SETTINGS)
@@ -64,7 +64,7 @@ def bring_about(state: State, place: str, stack: ExitStack) -> None:
     if state is State.EMPTY:
         return
     with closing(open_team(place)) as team:
-        send(Seat(team, "architect"), to="ceo", summary=NOTE, content="c")
+        send(Caller(team, "architect"), to="ceo", summary=NOTE, content="c")
     if "://" not in place and not place.endswith(".db"):
         _harm_folder(state, Path(place), stack)
     else:
@@ -166,7 +166,7 @@ def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: E
         now = team.clock()
         sight = Feed(team, "ceo").read()
         later = now + timedelta(seconds=5)
-        situation = Situation(sight=sight, looked_at=now, good_at=now)
+        situation = ScreenState(sight=sight, looked_at=now, good_at=now)
         assert judge(sight.snapshot, later).state is state
         assert pulse_of(situation, later).word == pulse
         assert getattr(notice_of(situation, later), "kind", None) == banner
@@ -214,7 +214,7 @@ def anyio_backend() -> str:
 
 
 def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path: Path) -> None:
-    from store.backends.sql.locate import create_database
+    from team_console.store.backends.sql.open_database import create_database
 
     place = str(tmp_path / "team.db")
     create_database(place, SETTINGS)

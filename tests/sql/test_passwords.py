@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
+from team_console.store.backends.sql.open_database import create_database, open_database
+from team_console.store.model.redact import cover, passwords_in, redact
 
-from console.cli.main import run
-from store.backends.sql.locate import create_database, open_database
-from store.redact import cover, passwords_in, redact
 from tests.sql.conftest import SETTINGS, Open
 
 SECRET = "HUNTER2"

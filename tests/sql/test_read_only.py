@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.contract.team import Condition
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.sql.locate import create_database
-from store.desk import inbox
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.test_foreign import SEED, execute, insert
@@ -22,7 +22,7 @@ from tests.store.contract import ids, make_message, put
 
 LOOK = """
 import os, sys
-from store.backends.sql.locate import open_database
+from team_console.store.backends.sql.open_database import open_database
 if sys.argv[3:]:
     open_database(sys.argv[1], read_only=True).snapshot()  # what is imported late, while it may still be read
     os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
@@ -57,7 +57,7 @@ def _look(file: Path, *, how: str = "ro", as_nobody: bool = False) -> str:
 
 def _writer_that_dies(file: Path) -> None:
     script = (
-        "import os, sys; from store.backends.sql.locate import open_database;"
+        "import os, sys; from team_console.store.backends.sql.open_database import open_database;"
         "from tests.store.contract import make_message, put;"
         "put(open_database(sys.argv[1]), make_message(1)); os._exit(0)"
     )
@@ -70,7 +70,7 @@ def test_every_write_is_refused(place: str, opened: Open) -> None:
         pass
     assert (caught.value.code, caught.value.exit_code) == (Code.READ_ONLY, 5)
     assert not team.capabilities.write
-    got = inbox.receive(Seat(team, "architect"), agent="architect", mark_read=False)
+    got = inbox.receive(Caller(team, "architect"), agent="architect", mark_read=False)
     assert got.as_json()["count"] == 0
 
 

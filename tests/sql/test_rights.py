@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.contract.team import Condition
+from team_console.store.desk import inbox, mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.sql.locate import create_database
-from store.desk import inbox, mail
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.conftest import CommandLine
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.test_foreign import SEED, execute, insert
@@ -69,7 +69,7 @@ def test_a_role_that_may_only_read_sees_a_database_of_others_and_makes_no_tables
     assert (team.snapshot().condition, ids(team)) == (Condition.OK, ["msg-001"])
     assert (team.history().messages, team.audit()) == ((), [])
     with pytest.raises(TeamError) as caught:
-        mail.send(Seat(team, "user"), to="code_developer", type="spec_ready")
+        mail.send(Caller(team, "user"), to="code_developer", type="spec_ready")
     assert caught.value.code is Code.READ_ONLY
     assert _tables(postgres) == set()
 
@@ -79,7 +79,7 @@ def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres:
     insert(postgres, "msg-001")
     team = opened(role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}"))
     with pytest.raises(TeamError) as caught:
-        inbox.receive(Seat(team, "code_developer"), agent="code_developer")
+        inbox.receive(Caller(team, "code_developer"), agent="code_developer")
     assert caught.value.code is Code.READ_ONLY
     assert "permission denied for schema" in caught.value.message
     assert _tables(postgres) == set()
@@ -95,9 +95,9 @@ def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
         "GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}", "GRANT CREATE ON SCHEMA public TO {role}"
     )
     team = opened(place)
-    got = inbox.receive(Seat(team, "code_developer"), agent="code_developer")
+    got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
     assert [message.message_id for message in got.messages] == ["msg-001"]
-    mail.send(Seat(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
+    mail.send(Caller(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
     assert ids(team) == ["msg-001", "ours"]
     assert all(line.intact for line in team.audit())
 
@@ -117,7 +117,7 @@ def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(post
         teams[name].snapshot()
         together.wait(30)
         try:
-            taken = inbox.receive(Seat(teams[name], name, wait=30.0), agent=name).messages
+            taken = inbox.receive(Caller(teams[name], name, wait=30.0), agent=name).messages
             got[name] = [message.message_id for message in taken]
         except TeamError as error:
             trouble.append(error)
@@ -155,7 +155,7 @@ def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
     first, second = opened(postgres), opened(postgres)
     with first.claims(actor="architect", action="claim", wait=5.0) as tx:
         (item,) = tx.select(recipient="architect", statuses=("pending",), limit=1)
-        got = inbox.receive(Seat(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
+        got = inbox.receive(Caller(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
         tx.replace(item, item.with_changes(status="delivered"))
         tx.record("deliver", ids=[item.message_id])
     assert len(got.messages) == 3

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from store.backends.sql.rows import COLUMNS, NOTE_KEY, Entry, Row, changed_row, new_row, read_row
-from store.message import Message, from_record
+from team_console.store.backends.sql.rows import COLUMNS, NOTE_KEY, Row, RowEntry, changed_row, new_row, read_row
+from team_console.store.model.message import Message, from_record
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _JSON = st.recursive(
@@ -36,11 +35,11 @@ _RECORDS = st.fixed_dictionaries(
 )
 
 
-def _stored(message: Message, arrival: int = 1) -> Entry:
+def _stored(message: Message, arrival: int = 1) -> RowEntry:
     return read_row(Row(**new_row(message, arrival=arrival)), place="row 1")
 
 
-def _after(old: Entry, new: Message) -> Entry:
+def _after(old: RowEntry, new: Message) -> RowEntry:
     changed, note = changed_row(old, new)
     return read_row(Row(**{**old.row._asdict(), **changed, "note": note}), place="row 1")
 

@@ -8,16 +8,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import SETTINGS_LOST, Team
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.maintenance.repair import accept_settings, heal
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.loss import loss
+from team_console.store.settings.team_config import CONFIG_NAME
 
-from console.cli.main import run
-from store.config import CONFIG_NAME
-from store.desk import mail, requests
-from store.desk.repair import accept_settings, heal
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.locations import open_team
-from store.settings_loss import loss
-from store.team import SETTINGS_LOST, Team
 from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
 
@@ -48,7 +48,7 @@ class Place:
         if self.file is not None:
             return self.file.read_bytes() if self.file.exists() else None
         with closing(self.open()) as team, team._reading() as (connection, _):  # type: ignore[attr-defined]
-            from store.backends.sql.settings import stored_settings
+            from team_console.store.backends.sql.settings import stored_settings
 
             text = stored_settings(connection)
         return None if text is None else text.encode()
@@ -75,7 +75,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         (tmp_path / "message-queue.yaml").write_text("messages: []\n")
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
     else:
-        from store.backends.sql.locate import create_database
+        from team_console.store.backends.sql.open_database import create_database
 
         at = str(request.getfixturevalue("postgres")) if kind == "postgresql" else str(tmp_path / "team.db")
         create_database(at, SETTINGS)
@@ -85,7 +85,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
             made.file = tmp_path / CONFIG_NAME
             made.file.write_text(SETTINGS)
     with closing(made.open()) as team:
-        requests.submit_plan(Seat(team, "architect"), content="1. Build it", summary="one two three four five")
+        requests.submit_plan(Caller(team, "architect"), content="1. Build it", summary="one two three four five")
     return made
 
 
@@ -127,14 +127,14 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
     place.lose(NEW[how])
     with closing(place.open()) as team:
         request_id = team.snapshot().messages[0].request_id or ""
-        lead = Seat(team, "ceo")
+        lead = Caller(team, "ceo")
         acts: tuple[Callable[[], object], ...] = (
             lambda: requests.approve(lead, request_id=request_id),
             lambda: requests.reject(lead, request_id=request_id, reason="no"),
             lambda: requests.request_shutdown(lead, agent="architect", reason="done"),
             lambda: mail.broadcast(lead, summary="one two three four five", content="c"),
             lambda: mail.send(lead, to="all", summary="one two three four five", content="c"),
-            lambda: mail.send(Seat(team, "evil"), to="architect", summary="one two three four five", content="c"),
+            lambda: mail.send(Caller(team, "evil"), to="architect", summary="one two three four five", content="c"),
         )
         before = len(team.snapshot().messages)
         for act in acts:
@@ -142,7 +142,7 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
                 act()
             assert caught.value.code in (Code.NOT_PERMITTED, Code.AGENT_NOT_FOUND), caught.value
         assert len(team.snapshot().messages) == before
-        mail.send(Seat(team, "architect"), to="ceo", summary="one two three four five", content="c")
+        mail.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
         (healed,) = heal(lead)
         assert healed.code == "SETTINGS_RESTORED"
         assert place.settings() == SETTINGS.encode()
@@ -163,7 +163,7 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
         assert (place.settings(), watcher.snapshot().problems) == (NEW[how], ())
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
     with closing(place.open()) as team:
-        assert (team.config().declared, accept_settings(Seat(team, "ceo"))) == (False, ())
+        assert (team.config().declared, accept_settings(Caller(team, "ceo"))) == (False, ())
 
 
 def test_settings_that_nobody_can_understand_are_not_confirmed(place: Place, says: Says) -> None:
@@ -177,18 +177,18 @@ def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place,
     place.lose(edited)
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
     with closing(place.open()) as team:
-        mail.send(Seat(team, "architect"), to="ceo", summary="one two three four five", content="c")
+        mail.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
     place.lose(b"")
     with closing(place.open()) as team:
         assert (team.config().lead, bool(team.config().lost)) == ("architect", True)
-        heal(Seat(team, "architect"))
+        heal(Caller(team, "architect"))
     assert place.settings() == edited
 
 
 def test_a_ledger_keeps_the_text_once_however_many_lines_follow(place: Place) -> None:
     with closing(place.open()) as team:
         for number in range(5):
-            mail.send(Seat(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
+            mail.send(Caller(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
     if place.kind == "yaml":
         assert (Path(place.location) / "audit.jsonl").read_text().count("code_developer]") == 1
     else:

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.tables import VERSION
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.sql.locate import create_database
-from store.backends.sql.tables import VERSION
-from store.backends.sql.team import SqlTeam
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.conftest import CommandLine
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, find_programs, private_server

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.team import WatchHint, WatchState
 
-from store.backends.sql.locate import create_database
-from store.backends.sql.team import SqlTeam
-from store.team import WatchHint, WatchState
 from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
@@ -101,7 +101,10 @@ def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
         "-e",
         "inject=fdatasync:delay_enter=400000",
     )
-    script = "import sys; from store.backends.sql.locate import *; from tests.store.contract import make_message, put;"
+    script = (
+        "import sys; from team_console.store.backends.sql.open_database import *; "
+        "from tests.store.contract import make_message, put;"
+    )
     command = [*slow, sys.executable, "-c", script + "put(open_database(sys.argv[1]), make_message(1))", place]
 
     async def story() -> None:

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from store.backends.sql.locate import open_database
-from store.desk.inbox import acknowledge, receive
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
+from team_console.store.backends.sql.open_database import open_database
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import acknowledge, receive
+from team_console.store.model.errors import Code, TeamError
 
 AGENT = "code_developer"
 BATCH = 100
@@ -23,12 +23,12 @@ _LOST = (Code.STORE_UNREADABLE, Code.STORE_FAILED)
 
 def main(place: str, receipts: Path, stop: Path, batch: int = BATCH) -> None:
     """Work until the file `stop` is there. A receipt is on disk only after the acknowledgement is."""
-    seat = Seat(open_database(place), AGENT, wait=30.0)
+    caller = Caller(open_database(place), AGENT, wait=30.0)
     with receipts.open("ab", buffering=0) as file:
         while not stop.exists():
             try:
-                taken = receive(seat, agent=AGENT, lease=LEASE_SECONDS, limit=batch).messages
-                done = _finish(seat, [message.message_id for message in taken])
+                taken = receive(caller, agent=AGENT, lease=LEASE_SECONDS, limit=batch).messages
+                done = _finish(caller, [message.message_id for message in taken])
             except TeamError as error:
                 if error.code not in _LOST or "://" not in place:
                     raise
@@ -40,25 +40,25 @@ def main(place: str, receipts: Path, stop: Path, batch: int = BATCH) -> None:
                 time.sleep(0.05)
 
 
-def _finish(seat: Seat, ids: list[str]) -> list[str]:
+def _finish(caller: Caller, ids: list[str]) -> list[str]:
     """Acknowledge one by one what came too late together: a lease that ended is another worker's now."""
     try:
-        return _new(seat, ids) if ids else []
+        return _new(caller, ids) if ids else []
     except TeamError as error:
         if error.code is not Code.NOT_PERMITTED:
             raise
     done: list[str] = []
     for item in ids:
         try:
-            done += _new(seat, [item])
+            done += _new(caller, [item])
         except TeamError as error:
             if error.code is not Code.NOT_PERMITTED:
                 raise
     return done
 
 
-def _new(seat: Seat, ids: list[str]) -> list[str]:
-    return [] if acknowledge(seat, ids=ids).repeated else ids
+def _new(caller: Caller, ids: list[str]) -> list[str]:
+    return [] if acknowledge(caller, ids=ids).repeated else ids
 
 
 if __name__ == "__main__":

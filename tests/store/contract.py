@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-
-from store.backends.memory import MemoryTeam
-from store.clock import to_text
-from store.config import Agent, TeamConfig
-from store.config_file import write_new
-from store.message import Message, new_record
-from store.team import Team
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Team
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import Message, new_record
+from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 START = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
 NAMES = ("ceo", "task-manager", "file-manager", "knowledge-manager")
@@ -68,7 +67,7 @@ def memory_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 @contextmanager
 def yaml_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     """Each call opens the same folder anew, as another process would."""
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
 
     root = folder / "team"
     root.mkdir()
@@ -109,8 +108,8 @@ def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 
 @contextmanager
 def _database(location: str, clock: FakeClock) -> Iterator[TeamFactory]:
-    from store.backends.sql.locate import create_database
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.backends.sql.open_database import create_database
 
     members = "".join(f"- {{name: {name}, role: {'master' if name == 'ceo' else 'member'}}}\n" for name in NAMES)
     create_database(location, f"team: sprint-42\nlead: ceo\nagents:\n{members}")

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 import yaml
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.codec import entry as entries
+from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.reading import addressed as looking
+from team_console.store.backends.yaml.reading.addressed import Addressees, search
+from team_console.store.desk import inbox, mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import Message
 
-from store.backends.yamlteam import addressed as looking
-from store.backends.yamlteam.addressed import Addressees, search
-from store.backends.yamlteam.codec import QueueText
-from store.backends.yamlteam.codec import entry as entries
-from store.backends.yamlteam.codec.address_search import may_be_addressed
-from store.backends.yamlteam.disk import RealDisk
-from store.desk import inbox, mail
-from store.desk.seat import Seat
-from store.message import Message
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
 
@@ -125,13 +125,13 @@ def test_nothing_is_understood_and_nothing_locked_where_nothing_waits(
 ) -> None:
     """Counted work: not one entry is parsed, and the lock is not taken, however long the queue is."""
     _large(tmp_path)
-    inbox.receive(Seat(open_yaml(tmp_path), ME), agent=ME)
+    inbox.receive(Caller(open_yaml(tmp_path), ME), agent=ME)
     parsed: list[int] = []
     locked: list[int] = []
     genuine = entries.parse_entry
     monkeypatch.setattr(entries, "parse_entry", counting(parsed, genuine))
     monkeypatch.setattr(RealDisk, "lock", lambda *_: locked.append(1))
-    got = inbox.receive(Seat(open_yaml(tmp_path), ME), agent=ME)
+    got = inbox.receive(Caller(open_yaml(tmp_path), ME), agent=ME)
     assert (got.status_message, parsed, locked) == (f"No pending messages for {ME}", [], [])
 
 
@@ -141,37 +141,37 @@ def test_a_message_for_another_costs_a_waiter_its_ledger_line_and_no_look_at_the
     """Counted work: while others write, the queue's bytes are not read again."""
     _large(tmp_path)
     team = open_yaml(tmp_path)
-    assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
-    assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
+    assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
+    assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     searched: list[int] = []
     genuine = looking.search
     monkeypatch.setattr(looking, "search", counting(searched, genuine))
-    writer = Seat(open_yaml(tmp_path), "ceo")
+    writer = Caller(open_yaml(tmp_path), "ceo")
     for number in range(5):
         mail.send(writer, to=OTHER, content=f"{number}", summary="Look at the export once")
-        assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
+        assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     assert searched == []
     mail.send(writer, to=ME, content="yours", summary="Look at the export once")
-    assert [message.content for message in inbox.receive(Seat(team, ME), agent=ME).messages] == ["yours"]
+    assert [message.content for message in inbox.receive(Caller(team, ME), agent=ME).messages] == ["yours"]
 
 
 def test_a_queue_that_somebody_else_wrote_takes_a_transaction_to_tell(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1, to=OTHER))
     look = Addressees(RealDisk(), team.layout)
-    inbox.receive(Seat(team, ME), agent=ME)
+    inbox.receive(Caller(team, ME), agent=ME)
     assert look.look(ME) is not None
     (tmp_path / QUEUE).write_bytes(queue_of(make_message(1, to=OTHER), make_message(2, to=ME)))
     assert look.look(ME) is None
-    assert len(inbox.receive(Seat(team, ME), agent=ME).messages) == 1
+    assert len(inbox.receive(Caller(team, ME), agent=ME).messages) == 1
 
 
 def test_a_change_of_an_own_message_is_seen_although_the_ledger_names_only_its_id(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1, to=ME))
-    other = Seat(open_yaml(tmp_path), ME)
+    other = Caller(open_yaml(tmp_path), ME)
     assert len(inbox.receive(other, agent=ME, lease=60).messages) == 1
-    assert inbox.receive(Seat(team, ME), agent=ME).messages == ()
+    assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     held = open_yaml(tmp_path).addressed(ME)
     assert held is not None
     assert [message.status for message in held.messages] == ["claimed"]

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from store.backends.yamlteam.codec import CodecError, QueueText, emit
-from store.message import new_record
+from team_console.store.backends.yaml.codec import CodecError, QueueText, emit
+from team_console.store.model.message import new_record
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = b"- message_id: GOOD\n  type: t\n  from: a\n  to: b\n"
@@ -73,7 +72,7 @@ def test_a_process_that_loads_the_same_brackets_without_the_limit_dies() -> None
         pytest.skip("this build of libyaml survives deep nesting")
     ours = (
         "import sys\n"
-        "from store.backends.yamlteam.codec import QueueText\n"
+        "from team_console.store.backends.yaml.codec import QueueText\n"
         "QueueText.parse(sys.stdin.buffer.read()).damaged()\n"
     )
     subprocess.run([sys.executable, "-c", ours], input=around(b"[" * 100_000), cwd=ROOT, check=True)

@@ -10,15 +10,15 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from team_console.store.backends.yaml.codec import QueueText, emit
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery import slices
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.maintenance.clearing import clear
 
-from store.backends.yamlteam.codec import QueueText, emit
-from store.backends.yamlteam.disk import RealDisk
-from store.desk import slices
-from store.desk.clearing import clear
-from store.desk.delivery import deliver
-from store.desk.inbox import receive
-from store.desk.seat import Seat
-from store.team import Team
 from tests.store.contract import FakeClock, make_message, yaml_factory
 
 FEW, MANY = 200, 800
@@ -69,18 +69,18 @@ def _measure(folder: Path, patch: pytest.MonkeyPatch, count: int, act: Callable[
 
 
 def _receive(team: Team) -> object:
-    return receive(Seat(team, "task-manager"), agent="task-manager")
+    return receive(Caller(team, "task-manager"), agent="task-manager")
 
 
 def _deliver(team: Team) -> object:
-    return deliver(Seat(team, "ceo"))
+    return deliver(Caller(team, "ceo"))
 
 
 def _deliver_and_clear(team: Team) -> object:
-    deliver(Seat(team, "ceo"))
+    deliver(Caller(team, "ceo"))
     assert isinstance(team.clock, FakeClock)
     team.clock.advance(60)
-    return clear(Seat(team, "ceo"), older_than_days=0)
+    return clear(Caller(team, "ceo"), older_than_days=0)
 
 
 @pytest.mark.parametrize("act", [_receive, _deliver, _deliver_and_clear])
@@ -104,6 +104,6 @@ def test_many_messages_are_written_in_slices_that_are_each_durable(
         assert team.root is not None
         text = b"".join(emit(make_message(number)) for number in range(40))
         (team.root / "message-queue.yaml").write_bytes(b"messages:\n" + text)
-        assert len(receive(Seat(team, "task-manager"), agent="task-manager").messages) == 40
+        assert len(receive(Caller(team, "task-manager"), agent="task-manager").messages) == 40
         slices_written = [line for line in team.audit() if line.action == "receive"]
         assert [len(line.facts["ids"]) for line in slices_written] == [10, 10, 10, 10]

@@ -6,13 +6,13 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.codec.cutting.unusual import read_unusual
+from team_console.store.backends.yaml.codec.parsing.quick_parser import read_fast
+from team_console.store.backends.yaml.codec.parsing.scalars import same
+from team_console.store.backends.yaml.codec.parsing.values import read_item
+from team_console.store.model.message import Message
 
-from store.backends.yamlteam.codec import CodecError, QueueText
-from store.backends.yamlteam.codec.fast import read_fast
-from store.backends.yamlteam.codec.scalars import same
-from store.backends.yamlteam.codec.unusual import read_unusual
-from store.backends.yamlteam.codec.values import read_item
-from store.message import Message
 from tests.fuzz.inputs import ENTRY, good, mutate
 
 seeds = st.integers(0, 2**32)

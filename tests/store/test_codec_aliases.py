@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 import pytest
-
-from store.backends.yamlteam.codec import CodecError, QueueText, parse_entry
-from store.message import Message
+from team_console.store.backends.yaml.codec import CodecError, QueueText, parse_entry
+from team_console.store.model.message import Message
 
 REST = "  type: t\n  from: a\n  to: b\n"
 FIRST = "- message_id: A\n  type: t\n  from: a\n  to: &both [a, b]\n  created: &day 2026-02-24 10:30:15\n"

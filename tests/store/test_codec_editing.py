@@ -8,9 +8,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from store.backends.yamlteam.codec import CodecError, QueueText, editing, emit
-from store.message import Message, new_record
+from team_console.store.backends.yaml.codec import CodecError, QueueText, emit
+from team_console.store.backends.yaml.codec.editing import edits
+from team_console.store.model.message import Message, new_record
 
 WRITTEN_BY_HAND = b"""\
 # the queue of sprint 42
@@ -292,7 +292,7 @@ def test_a_list_in_an_unusual_frame_can_be_changed(data: bytes) -> None:
 
 def test_a_conversion_that_would_lose_an_entry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = QueueText.parse(b"messages: [{message_id: M, type: t, from: a, to: b}]\n")
-    monkeypatch.setattr(editing, "in_block_frame", lambda data, raws: b"messages:\n" + next(iter(raws)))
+    monkeypatch.setattr(edits, "in_block_frame", lambda data, raws: b"messages:\n" + next(iter(raws)))
     with pytest.raises(CodecError, match="dashes"):
         text.edit(append=[a_message(1)])
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-
-from store.backends.yamlteam.codec import QueueText
-from store.clock import from_text
-from store.message import Message, new_record
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, new_record
 
 FOLDER = Path(__file__).parent / "foreign"
 SOURCES: Mapping[str, str] = {

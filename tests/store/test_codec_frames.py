@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from store.backends.yamlteam.codec import CodecError, QueueText, emit, parse_entry
-from store.message import Message, new_record
+from team_console.store.backends.yaml.codec import CodecError, QueueText, emit, parse_entry
+from team_console.store.model.message import Message, new_record
 
 ONE = b"- message_id: A\n  type: t\n  from: a\n  to: b\n"
 TWO = b"- message_id: B\n  type: t\n  from: a\n  to: b\n"

@@ -10,12 +10,14 @@ from random import Random
 from typing import Any
 
 import pytest
+import team_console.console
+import team_console.store
+import team_console.store.backends.yaml.codec as codec
+import team_console.widgets
+from team_console.store.backends.yaml.codec.cutting import frame
+from team_console.store.backends.yaml.codec.editing import emitter
+from team_console.store.backends.yaml.codec.parsing import quick_parser
 
-import console
-import store
-import store.backends.yamlteam.codec as codec
-import widgets
-from store.backends.yamlteam.codec import emitter, fast, frame
 from tests.fuzz.inputs import good, mutate
 
 parser: Any = importlib.import_module("re._parser")
@@ -63,7 +65,11 @@ def is_one_character(body: Any) -> bool:
     return len(body) == 1 and str(body[0][0]) in ("LITERAL", "NOT_LITERAL", "IN", "ANY")
 
 
-@pytest.mark.parametrize("package", [store, widgets, console], ids=lambda package: str(package.__name__))
+@pytest.mark.parametrize(
+    "package",
+    [team_console.store, team_console.widgets, team_console.console],
+    ids=lambda package: str(package.__name__),
+)
 def test_no_group_is_repeated_possessively(package: Any) -> None:
     """Python 3.11.0 to 3.11.4 match such a repeat wrongly (CPython issues 100061 and 106052)."""
     for module in modules_below(package):
@@ -122,7 +128,7 @@ def test_possessive_and_ordinary_repeats_match_the_same(name: str) -> None:
 
 
 def line(text: str) -> dict[str, str]:
-    match = fast._LINES.fullmatch(text + "\n")
+    match = quick_parser._LINES.fullmatch(text + "\n")
     return {name: value for name, value in match.groupdict("").items() if value and name != "whole"} if match else {}
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from store.backends.yamlteam.codec import CodecError, Entry, QueueText, emit, parse_entry
-from store.message import Message, new_record
+from team_console.store.backends.yaml.codec import CodecError, QueueEntry, QueueText, emit, parse_entry
+from team_console.store.model.message import Message, new_record
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -253,13 +252,13 @@ def test_settling_reports_progress_and_can_be_stopped() -> None:
 
     text = QueueText.parse(a_queue(3))
     with pytest.raises(InterruptedError):
-        text.settle(stop)
+        text.parse_all(stop)
     assert seen == [(0, 3)]
     assert len(text.messages()) == 3
 
 
 def test_an_entry_says_why_it_is_damaged_and_keeps_its_bytes() -> None:
-    entry = Entry(b"- message_id: M\n  message_id: N\n")
+    entry = QueueEntry(b"- message_id: M\n  message_id: N\n")
     assert entry.message is None
     assert entry.error is not None
     assert entry.error.lines == (1, 2)
@@ -276,7 +275,7 @@ def test_archives_with_end_marks_read_like_queues() -> None:
 def test_reading_the_canonical_form_needs_no_yaml_library() -> None:
     program = (
         "import sys\n"
-        "from store.backends.yamlteam.codec import QueueText\n"
+        "from team_console.store.backends.yaml.codec import QueueText\n"
         "text = QueueText.parse(sys.stdin.buffer.read())\n"
         "assert len(text.messages()) == 20\n"
         "assert 'yaml' not in sys.modules and 'pydantic' not in sys.modules\n"

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from store.backends.yamlteam.codec import CodecError, emit, emitter, parse_entry
-from store.message import from_record, new_record
+from team_console.store.backends.yaml.codec import CodecError, emit, parse_entry
+from team_console.store.backends.yaml.codec.editing import emitter
+from team_console.store.model.message import from_record, new_record
 
 TRICKY = (
     *("no", "yes", "on", "Off", "y", "N", "null", "~", "true", "1e3", "010", "0x1F", "1_000", "12:30:45", "2026-02-24"),

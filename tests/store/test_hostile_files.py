@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from team_console.store.contract.team import Team, Transaction
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.model.errors import TeamError
 
-from store.desk.inbox import receive
-from store.desk.seat import Seat
-from store.errors import TeamError
-from store.team import Team, Transaction
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import open_yaml
 
@@ -104,7 +104,7 @@ def test_a_folder_in_the_place_of_the_generation_before_spoils_no_write(tmp_path
     prev.unlink(missing_ok=True)
     (prev / "x").mkdir(parents=True)
     put(team, make_message(2))
-    assert len(receive(Seat(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 2
+    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 2
 
 
 def test_a_message_torn_in_the_queue_is_put_back_from_the_ledger(tmp_path: Path) -> None:

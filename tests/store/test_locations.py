@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from store.locations import PROJECT_CONFIG, PROJECT_QUEUE, open_team
+from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from store.safe import safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 
 WHOLE = [
     "👩\u200d👩\u200d👧",

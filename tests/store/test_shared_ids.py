@@ -7,14 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.codec import emit
+from team_console.store.contract.team import Team
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery import failures
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.maintenance.repair import heal
+from team_console.store.model.message import Message
 
-from store.backends.yamlteam.codec import emit
-from store.desk import failures, inbox
-from store.desk.delivery import deliver
-from store.desk.repair import heal
-from store.desk.seat import Seat
-from store.message import Message
-from store.team import Team
 from tests.store.contract import START, FakeClock, make_message, yaml_factory
 
 ONE, OTHER = "task-manager", "file-manager"
@@ -45,8 +46,8 @@ def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Tea
     pytest.importorskip("sqlalchemy")
     import json
 
-    from store.backends.sql.locate import create_database
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.backends.sql.open_database import create_database
 
     create_database(str(path), "team: t\nlead: ceo\nagents:\n- {name: task-manager}\n- {name: file-manager}\n")
     with sqlite3.connect(path) as connection:
@@ -83,52 +84,52 @@ def test_copies_count_once_and_leave_with_the_first_change(make: Make) -> None:
     team = make(_said("same"), _said("same"), _said("other", message_id="X2"))
     assert len(team.snapshot().messages) == 2
     assert [problem.place for problem in team.snapshot().problems if problem.code == "DUPLICATE_COPY"] == ["X1"]
-    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["other", "same"]
-    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+    assert _contents(inbox.receive(Caller(team, ONE), agent=ONE).messages) == ["other", "same"]
+    assert inbox.receive(Caller(team, ONE), agent=ONE).messages == ()
     assert not [problem for problem in team.snapshot().problems if problem.code == "DUPLICATE_COPY"]
     assert any(line.action == "merge_copies" and line.facts["ids"] == ["X1"] for line in team.audit())
 
 
 def test_of_a_read_message_and_its_copy_nothing_is_handed_out_again(make: Make) -> None:
     team = make(_said("same").with_changes(status="read"), _said("same"))
-    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+    assert inbox.receive(Caller(team, ONE), agent=ONE).messages == ()
 
 
 def test_different_messages_of_one_id_each_reach_their_reader(make: Make) -> None:
     team = make(_said("for one"), _said("for the other", OTHER), _said("also for one"))
-    looked = inbox.receive(Seat(team, ONE), agent=ONE, mark_read=False)
+    looked = inbox.receive(Caller(team, ONE), agent=ONE, mark_read=False)
     assert _contents(looked.messages) == ["also for one", "for one"]
-    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["also for one", "for one"]
-    assert _contents(inbox.receive(Seat(team, OTHER), agent=OTHER).messages) == ["for the other"]
-    assert inbox.receive(Seat(team, ONE), agent=ONE).messages == ()
+    assert _contents(inbox.receive(Caller(team, ONE), agent=ONE).messages) == ["also for one", "for one"]
+    assert _contents(inbox.receive(Caller(team, OTHER), agent=OTHER).messages) == ["for the other"]
+    assert inbox.receive(Caller(team, ONE), agent=ONE).messages == ()
     kept = {message.content for agent in (ONE, OTHER) for message in team.history(agent=agent).messages}
     assert kept == {"for the other", "for one", "also for one"}
 
 
 def test_the_router_delivers_each_of_them_once(make: Make) -> None:
     team = make(_said("a"), _said("b"), _said("c", OTHER), _said("z", OTHER, "Z"))
-    done = deliver(Seat(team, "ceo"))
+    done = deliver(Caller(team, "ceo"))
     assert _contents(tuple(attempt.message for attempt in done.delivered)) == ["a", "b", "c", "z"]
-    assert deliver(Seat(team, "ceo")).attempts == []
+    assert deliver(Caller(team, "ceo")).attempts == []
 
 
 def test_a_remedy_and_a_reader_take_the_one_that_is_meant(make: Make) -> None:
     team = make(_said("a"), _said("b"))
     seen = next(message for message in team.snapshot().messages if message.content == "b")
-    inbox.read_message(Seat(team, ONE), agent=ONE, message_id="X1", seen=seen)
+    inbox.read_message(Caller(team, ONE), agent=ONE, message_id="X1", seen=seen)
     assert {message.content: message.status for message in team.snapshot().messages} == {"a": "pending", "b": "read"}
-    assert [message.content for message in failures.recall(Seat(team, "ceo"), ids=["X1"]).messages] == ["a"]
+    assert [message.content for message in failures.recall(Caller(team, "ceo"), ids=["X1"]).messages] == ["a"]
 
 
 def test_healing_gives_each_an_id_of_its_own(make: Make) -> None:
     team = make(_said("a"), _said("a"), _said("b"), _said("c", OTHER))
-    codes = [notice.code for notice in heal(Seat(team, "ceo"))]
+    codes = [notice.code for notice in heal(Caller(team, "ceo"))]
     assert codes.count("MERGED_COPIES") == 1
     assert codes.count("RENAMED") == 2
     ids = {message.content: message.message_id for message in team.snapshot().messages}
     assert sorted(ids.values()) == ["X1", "X1-2", "X1-3"]
-    assert "RENAMED" not in [notice.code for notice in heal(Seat(team, "ceo"))]
-    assert _contents(inbox.receive(Seat(team, ONE), agent=ONE).messages) == ["a", "b"]
+    assert "RENAMED" not in [notice.code for notice in heal(Caller(team, "ceo"))]
+    assert _contents(inbox.receive(Caller(team, ONE), agent=ONE).messages) == ["a", "b"]
 
 
 def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> None:
@@ -140,11 +141,11 @@ def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> N
         with team.transaction(actor="ceo", action="look", wait=1) as tx:
             tx.record("look")
         before = queue.read_bytes()
-        inbox.receive(Seat(team, ONE), agent=ONE)
+        inbox.receive(Caller(team, ONE), agent=ONE)
         queue.write_bytes(before)
-        assert inbox.receive(Seat(factory(), ONE), agent=ONE).messages == ()
+        assert inbox.receive(Caller(factory(), ONE), agent=ONE).messages == ()
         queue.write_bytes(b"messages: []\n")
-        heal(Seat(factory(), "ceo"))
+        heal(Caller(factory(), "ceo"))
         assert {
             message.content: message.status for message in factory().snapshot().messages if message.status == "pending"
         } == {"c": "pending"}

@@ -1,4 +1,4 @@
-"""The contract of `store.team.Team`, asked of every backend."""
+"""The contract of `team_console.store.contract.team.Team`, asked of every backend."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from team_console.store.contract.team import Condition, Team, WatchState
+from team_console.store.model.errors import Code, TeamError
 
-from store.errors import Code, TeamError
-from store.team import Condition, Team, WatchState
 from tests.store.contract import FACTORIES, FakeClock, TeamFactory, ids, make_message, put
 
 

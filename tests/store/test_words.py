@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from console.cli.findings import findings_of
-from store.protocol.summary import summary_warnings
-from store.words import counted
+from team_console.console.cli.printing.findings import findings_of
+from team_console.store.model.words import counted
+from team_console.store.protocol.checks.summary import summary_warnings
 
 
 @pytest.mark.parametrize(

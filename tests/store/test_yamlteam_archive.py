@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.backends.yaml.reading import archives
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 
-from store.backends.yamlteam import archives
-from store.backends.yamlteam.team import YamlTeam
-from store.errors import Code, TeamError
-from store.message import Message
-from store.team import Team
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import notices, open_yaml, queue_of, receive, remove, states
 

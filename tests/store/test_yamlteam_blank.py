@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.yamlteam.codec import QueueText
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, notices, open_yaml, states
 

@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.yamlteam.team import YamlTeam
-from store.errors import Code, TeamError
-from store.team import Condition, Snapshot
 from tests.store.contract import FakeClock
 from tests.store.yaml_folder import (
     QUEUE,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import TeamError
 
-from store.backends.yamlteam.commit import LockedQueue
-from store.errors import TeamError
-from store.team import Condition
 from tests.store.yaml_folder import (
     QUEUE,
     audit_lines,

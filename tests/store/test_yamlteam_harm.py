@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.yamlteam.disk import RealDisk
-from store.errors import Code, TeamError
-from store.team import Condition
 from tests.store.yaml_folder import (
     QUEUE,
     make_message,

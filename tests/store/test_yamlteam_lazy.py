@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.mail import send
+from team_console.store.model.message import Message, new_record
 
-from store.backends.yamlteam.codec import QueueText
-from store.backends.yamlteam.team import YamlTeam
-from store.desk.mail import send
-from store.desk.seat import Seat
-from store.locations import open_team
-from store.message import Message, new_record
 from tests.benchmarks.data import AGENTS, LEAD, letters, quiet, write_queue, write_team
 
 
@@ -38,10 +38,10 @@ def made(number: int, kind: str = "message") -> Message:
 def test_a_send_into_a_team_just_opened_understands_only_what_it_adds(tmp_path: Path) -> None:
     write_team(tmp_path, quiet(60))
     first = open_team(str(tmp_path))
-    send(Seat(first, AGENTS[0]), to=LEAD, summary="the first write compares everything once", content=".")
+    send(Caller(first, AGENTS[0]), to=LEAD, summary="the first write compares everything once", content=".")
     team = open_team(str(tmp_path))
     assert isinstance(team, YamlTeam)
-    send(Seat(team, AGENTS[0]), to=LEAD, summary="the second write adds one message only", content=".")
+    send(Caller(team, AGENTS[0]), to=LEAD, summary="the second write adds one message only", content=".")
     assert understood(team) <= 2
     assert len(team.snapshot().messages) == 62
 
@@ -73,7 +73,7 @@ def test_messages_holding_a_word_are_found_whether_or_not_the_queue_is_understoo
             "shutdown_request"
         ]
         assert text.holding([b"no_such_kind"]) == []
-        text.settle()
+        text.parse_all()
         assert [message.type for message in text.holding([b"shutdown_request"])] == ["shutdown_request"]
 
 

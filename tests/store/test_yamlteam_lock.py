@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.model.errors import Code, TeamError
 
-from store.backends.yamlteam.disk import RealDisk
-from store.errors import Code, TeamError
 from tests.store.yaml_folder import (
     HOLD,
     PROLOGUE,

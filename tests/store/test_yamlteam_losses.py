@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.reading.foreign_changes import Losses
+from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import Condition, Problem, Snapshot
 
-from store.backends.yamlteam.account import Account
-from store.backends.yamlteam.losses import Losses
-from store.backends.yamlteam.team import YamlTeam
-from store.team import Condition, Problem, Snapshot
 from tests.store.yaml_folder import (
     HOLD,
     QUEUE,
@@ -165,9 +165,9 @@ def test_a_foreign_write_is_compared_once_and_our_own_writes_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    look, expected = Losses.look, Account.expected
+    look, expected = Losses.look, ExpectedQueue.expected
     monkeypatch.setattr(Losses, "look", lambda *given: looks.append("look") or look(*given))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(Account, "expected", lambda self: looks.append("account") or expected(self))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(ExpectedQueue, "expected", lambda self: looks.append("account") or expected(self))  # type: ignore[func-returns-value]
     watcher, writer = open_yaml(tmp_path), open_yaml(tmp_path)
     for number in range(1, 4):
         put(writer, make_message(number))

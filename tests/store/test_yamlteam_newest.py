@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from store.backends.yamlteam.codec import emit
-from store.locations import open_team
-from store.message import new_record
+from team_console.store.backends.open import open_team
+from team_console.store.backends.yaml.codec import emit
+from team_console.store.model.message import new_record
 
 
 def write_queue(folder: Path, count: int, *, tail: bytes = b"") -> None:

@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.protocol.kinds.kind import Family, Kind
+from team_console.store.protocol.kinds.registry import KINDS
 
-from store.backends.yamlteam.disk import RealDisk
-from store.backends.yamlteam.ledger import Ledger, Line, Tip
-from store.backends.yamlteam.recorded import RecordedReader
-from store.protocol.kinds import Family, Kind
-from store.protocol.registry import KINDS
-from store.recorded import RecordedFacts
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
 AT = "2026-02-24T10:30:15.123Z"

@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.reading import archives
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST, Problem
+from team_console.store.views.findings.audit_chain import trail_findings
+from team_console.store.views.history import past
 
-from store.backends.yamlteam import archives
-from store.backends.yamlteam.team import YamlTeam
-from store.team import ARCHIVE_LOST, AUDIT_LOST, Problem
-from store.views.history import past
-from store.views.trail import trail_findings
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import HOLD, notices, open_yaml, process, receive, remove, wait_for
 from tests.trust.damage import HARMS

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 import watchfiles
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading import inotify
+from team_console.store.backends.yaml.reading import watch as watching
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import WatchHint, WatchState
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
-from store.backends.yamlteam import inotify
-from store.backends.yamlteam import watch as watching
-from store.backends.yamlteam.layout import Layout
-from store.backends.yamlteam.team import YamlTeam
-from store.team import WatchHint, WatchState
 from tests.store.contract import make_message, put
 from tests.store.test_addressed import counting
 from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename

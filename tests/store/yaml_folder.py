@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.model.message import Message
 
-from store.backends.yamlteam.codec import emit
-from store.backends.yamlteam.team import YamlTeam
-from store.message import Message
 from tests.store.contract import FakeClock, make_message, put
 
 QUEUE = "message-queue.yaml"

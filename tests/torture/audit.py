@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from store.backends.yamlteam.disk import RealDisk
-from store.backends.yamlteam.ledger import Ledger
+from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.recovery.ledger import Ledger
 
 _ARCHIVE = "-archive"
 

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from store.config import Agent
-from store.config_file import write_new
-from store.desk.inbox import receive
-from store.desk.seat import Seat
-from store.locations import open_team
+from team_console.store.backends.open import open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.team_config import Agent
+
 from tests.torture import broken, workers
 from tests.torture.audit import Receipts, Verdict, judge, read_receipts
 from tests.torture.workers import CLAIMERS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
@@ -142,10 +143,10 @@ class Torture:
         job = Job(str(self.root), self._receipts / "drain", 0)
         time.sleep(LEASE_SECONDS)
         for agent in (*RECEIVERS, *CLAIMERS):
-            got = receive(Seat(team, agent), agent=agent)
+            got = receive(Caller(team, agent), agent=agent)
             job.note("got" if agent in RECEIVERS else "acked", agent, *(message.message_id for message in got.messages))
         for agent in (*RECEIVERS, *CLAIMERS):
-            assert not receive(Seat(team, agent), agent=agent).messages
+            assert not receive(Caller(team, agent), agent=agent).messages
 
 
 def _be(work: Callable[[Job], None], job: Job) -> None:

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-
-from store.desk.clearing import clear
-from store.desk.delivery import deliver
-from store.desk.inbox import acknowledge, receive
-from store.desk.mail import broadcast, send
-from store.desk.requests import approve, reject, submit_plan
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.locations import open_team
-from store.protocol.reading import reading
-from store.team import Condition, Team
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Condition, Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.inbox import acknowledge, receive
+from team_console.store.desk.mail import broadcast, send
+from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.desk.requests import approve, reject, submit_plan
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.reading import reading
 
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")
@@ -76,11 +75,11 @@ def sender(job: Job) -> None:
         def act(message_id: str = message_id) -> None:
             content = f"Message {message_id}.\n" + "more\n" * chance.randrange(30)
             if chance.random() < 0.1:
-                receipt = broadcast(Seat(team, LEAD), summary="to you all now and then", content=content)
+                receipt = broadcast(Caller(team, LEAD), summary="to you all now and then", content=content)
             else:
                 to = chance.choice((*RECEIVERS, *CLAIMERS, *PUSHED))
                 receipt = send(
-                    Seat(team, LEAD), to=to, summary="one more for you today", content=content, message_id=message_id
+                    Caller(team, LEAD), to=to, summary="one more for you today", content=content, message_id=message_id
                 )
             job.note("sent", *(message.message_id for message in receipt.messages))
 
@@ -103,7 +102,7 @@ def receiver(job: Job) -> None:
     while True:
 
         def act() -> None:
-            got = receive(Seat(team, agent), agent=agent)
+            got = receive(Caller(team, agent), agent=agent)
             job.note("got", agent, *(message.message_id for message in got.messages))
 
         _attempt(job, act)
@@ -117,12 +116,12 @@ def claimer(job: Job) -> None:
     while True:
 
         def act() -> None:
-            claimed = receive(Seat(team, agent), agent=agent, lease=LEASE_SECONDS)
+            claimed = receive(Caller(team, agent), agent=agent, lease=LEASE_SECONDS)
             for message in claimed.messages:
                 if chance.random() < 0.9:
                     token = message.envelope("token")
                     try:
-                        acknowledge(Seat(team, agent), ids=[message.message_id], token=str(token) if token else None)
+                        acknowledge(Caller(team, agent), ids=[message.message_id], token=str(token) if token else None)
                     except TeamError as error:
                         if error.code is not Code.NOT_PERMITTED:
                             raise
@@ -137,7 +136,7 @@ def router(job: Job) -> None:
     """Pushes what is due."""
     team, chance = job.open(), random.Random(job.seed)
     while True:
-        _attempt(job, lambda: job.note("routed", str(len(deliver(Seat(team, LEAD), only=PUSHED).delivered))))
+        _attempt(job, lambda: job.note("routed", str(len(deliver(Caller(team, LEAD), only=PUSHED).delivered))))
         time.sleep(0.1 + chance.random() * 0.2)
 
 
@@ -148,7 +147,7 @@ def planner(job: Job) -> None:
 
         def act() -> None:
             agent = chance.choice(PLANNERS)
-            receipt = submit_plan(Seat(team, agent), content=f"Plan of {job.seed} at {time.time_ns()}.\n1. Do it.\n")
+            receipt = submit_plan(Caller(team, agent), content=f"Plan of {job.seed} at {time.time_ns()}.\n1. Do it.\n")
             job.note("asked", str(receipt.request_id))
 
         _attempt(job, act)
@@ -158,7 +157,7 @@ def planner(job: Job) -> None:
 def approver(job: Job) -> None:
     """Answers open plans; several of these race for each."""
     team, chance = job.open(), random.Random(job.seed)
-    seat = Seat(team, LEAD)
+    caller = Caller(team, LEAD)
     while True:
         plans = [message for message in team.snapshot().messages if message.type == "plan_approval_request"][-6:]
         for message in chance.sample(plans, k=min(3, len(plans))):
@@ -167,9 +166,9 @@ def approver(job: Job) -> None:
             def act(request: str = request) -> None:
                 try:
                     if chance.random() < 0.5:
-                        approve(seat, request_id=request)
+                        approve(caller, request_id=request)
                     else:
-                        reject(seat, request_id=request, reason="not yet")
+                        reject(caller, request_id=request, reason="not yet")
                     job.note("answered", request)
                 except TeamError as error:
                     if error.code not in (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID):
@@ -183,7 +182,7 @@ def clearer(job: Job) -> None:
     """Archives and removes everything that has ended."""
     team, chance = job.open(), random.Random(job.seed)
     while True:
-        _attempt(job, lambda: job.note("cleared", str(clear(Seat(team, LEAD), older_than_days=0.0).deleted)))
+        _attempt(job, lambda: job.note("cleared", str(clear(Caller(team, LEAD), older_than_days=0.0).deleted)))
         time.sleep(0.3 + chance.random())
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from store.config import CONFIG_NAME
-from store.locations import QUEUE_NAME
+from team_console.store.backends.open import QUEUE_NAME
+from team_console.store.settings.team_config import CONFIG_NAME
 
 MARK = "PWNED"
 """Stands in the middle of every payload that is an escape sequence, so that it can be looked for in the bytes."""

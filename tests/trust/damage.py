@@ -10,12 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from store.config import CONFIG_NAME
-from store.desk.inbox import receive
-from store.desk.mail import send
-from store.desk.requests import submit_plan
-from store.desk.seat import Seat
-from store.locations import QUEUE_NAME, open_team
+from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
+from team_console.store.desk.requests import submit_plan
+from team_console.store.settings.team_config import CONFIG_NAME
+
 from tests.conftest import CommandLine
 from tests.store.contract import START, FakeClock
 
@@ -92,16 +93,16 @@ def healthy(team: CommandLine, *, at: datetime = START) -> None:
     print(f"message ids from seed {SEED}, times from {at}")
     clock = FakeClock(at)
     opened = open_team(str(team.folder), clock=clock)
-    seat = {name: Seat(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
-    with patch("store.message.secrets", random.Random(SEED)):
-        send(seat["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
-        receive(seat["file-manager"], agent="file-manager")
+    caller = {name: Caller(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
+    with patch("team_console.store.model.message.secrets", random.Random(SEED)):
+        send(caller["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
+        receive(caller["file-manager"], agent="file-manager")
         clock.advance(1)
-        submit_plan(seat["task-manager"], summary=PLAN, content="1. Split it\n2. Test it")
+        submit_plan(caller["task-manager"], summary=PLAN, content="1. Split it\n2. Test it")
         clock.advance(1)
-        send(seat["file-manager"], to="ceo", summary=NOTE, content="It lies in the share.")
+        send(caller["file-manager"], to="ceo", summary=NOTE, content="It lies in the share.")
         clock.advance(1)
-        send(seat["ceo"], to="task-manager", summary="Tell me when you begin with it", content="Thank you.")
+        send(caller["ceo"], to="task-manager", summary="Tell me when you begin with it", content="Thank you.")
     opened.close()
 
 

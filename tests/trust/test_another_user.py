@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
 
-from console.cli.main import run
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.damage import NOTE, PLAN, healthy_team
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from team_console.console.demo import showcase
 
-from console.demo import showcase
 from tests.pty import console
 
 TERMINALS: Mapping[str, Mapping[str, str]] = {

@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from team_console.console.app.feed import ReadResult
+from team_console.console.display.screen_state import ScreenState, empty_words, notice_of, pulse_of
+from team_console.console.input.subject import Mode
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.mail import send
+from team_console.store.settings.team_config import TeamConfig
 
-from console.feed import Sight
-from console.situation import Situation, empty_words, notice_of, pulse_of
-from console.subject import Mode
-from store.config import TeamConfig
-from store.desk.mail import send
-from store.desk.seat import Seat
-from store.locations import open_team
-from store.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, process, wait_for
@@ -190,7 +190,9 @@ def test_a_system_without_watches_is_told_and_changes_show_all_the_same(folder: 
     os.mkfifo(pipe)
     with Terminal([*NO_WATCH, str(pipe), *COMMAND, "-t", str(folder)], cwd=folder) as terminal:
         terminal.wait_for("≈ POLLING", "no events from the system", PLAN[:20])
-        send(Seat(open_team(str(folder)), "file-manager", 5.0), to="ceo", summary="Seen without any watch", content="x")
+        send(
+            Caller(open_team(str(folder)), "file-manager", 5.0), to="ceo", summary="Seen without any watch", content="x"
+        )
         terminal.wait_for("Seen without any watch")
         pipe.write_text("go\n")
         terminal.wait_until(lambda: "● LIVE" in terminal.text, "watches once the system grants them", seconds=60.0)
@@ -204,11 +206,11 @@ HANGING = """
 import sys
 from pathlib import Path
 
-import console.app
-import store.views.truth
-from console.app import run_console
-from console.feed import Feed
-from store.locations import open_team
+import team_console.console.app.application
+import team_console.store.views.truth
+from team_console.console.app.application import run_console
+from team_console.console.app.feed import Feed
+from team_console.store.backends.open import open_team
 
 class Hanging(Feed):
     def read(self, progress=None):
@@ -216,7 +218,8 @@ class Hanging(Feed):
             open(sys.argv[2]).read()
         return super().read(progress)
 
-store.views.truth.SILENT, console.app.TICK, console.app.REJUDGE = 1.0, 0.2, 0.5
+application = team_console.console.app.application
+team_console.store.views.truth.SILENT, application.TICK, application.REJUDGE = 1.0, 0.2, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
 """
@@ -252,14 +255,14 @@ NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
 HELD = LockHolder(7, "host", "2026-02-24T10:29:00.000Z", "send", True)
 
 
-def _seen(condition: Condition, *, holder: LockHolder | None = None, **more: object) -> Situation:
+def _seen(condition: Condition, *, holder: LockHolder | None = None, **more: object) -> ScreenState:
     snapshot = Snapshot("r", NOW, NOW, TeamConfig(), condition=condition, holder=holder)
-    return Situation(sight=Sight(1, snapshot, None, False), looked_at=NOW, good_at=NOW, **more)  # type: ignore[arg-type]
+    return ScreenState(sight=ReadResult(1, snapshot, None, False), looked_at=NOW, good_at=NOW, **more)  # type: ignore[arg-type]
 
 
 STATES = {
-    "loading": Situation(progress=(10, 100)),
-    "failed": Situation(failure="disk error"),
+    "loading": ScreenState(progress=(10, 100)),
+    "failed": ScreenState(failure="disk error"),
     "live": _seen(Condition.OK),
     "locked": _seen(Condition.OK, holder=HELD),
     "unreadable": _seen(Condition.UNREADABLE),

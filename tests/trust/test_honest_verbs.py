@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
 
-from console.cli.main import run
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
+from team_console.store.settings.team_config import CONFIG_NAME
 
-from store.config import CONFIG_NAME
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 from tests.trust import corpus, strict

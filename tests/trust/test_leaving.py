@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.model.clock import utc_now
 
-from store.clock import utc_now
-from store.locations import open_team
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
@@ -36,17 +36,17 @@ from pathlib import Path
 
 import time
 
-import console.app
+import team_console.console.app.application
 from textual.binding import Binding
-from console.app import ConsoleApp
-from console.leaving import run_to_the_end
-from store.locations import open_team
-from widgets.forms import form
+from team_console.console.app.application import ConsoleApp
+from team_console.console.app.leaving import run_to_the_end
+from team_console.store.backends.open import open_team
+from team_console.widgets.forms import form
 
 form.KEEP_AFTER = 3600.0
 
 class Broken(ConsoleApp):
-    CSS_PATH = Path(console.app.__file__).parent / "screens" / "main.tcss"
+    CSS_PATH = Path(team_console.console.app.application.__file__).parent / "screens" / "main.tcss"
     BINDINGS = [
         Binding("f9", "break_down", priority=True),
         Binding("f10", "hang", priority=True),
@@ -185,7 +185,7 @@ def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_p
 
 
 def test_a_demo_whose_terminal_is_gone_takes_its_agents_with_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "console", "demo"]
+    command = [sys.executable, "-P", "-m", "team_console.console", "demo"]
     with Terminal(command, cwd=tmp_path, env={"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}) as terminal:
         terminal.wait_for("LIVE", "PLAN", seconds=60.0)
         assert len(processes_at(tmp_path)) > 3

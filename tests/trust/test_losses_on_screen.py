@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.model.clock import utc_now
 
-from store.clock import utc_now
 from tests.conftest import CommandLine
 from tests.pty import console
 from tests.trust.damage import FILES, HARMS, PLAN, healthy

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.app.drafts import Drafts
+from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
+from team_console.store.desk.requests import submit_plan
+from team_console.store.model.errors import TeamError
 
-from console.drafts import Drafts
-from store.desk.inbox import receive
-from store.desk.mail import send
-from store.desk.requests import submit_plan
-from store.desk.seat import Seat
-from store.errors import TeamError
-from store.locations import QUEUE_NAME, open_team
 from tests.conftest import CommandLine
 from tests.trust import corpus
 
@@ -73,9 +73,9 @@ def test_a_name_that_is_a_path_is_refused_by_the_desk(team: CommandLine, name: s
     before = folders(team.folder)
     opened = open_team(str(team.folder))
     for act in (
-        lambda: receive(Seat(opened, "ceo", 5.0), agent=name),
-        lambda: send(Seat(opened, "ceo", 5.0), to=[name], content="x"),
-        lambda: submit_plan(Seat(opened, name, 5.0), content="x"),
+        lambda: receive(Caller(opened, "ceo", 5.0), agent=name),
+        lambda: send(Caller(opened, "ceo", 5.0), to=[name], content="x"),
+        lambda: submit_plan(Caller(opened, name, 5.0), content="x"),
     ):
         with pytest.raises(TeamError):
             act()

@@ -13,27 +13,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from team_console.console.demo.showcase import build
+from team_console.console.screens.main import GUARD
+from team_console.store.backends.open import open_team
+from team_console.store.model.clock import from_text, utc_now
+from team_console.widgets.forms.seen_guard import LOOK
 
-from console.demo.showcase import build
-from console.screens.main import GUARD
-from store.clock import from_text, utc_now
-from store.locations import open_team
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
-from widgets.showing import LOOK
 
 ACTS = 30
 THOUGHT = 10
 """Every so many acts one is thought about, the others are keys at random; later ones are all thought about."""
 OTHERS = """
 import random, sys, threading
-from store.desk.inbox import receive
-from store.desk.mail import send
-from store.desk.requests import submit_plan
-from store.desk.seat import Seat
-from store.locations import open_team
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
+from team_console.store.desk.requests import submit_plan
+from team_console.store.desk.caller import Seat
+from team_console.store.backends.open import open_team
 
 team, dice, over = open_team(sys.argv[1]), random.Random(int(sys.argv[2])), threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from store.clock import to_text
-from store.config import Agent, TeamConfig
-from store.message import Message, new_record
-from store.protocol.recording import fact_of
-from store.recorded import RecordedFacts
-from store.team import Condition, Problem, Snapshot
-from store.views.board import view_of
-from store.views.rows import RequestRow, RosterRow, View
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.contract.team import Condition, Problem, Snapshot
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import Message, new_record
+from team_console.store.protocol.relations.recording import fact_of
+from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.views.board import view_of
+from team_console.store.views.rows import RequestRow, RosterRow, View
 
 START = datetime(2026, 2, 24, 10, 0, 0, tzinfo=UTC)
 LEAD = "ceo"

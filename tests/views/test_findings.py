@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from team_console.store.contract.team import Problem
+from team_console.store.protocol.checks.signing import sign
+from team_console.store.views.board import Board, view_of
 
-from store.protocol.signing import sign
-from store.team import Problem
-from store.views.board import Board, view_of
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 SLAVE = "slave-batch-1"

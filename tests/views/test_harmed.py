@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.board import Board
+from team_console.store.views.rows import Flag
 
-from store.desk import requests
-from store.desk.seat import Seat
-from store.errors import Code, TeamError
-from store.views.board import Board
-from store.views.rows import Flag
 from tests.store.yaml_folder import QUEUE, open_yaml
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager]\n"
@@ -20,7 +20,7 @@ SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager]\n"
 def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp_path: Path, how: bytes) -> None:
     (tmp_path / "messenger-config.yaml").write_text(SETTINGS)
     team, queue = open_yaml(tmp_path), tmp_path / QUEUE
-    asked = requests.submit_plan(Seat(team, "task-manager", 5), content="1. Split it", summary="Split the loader")
+    asked = requests.submit_plan(Caller(team, "task-manager", 5), content="1. Split it", summary="Split the loader")
     request_id, board = asked.request_id, Board("ceo")
     assert request_id is not None
     (whole,) = board.update(team.snapshot(), team.clock()).requests
@@ -33,10 +33,10 @@ def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp
     assert items
     assert not any(item.answerable for item in items)
     assert all("damaged" in item.why for item in items)
-    for answer in (requests.approve, lambda seat, **facts: requests.reject(seat, reason="no", **facts)):
+    for answer in (requests.approve, lambda caller, **facts: requests.reject(caller, reason="no", **facts)):
         before = queue.read_bytes()
         with pytest.raises(TeamError) as caught:
-            answer(Seat(team, "ceo", 5), request_id=request_id)
+            answer(Caller(team, "ceo", 5), request_id=request_id)
         assert (caught.value.code, request_id in caught.value.message) == (Code.STORE_UNREADABLE, True)
         assert caught.value.hint
         assert queue.read_bytes() == before

@@ -6,15 +6,14 @@ import re
 from typing import Any
 
 import pytest
-
-from store.backends.memory import MemoryTeam
-from store.errors import Code, TeamError
-from store.message import Message
-from store.team import Page
-from store.views.history import (
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.contract.team import Page
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.views.history import (
     CSV_FIELDS,
-    Past,
-    Wanted,
+    HistoryFilter,
+    HistoryPage,
     csv_row,
     history,
     history_json,
@@ -23,6 +22,7 @@ from store.views.history import (
     search,
     wanted,
 )
+
 from tests.views.chronicle import LEAD, Chronicle
 
 NOW = Chronicle().now
@@ -61,7 +61,7 @@ def test_queue_and_archives_are_one_history_each_message_once_oldest_first() -> 
 
 def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
     story = _conversation()
-    messages, _ = history(_team(story), story.messages, Wanted())
+    messages, _ = history(_team(story), story.messages, HistoryFilter())
     assert messages[2] is story.messages[0]
 
 
@@ -97,7 +97,7 @@ def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> No
 @pytest.mark.parametrize("filters", [{"grep": "("}, {"since": "yesterday-ish"}, {"since": ""}])
 def test_a_filter_that_makes_no_sense_is_a_usage_error(filters: dict[str, str]) -> None:
     if filters == {"since": ""}:
-        assert wanted(now=NOW, **filters) == Wanted()
+        assert wanted(now=NOW, **filters) == HistoryFilter()
         return
     with pytest.raises(TeamError) as caught:
         wanted(now=NOW, **filters)
@@ -110,7 +110,7 @@ def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
 
 def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() -> None:
     story = _conversation()
-    steps = list(search(_team(story), story.messages, Wanted(), page=1))
+    steps = list(search(_team(story), story.messages, HistoryFilter(), page=1))
     assert [message.message_id for step in steps for message in step.messages] == ["m6", "m5", "m4", "m3", "m2", "m1"]
     assert [step.scanned for step in steps] == sorted(step.scanned for step in steps)
     assert steps[-1].scanned == 6
@@ -119,7 +119,7 @@ def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() 
 def test_a_search_ends_at_once_when_told_to_stop() -> None:
     story = _conversation()
     looked: list[int] = []
-    steps = search(_team(story), story.messages, Wanted(), stop=lambda: bool(looked), page=1)
+    steps = search(_team(story), story.messages, HistoryFilter(), stop=lambda: bool(looked), page=1)
     for step in steps:
         looked.append(step.scanned)
     assert len(looked) == 1
@@ -178,7 +178,7 @@ def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
     )
     assert ([message.message_id for message in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
     assert (whole.more, part.more) == (False, True)
-    assert past(team, limit=0) == Past(more=True)
+    assert past(team, limit=0) == HistoryPage(more=True)
 
 
 def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from store.views.board import Board
-from store.views.rows import DeliveryRow, DeliveryState
+from team_console.store.views.board import Board
+from team_console.store.views.rows import DeliveryRow, DeliveryState
+
 from tests.views.chronicle import LEAD, START, Chronicle
 
 

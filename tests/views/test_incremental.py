@@ -8,11 +8,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from team_console.store.contract.team import Condition
+from team_console.store.model.message import Message
+from team_console.store.views.board import Board, view_of
+from team_console.store.views.rows import View
 
-from store.message import Message
-from store.team import Condition
-from store.views.board import Board, view_of
-from store.views.rows import View
 from tests.views.chronicle import LEAD, Chronicle, snapshot_of, task
 from tests.views.chronicle import settings as team_settings
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from store.views.board import Board, view_of
-from store.views.rows import AgentState, RosterRow, View
+from team_console.store.views.board import Board, view_of
+from team_console.store.views.rows import AgentState, RosterRow, View
+
 from tests.views.chronicle import LEAD, Chronicle
 
 READ = "2026-02-24T10:00:05.000Z"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.rows import Flag, RequestState
 
-from store.protocol.kinds import RequestKind
-from store.views.rows import Flag, RequestState
 from tests.views.chronicle import LEAD, Chronicle, agent, row
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.model.message import new_record
+from team_console.store.protocol.relations.state_reports import report_of
 
-from store.message import new_record
-from store.protocol.reports import report_of
 from tests.views.chronicle import LEAD, Chronicle, agent, creation
 
 

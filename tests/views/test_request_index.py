@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.protocol.kinds.registry import KINDS, SUPERSEDING
+from team_console.store.views.board import Board
 
-from store.protocol.registry import KINDS, SUPERSEDING
-from store.recorded import RecordedFacts
-from store.views.board import Board
 from tests.views.chronicle import LEAD, Chronicle, row
 
 BACKDATED, AHEAD = "2020-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.contract.team import Problem
+from team_console.store.views.rows import RequestState
 
-from store.team import Problem
-from store.views.rows import RequestState
 from tests.views.chronicle import LEAD, Chronicle, agent, creation, row
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.protocol.relations.membership import known, members
+from team_console.store.protocol.relations.stops import silent
+from team_console.store.settings.team_config import Agent
+from team_console.store.views.rows import AgentState
 
-from store.config import Agent
-from store.protocol.members import known, members
-from store.protocol.stops import silent
-from store.views.rows import AgentState
 from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
 
 

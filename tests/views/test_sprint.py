@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from team_console.store.views.rows import Batch, Lifecycle, StoryState
 
-from store.views.rows import Batch, Lifecycle, StoryState
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 SM, SLAVE = "scrum-master", "slave-batch-1"

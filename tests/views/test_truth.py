@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import new_record
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
 
-from store.clock import to_text
-from store.config import TeamConfig
-from store.message import new_record
-from store.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
-from store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
 from tests.test_architecture import modules
 
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)

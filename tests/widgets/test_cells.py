@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from widgets.cells import Line, crop, fit, pad, spread, text_of, width_of, wrap
+from team_console.widgets.text.cells import Line, crop, fit, pad, spread, text_of, width_of, wrap
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 

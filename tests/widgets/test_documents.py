@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-
-from store.message import Message, from_record
-from store.protocol.signing import Seal
-from store.safe import safe_text
-from widgets.cells import text_of
-from widgets.document import Document, lay_out
-from widgets.message_detail import message_document
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.safe import safe_text
+from team_console.store.protocol.checks.signing import Seal
+from team_console.widgets.details.document import Document, lay_out
+from team_console.widgets.details.message import message_document
+from team_console.widgets.text.cells import text_of
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
 

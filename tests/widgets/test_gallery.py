@@ -7,11 +7,10 @@ import pkgutil
 from importlib import import_module
 
 import pytest
+import team_console.widgets
+from team_console.widgets.gallery import FORMS, WIDGETS, Gallery
 from textual.screen import ModalScreen
 from textual.widget import Widget
-
-import widgets
-from widgets.gallery import FORMS, WIDGETS, Gallery
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +26,7 @@ async def test_a_widget_runs_alone(name: str, size: tuple[int, int]) -> None:
 
 
 def test_every_widget_says_what_it_is_for() -> None:
-    for module in pkgutil.walk_packages(widgets.__path__, "widgets."):
+    for module in pkgutil.walk_packages(team_console.widgets.__path__, "team_console.widgets."):
         for name, made in inspect.getmembers(import_module(module.name), inspect.isclass):
             ours = made.__module__ == module.name and issubclass(made, Widget)
             if ours and name not in ("OneLine", "Form", "Detail", "Field", "Note", "Letter"):

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from console.terminal import Canvas
-from store.views.rows import AgentState, RosterRow
-from widgets.cells import pad_name, shorten, text_of, width_of, wrap
-from widgets.drawing import Drawing
-from widgets.faces.roster import roster_lines
+from team_console.console.app.terminal import Canvas
+from team_console.store.views.rows import AgentState, RosterRow
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.roster import roster_lines
+from team_console.widgets.text.cells import pad_name, shorten, text_of, width_of, wrap
 
 FAMILY = "👩\u200d👩\u200d👧"
 

@@ -6,20 +6,19 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.console.demo.showcase import LEAD, NOW, build
+from team_console.store.backends.open import open_team
+from team_console.store.views.board import Board
+from team_console.store.views.rows import View
+from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
+from team_console.widgets.bars.tab_bar import Tab, TabBar
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.messages import inbox_lines
+from team_console.widgets.rows.requests import request_lines
+from team_console.widgets.rows.roster import roster_lines
+from team_console.widgets.rows.sprint import sprint_lines
+from team_console.widgets.text.cells import Line, fit, text_of
 from textual.app import App, ComposeResult
-
-from console.demo.showcase import LEAD, NOW, build
-from store.locations import open_team
-from store.views.board import Board
-from store.views.rows import View
-from widgets.banner import Banner, Notice, NoticeKind
-from widgets.cells import Line, fit, text_of
-from widgets.drawing import Drawing
-from widgets.faces.messages import inbox_lines
-from widgets.faces.requests import request_lines
-from widgets.faces.roster import roster_lines
-from widgets.faces.sprint import sprint_lines
-from widgets.tab_bar import Tab, TabBar
 
 
 @pytest.fixture(scope="module")

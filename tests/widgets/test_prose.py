@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from widgets.cells import Line, text_of
-from widgets.prose import plain, prose, structured
+from team_console.widgets.details.prose import plain, prose, structured
+from team_console.widgets.text.cells import Line, text_of
 
 
 def texts(lines: list[Line]) -> list[str]:

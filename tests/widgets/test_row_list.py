@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.ages import age
+from team_console.widgets.text.cells import Line
 from textual.app import App, ComposeResult
 from textual.events import Resize
 from textual.geometry import NULL_REGION, Region
 from textual.widget import Widget
-
-from widgets.ages import age
-from widgets.cells import Line
-from widgets.drawing import Drawing
-from widgets.row_list import RowList
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)

@@ -6,6 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Priority
+from team_console.store.model.safe import safe_line
+from team_console.widgets.forms.choice import Choice
+from team_console.widgets.forms.field import Field, NameSuggester
+from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.note import Letter
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -13,14 +20,6 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
-
-from store.errors import Code, TeamError
-from store.message import Priority
-from store.safe import safe_line
-from widgets.choice import Choice
-from widgets.field import Field, NameSuggester
-from widgets.forms.form import Draft, Form, labelled
-from widgets.note import Letter
 
 ResultT = TypeVar("ResultT")
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from team_console.store.model.errors import Code, TeamError
+from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.form import Draft, Form, labelled
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Button, Static
-
-from store.errors import Code, TeamError
-from widgets.field import Field
-from widgets.forms.form import Draft, Form, labelled
 
 ResultT = TypeVar("ResultT")
 
@@ -73,7 +72,7 @@ class Confirm(Form[ResultT]):
         if self._field:
             suggester = None
             if self._names is not None:
-                from widgets.field import NameSuggester
+                from team_console.widgets.forms.field import NameSuggester
 
                 suggester = NameSuggester(self._names)
             yield labelled(self._field, Field(self.draft.get("words", ""), id="words", suggester=suggester))

@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_text
+from team_console.widgets.forms import seen_guard
+from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,11 +22,6 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Button, Input, Static, TextArea
 from textual.worker import Worker, WorkerState
-
-from store.errors import TeamError
-from store.safe import safe_text
-from widgets import showing
-from widgets.guarded import Guarded
 
 ResultT = TypeVar("ResultT")
 
@@ -72,7 +71,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self._on_draft = on_draft
         self._busy = False
         self._keeping: Timer | None = None
-        self.showing = showing.Showing()
+        self.showing = seen_guard.Showing()
 
     def compose(self) -> ComposeResult:
         """The box with its fields, the line for errors, and the two buttons."""
@@ -93,7 +92,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def _drawn(self) -> None:
         self.showing.drawn()
-        self.set_timer(showing.LOOK, self._show_keys)
+        self.set_timer(seen_guard.LOOK, self._show_keys)
 
     def _show_keys(self) -> None:
         self.query_one(".form--box").border_subtitle = Content(self.keys())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Block, Document, Heading, Lines
+from team_console.widgets.guarded import Guarded
+from team_console.widgets.text.cells import Line, pad
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
-
-from widgets.cells import Line, pad
-from widgets.detail import Detail
-from widgets.document import Block, Document, Heading, Lines
-from widgets.guarded import Guarded
 
 _KEY, _TEXT = 12, 66
 """Cells of the column of keys and of the one beside it."""

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.note import Note
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
-
-from store.errors import Code, TeamError
-from widgets.field import Field
-from widgets.forms.form import Draft, Form, labelled
-from widgets.note import Note
 
 ResultT = TypeVar("ResultT")
 

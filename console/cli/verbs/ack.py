@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.verbs.send import delivery
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.verbs.send import delivery
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,8 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Acknowledge and print the receipt."""
-    from store.desk.inbox import acknowledge
+    from team_console.store.desk.inbox import acknowledge
 
-    receipt = acknowledge(call.seat, ids=call.options.ids, token=call.options.token)
+    receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
     return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.verdict import describe
-from store.desk.seat import Receipt
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.verdict import describe
+from team_console.store.desk.caller import Receipt
+from team_console.store.model.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,12 +24,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Approve, and say what was decided on whose request."""
-    from store.desk.requests import approve, foresee
+    from team_console.store.desk.requests import approve, foresee
 
     options = call.options
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
-    receipt: Receipt = approve(call.seat, request_id=options.request, note=options.note, agent_name=options.agent_name)
+    receipt: Receipt = approve(
+        call.caller, request_id=options.request, note=options.note, agent_name=options.agent_name
+    )
     return call.finish(receipt, describe("approved", receipt))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.output import is_terminal
-from console.cli.stdin import content
-from console.cli.verbs.send import delivery
-from store.desk.mail import Preview
-from store.errors import Code, TeamError
-from store.safe import safe_line
-from store.words import counted
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.output import is_terminal
+from team_console.console.cli.stdin import content
+from team_console.console.cli.verbs.send import delivery
+from team_console.store.desk.mail import Preview
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,18 +30,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Preview, ask where there is somebody to ask, send."""
-    from store.desk.mail import broadcast, preview
+    from team_console.store.desk.mail import broadcast, preview
 
     options = call.options
     text = content(options.content) or ""
-    shown = preview(call.seat, to="all")
+    shown = preview(call.caller, to="all")
     if options.dry_run:
         return _show_only(call, shown)
     call.out.note(_sentence(shown))
     asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
     if asked and not options.yes and not confirmed():
         raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
-    receipt = broadcast(call.seat, summary=options.summary, content=text)
+    receipt = broadcast(call.caller, summary=options.summary, content=text)
     return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from msgspec.structs import replace
-
-from console.cli.call import Call
-from console.cli.findings import findings_of
-from console.cli.looking import watched
-from console.cli.table import width
-from store.safe import safe_line
-from store.team import Problem
-from store.views.looking import view_of_team
-from store.views.truth import State, Truth, judge
+from team_console.console.cli.call import Call
+from team_console.console.cli.looking import watched
+from team_console.console.cli.printing.findings import findings_of
+from team_console.console.cli.printing.table import width
+from team_console.store.contract.team import Problem
+from team_console.store.model.safe import safe_line
+from team_console.store.views.looking import view_of_team
+from team_console.store.views.truth import State, Truth, judge
 
 _ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
@@ -33,8 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    from store.views.status import check_json, finding_json
-    from store.views.trail import trail_findings
+    from team_console.store.views.findings.audit_chain import trail_findings
+    from team_console.store.views.status_json import check_json, finding_json
 
     healed = _repaired(call)
     snapshot = watched(call.team)
@@ -66,11 +65,11 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-    from store.desk.repair import accept_settings, heal
+    from team_console.store.desk.maintenance.repair import accept_settings, heal
 
     if call.options.accept_settings:
-        return accept_settings(call.seat)
-    return heal(call.seat) if call.options.heal else ()
+        return accept_settings(call.caller)
+    return heal(call.caller) if call.options.heal else ()
 
 
 def _print(call: Call, problem: Problem) -> None:

@@ -6,12 +6,12 @@ import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from console.cli.call import Call
-from console.cli.output import is_terminal
-from store.words import counted
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.output import is_terminal
+from team_console.store.model.words import counted
 
 if TYPE_CHECKING:
-    from store.desk.clearing import Cleared
+    from team_console.store.desk.maintenance.clearing import Cleared
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,20 +29,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Say what would leave, or do it; deleting archives is asked about where there is somebody to ask."""
-    from store.desk.clearing import clear, forecast
+    from team_console.store.desk.maintenance.clearing import clear, forecast
 
     options = call.options
     if options.dry_run:
-        return _show(call, forecast(call.seat, older_than_days=options.older_than_days), dry_run=True)
+        return _show(call, forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
     if options.archives and not options.yes:
         _ask(call)
-    cleared = clear(call.seat, older_than_days=options.older_than_days, delete_archived=options.archives)
+    cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
     return _show(call, cleared, dry_run=False)
 
 
 def _ask(call: Call) -> None:
-    from console.cli.verbs.broadcast import confirmed
-    from store.errors import Code, TeamError
+    from team_console.console.cli.verbs.broadcast import confirmed
+    from team_console.store.model.errors import Code, TeamError
 
     days = call.team.config().delete_archived_after_days
     call.out.note(f"archived messages older than {days} days will be deleted for good")

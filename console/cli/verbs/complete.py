@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from store.errors import TeamError
-from store.names import ALL, is_name
+from team_console.console.cli.call import Call
+from team_console.store.model.errors import TeamError
+from team_console.store.model.names import ALL, is_name
 
 _PLAIN = re.compile(r"[\w@.+:-]+")
 """Words a shell takes as they are; bash expands what a completion script is given."""
@@ -56,7 +56,7 @@ def _held(call: Call) -> list[str]:
 
 
 def _kinds(call: Call) -> list[str]:
-    from store.protocol.registry import KINDS
+    from team_console.store.protocol.kinds.registry import KINDS
 
     return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
+from team_console.console.cli.call import Call
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print the script."""
-    from console.cli.shells import script
+    from team_console.console.cli.manual.completion_scripts import script
 
     call.out.say(script(call.options.shell).rstrip("\n"))
     return 0

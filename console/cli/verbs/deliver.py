@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call, split_names
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call, split_names
+from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
-    from store.desk.attempts import Delivered
-    from store.errors import TeamError
+    from team_console.store.desk.delivery.attempts import Delivered
+    from team_console.store.model.errors import TeamError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,8 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """One pass and its result, or passes until a signal comes."""
-    from store.desk.delivery import deliver
-    from store.errors import Code, TeamError
+    from team_console.store.desk.delivery.push import deliver
+    from team_console.store.model.errors import Code, TeamError
 
     options = call.options
     if options.timeout is not None and not 0 < options.timeout < 86_400:
@@ -43,7 +43,7 @@ def run(call: Call) -> int:
     only = split_names(options.to) or None
     if not options.loop:
         _end_like_interrupted()
-        done = deliver(call.seat, only=only, limit=options.timeout)
+        done = deliver(call.caller, only=only, limit=options.timeout)
         _show(call, done)
         _say_skipped(call, done)
         return 0
@@ -64,7 +64,7 @@ def _loop(call: Call) -> int:
     import signal
     import threading
 
-    from store.desk.router import deliver_loop
+    from team_console.store.desk.delivery.router import deliver_loop
 
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -78,7 +78,7 @@ def _loop(call: Call) -> int:
     def trouble(error: TeamError) -> None:
         call.out.note(f"waiting: {safe_line(error.message)} ({error.code})")
 
-    deliver_loop(call.seat, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
+    deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
     return 0
 
 
@@ -105,7 +105,7 @@ def _say_skipped(call: Call, done: Delivered) -> None:
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
-    from store.clock import to_text
+    from team_console.store.model.clock import to_text
 
     return {
         "success": True,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.output import is_terminal
-from store.errors import Code, TeamError
-from store.safe import safe_line
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.output import is_terminal
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
     if options.headless is None and not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise TeamError(Code.USAGE, "the demo opens the console, which needs a terminal", "Or use --headless SECONDS.")
-    from console.demo.theatre import Performance, performance, wait
+    from team_console.console.demo.theatre import Performance, performance, wait
 
     with performance(Performance(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
@@ -59,8 +59,8 @@ def _announce(call: Call, folder: str) -> None:
 
 
 def _open_console(call: Call, folder: str) -> int:
-    from console.app import run_console
-    from store.locations import open_team
+    from team_console.console.app.application import run_console
+    from team_console.store.backends.open import open_team
 
     team = open_team(folder, read_only=call.options.read_only)
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.treat import add_ids, finish
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +17,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Discard and print what left."""
-    from store.desk.failures import discard
+    from team_console.store.desk.delivery.failures import discard
 
-    return finish(call, "discarded:", discard(call.seat, ids=call.options.ids, reason=call.options.reason))
+    return finish(call, "discarded:", discard(call.caller, ids=call.options.ids, reason=call.options.reason))

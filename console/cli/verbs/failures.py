@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from console.cli.call import Call
-from console.cli.table import age_since, print_table
-from store.clock import from_text, to_text
-from store.message import Message
-from store.schedule import attempts_of, expires_at, max_attempts, next_attempt
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.table import age_since, print_table
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.message import Message
+from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 
 _TROUBLED = ("failed", "expired", "retry")
 

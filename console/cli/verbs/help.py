@@ -6,11 +6,11 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from console.cli.arguments import find_verb, overview, parser_for
-from console.cli.call import Call
-from console.cli.output import is_terminal, to_json
-from store.errors import Code, TeamError
-from store.names import nearest
+from team_console.console.cli.arguments import find_verb, overview, parser_for
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.output import is_terminal, to_json
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import nearest
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def run(call: Call) -> int:
 
 
 def _settings(call: Call, words: Sequence[str]) -> None:
-    from console.cli.settings_reference import EXAMPLE, nearest_setting, setting_rows, settings_text
+    from team_console.console.cli.manual.settings_reference import EXAMPLE, nearest_setting, setting_rows, settings_text
 
     _refuse_more(words[1:])
     topic = words[0] if words else ""
@@ -61,7 +61,7 @@ def _settings(call: Call, words: Sequence[str]) -> None:
 
 
 def _schema(call: Call, words: Sequence[str]) -> None:
-    from console.cli.schemas import SCHEMAS, schema_of
+    from team_console.console.cli.manual.schemas import SCHEMAS, schema_of
 
     _refuse_more(words[1:])
     if not words:

@@ -6,13 +6,13 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from store.errors import Code, TeamError
-from store.safe import safe_text
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
-    from store.message import Message
+    from team_console.store.model.message import Message
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print the history that is wanted; what could not be read of the archives is said, not left out."""
-    from store.views.history import history, wanted
+    from team_console.store.views.history import history, wanted
 
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
@@ -48,14 +48,14 @@ def run(call: Call) -> int:
 
 
 def _print_log(call: Call, messages: Sequence[Message]) -> None:
-    from store.views.history import log_line
+    from team_console.store.views.history import log_line
 
     for message in messages:
         call.out.say(log_line(message, call.options.agent))
 
 
 def _print_json(call: Call, messages: Sequence[Message]) -> None:
-    from store.views.history import history_json
+    from team_console.store.views.history import history_json
 
     call.out.json(history_json(messages))
 
@@ -64,7 +64,7 @@ def _print_csv(call: Call, messages: Sequence[Message]) -> None:
     import csv
     import io
 
-    from store.views.history import CSV_FIELDS, csv_row
+    from team_console.store.views.history import CSV_FIELDS, csv_row
 
     text = io.StringIO()
     table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")

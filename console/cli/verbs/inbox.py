@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.message_text import payload_summary
-from console.cli.table import age_since, print_table
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import ALL, USER, check_name, nearest
-from store.views.rows import View
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.message_text import payload_summary
+from team_console.console.cli.printing.table import age_since, print_table
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.views.rows import View
 
 
 def add_arguments(parser: ArgumentParser) -> None:

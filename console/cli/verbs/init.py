@@ -6,14 +6,14 @@ import os
 from argparse import ArgumentParser
 from pathlib import Path
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.members import parse_agent, with_lead
-from store.config import Agent
-from store.config_table import ROLES
-from store.errors import Code, TeamError
-from store.names import check_name, is_name
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.member_rows import parse_agent, with_lead
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import check_name, is_name
+from team_console.store.model.safe import safe_line
+from team_console.store.settings.reference import ROLES
+from team_console.store.settings.team_config import Agent
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def _name_of(place: str) -> str:
 
 
 def _is_database(place: str) -> bool:
-    from store.locations import DATABASE_SUFFIXES
+    from team_console.store.backends.open import DATABASE_SUFFIXES
 
     return "://" in place or place.endswith(DATABASE_SUFFIXES)
 
@@ -98,11 +98,11 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
 
 
 def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    from store.config_file import new_text
-    from store.locations import needing_packages, open_team
+    from team_console.store.backends.open import needing_packages, open_team
+    from team_console.store.settings.settings_file import new_text
 
     with needing_packages(place):
-        from store.backends.sql.locate import create_database
+        from team_console.store.backends.sql.open_database import create_database
     if "://" not in place:
         _make_parents(Path(place).expanduser())
     made = create_database(place, new_text(team=name, lead=lead, agents=agents))
@@ -124,9 +124,9 @@ def _make_parents(file: Path) -> None:
 
 
 def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
-    from store.config import CONFIG_NAME
-    from store.config_file import write_new
-    from store.locations import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
+    from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
+    from team_console.store.settings.settings_file import write_new
+    from team_console.store.settings.team_config import CONFIG_NAME
 
     for known in (PROJECT_CONFIG, PROJECT_QUEUE):
         if (folder / known).exists():

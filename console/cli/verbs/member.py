@@ -6,14 +6,14 @@ import shlex
 from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call, split_names
-from console.cli.members import member_json, parse_agent
-from console.cli.table import print_table
-from store.config import Agent
-from store.config_table import ROLES
-from store.errors import Code, TeamError
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call, split_names
+from team_console.console.cli.printing.member_rows import member_json, parse_agent
+from team_console.console.cli.printing.table import print_table
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.settings.reference import ROLES
+from team_console.store.settings.team_config import Agent
 
 _ACTIONS = ("add", "set", "remove", "list")
 _EVERYBODY = "all"
@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Do it and say what is different."""
-    from store.desk import members as desk
+    from team_console.store.desk.agents import membership as desk
 
     what, words = call.options.what, call.options.members
     if what == "list":
@@ -53,15 +53,17 @@ def run(call: Call) -> int:
     fields = _fields(call)
     if what == "remove":
         _refuse_fields(fields, what)
-        return _finish(call, desk.remove_members(call.seat, words), "removed")
+        return _finish(call, desk.remove_members(call.caller, words), "removed")
     agents = [parse_agent(word, field="member") for word in words]
     if what == "add":
         from msgspec.structs import replace
 
-        return _finish(call, desk.add_members(call.seat, [replace(agent, **fields) for agent in agents]), "added")
+        return _finish(call, desk.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
     if len(words) > 1:
         raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")
-    return _finish(call, desk.set_member(call.seat, agents[0].name, {**_spoken(words[0], agents[0]), **fields}), "set")
+    return _finish(
+        call, desk.set_member(call.caller, agents[0].name, {**_spoken(words[0], agents[0]), **fields}), "set"
+    )
 
 
 def _fields(call: Call) -> dict[str, Any]:

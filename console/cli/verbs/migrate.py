@@ -7,15 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
-
-from console.cli.arguments import complete_with
-from console.cli.call import LOCK_WAIT, Call
-from store.errors import Code, TeamError
-from store.safe import safe_line
-from store.words import counted
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import LOCK_WAIT, Call
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
 
 if TYPE_CHECKING:
-    from store.desk.migrate import Migrated
+    from team_console.store.desk.maintenance.migration import Migrated
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,8 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Copy, compare, and say what was copied."""
-    from store.desk.migrate import migrate, open_target
-    from store.locations import open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.maintenance.migration import migrate, open_target
 
     options = call.options
     if options.read_only:

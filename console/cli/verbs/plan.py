@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.stdin import content
-from store.safe import safe_line
+from team_console.console.cli.call import Call
+from team_console.console.cli.stdin import content
+from team_console.store.model.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Submit, and print the request id alone so that a script can keep it."""
-    from store.desk.requests import submit_plan
+    from team_console.store.desk.requests import submit_plan
 
-    receipt = submit_plan(call.seat, content=content(call.options.content) or "", summary=call.options.summary)
+    receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)
     return call.finish(receipt, [safe_line(receipt.request_id or "")])

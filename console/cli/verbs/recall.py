@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.treat import add_ids, finish
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +16,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Recall and print what was taken back."""
-    from store.desk.failures import recall
+    from team_console.store.desk.delivery.failures import recall
 
-    return finish(call, "recalled:", recall(call.seat, ids=call.options.ids))
+    return finish(call, "recalled:", recall(call.caller, ids=call.options.ids))

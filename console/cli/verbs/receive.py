@@ -7,15 +7,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.message_text import payload_lines, summary_line, whole_content
-from store.errors import Code, TeamError
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
-    from store.desk.inbox import Received
-    from store.message import Message
+    from team_console.store.desk.inbox import Received
+    from team_console.store.model.message import Message
 
 NOTHING_CAME = 6
 """Exit status of a wait that ended without a message."""
@@ -61,7 +61,7 @@ def run(call: Call) -> int:
 
 
 def _receive(call: Call) -> Received:
-    from store.desk.inbox import receive
+    from team_console.store.desk.inbox import receive
 
     options = call.options
     agent = options.agent or call.given_actor
@@ -72,12 +72,12 @@ def _receive(call: Call) -> Received:
     look = {"agent": agent, "type": options.type, "delivered": options.delivered}
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
-        return receive(call.seat, **taking)
-    from store.desk.waiting import LONGEST_WAIT, wait_for_messages
+        return receive(call.caller, **taking)
+    from team_console.store.desk.waiting import LONGEST_WAIT, wait_for_messages
 
     if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
-    return wait_for_messages(call.seat, partial(receive, **taking), timeout=options.wait)
+    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait)
 
 
 def _name_delivered(call: Call, received: Received) -> None:

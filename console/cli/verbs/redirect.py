@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.treat import add_ids, finish
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +18,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Redirect and print the new addressees."""
-    from store.desk.failures import redirect
+    from team_console.store.desk.delivery.failures import redirect
 
-    return finish(call, "redirected:", redirect(call.seat, ids=call.options.ids, to=call.options.to))
+    return finish(call, "redirected:", redirect(call.caller, ids=call.options.ids, to=call.options.to))

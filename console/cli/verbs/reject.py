@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.verdict import describe
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.verdict import describe
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,8 +19,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Reject, and say what was decided on whose request."""
-    from store.desk.requests import reject
+    from team_console.store.desk.requests import reject
 
     options = call.options
-    receipt = reject(call.seat, request_id=options.request, reason=options.reason, suggest=options.suggest)
+    receipt = reject(call.caller, request_id=options.request, reason=options.reason, suggest=options.suggest)
     return call.finish(receipt, describe("rejected", receipt))

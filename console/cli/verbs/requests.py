@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.table import age, print_table
-from store.protocol.kinds import RequestKind
-from store.views.looking import ARCHIVED, view_of_team
-from store.views.rows import RequestRow, View
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.table import age, print_table
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.looking import ARCHIVED, view_of_team
+from team_console.store.views.rows import RequestRow, View
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def run(call: Call) -> int:
     view = view_of_team(call.team, snapshot, me=call.actor, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
     if call.out.as_json:
-        from store.views.status import request_json
+        from team_console.store.views.status_json import request_json
 
         call.out.json({"requests": [request_json(row, view.now) for row in rows]})
     elif not rows:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.table import age_since, print_table
-from store.views.rows import RosterRow, View
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.table import age_since, print_table
+from team_console.store.views.rows import RosterRow, View
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def run(call: Call) -> int:
     """List the agents."""
     view = call.view()
     if call.out.as_json:
-        from store.views.status import roster_json
+        from team_console.store.views.status_json import roster_json
 
         call.out.json(roster_json(view))
     elif not view.roster:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.stdin import read
+from team_console.console.cli.call import Call
+from team_console.console.cli.stdin import read
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,12 +21,12 @@ def run(call: Call) -> int:
 
     A failed delivery is seed 003's error object and nothing more.
     """
-    from store.desk.route import read_document, route
-    from store.errors import Code, TeamError
+    from team_console.store.desk.delivery.orchestrator import read_document, route
+    from team_console.store.model.errors import Code, TeamError
 
     call.out.as_json = True
     try:
-        answer, status = route(call.seat, read_document(read("the document"))), 0
+        answer, status = route(call.caller, read_document(read("the document"))), 0
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise

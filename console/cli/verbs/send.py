@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call, split_names
-from console.cli.stdin import content
-from store.errors import Code, TeamError
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call, split_names
+from team_console.console.cli.stdin import content
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 
 _PRIORITIES = ("critical", "high", "medium", "low")
 
@@ -37,8 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Send and print the receipt."""
-    from store.desk.mail import send
-    from store.protocol.fields import default_recipients
+    from team_console.store.desk.mail import send
+    from team_console.store.protocol.checks.fields import default_recipients
 
     options = call.options
     recipients = split_names(options.to) or _asker(call, options.in_reply_to)
@@ -46,7 +46,7 @@ def run(call: Call) -> int:
     if not default_recipients(options.type, recipients):
         raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
     receipt = send(
-        call.seat,
+        call.caller,
         to=recipients,
         type=options.type,
         content=content(options.content) if text is None else text,
@@ -76,7 +76,7 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     Raises:
         TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
     """
-    from store.protocol.templates import filled
+    from team_console.store.protocol.kinds.templates import filled
 
     options = call.options
     if options.template is None:
@@ -105,8 +105,8 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     """
     if text is None:
         return None
-    from store.json_text import parse_json
-    from store.protocol.values import named
+    from team_console.store.model.json_text import parse_json
+    from team_console.store.protocol.checks.values import named
 
     value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
     if not isinstance(value, dict):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from console.cli.call import Call
-from console.cli.stdin import json_documents, read
-from store.errors import TeamError
+from team_console.console.cli.call import Call
+from team_console.console.cli.stdin import json_documents, read
+from team_console.store.model.errors import TeamError
 
 _WANTED = (
     'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or one such object a line.'
@@ -45,8 +45,8 @@ def _submit_line(call: Call, document: Any) -> int:
 
 
 def _submit(call: Call, document: Any) -> dict[str, Any]:
-    from store.desk.sendmessage import submit
+    from team_console.store.desk.sendmessage import submit
 
     if isinstance(document, TeamError):
         raise document
-    return submit(call.seat, document)
+    return submit(call.caller, document)

@@ -6,23 +6,23 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from console.cli.message_text import payload_lines, summary_line, whole_content
-from console.cli.table import age, age_since, print_table
-from store.errors import Code, TeamError
-from store.protocol.reading import reading
-from store.safe import safe_line
-from store.views.board import view_of
-from store.views.history import past
-from store.views.looking import ARCHIVED
-from store.views.status import request_json
-from store.views.thread import Delivery, Thread, delivery_json, find_thread, versions_of
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
+from team_console.console.cli.printing.table import age, age_since, print_table
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.reading import reading
+from team_console.store.views.board import view_of
+from team_console.store.views.history import past
+from team_console.store.views.looking import ARCHIVED
+from team_console.store.views.mail.thread import Delivery, Thread, delivery_json, find_thread, versions_of
+from team_console.store.views.status_json import request_json
 
 if TYPE_CHECKING:
-    from store.message import Message
-    from store.team import Snapshot
-    from store.views.rows import RequestRow, View
+    from team_console.store.contract.team import Snapshot
+    from team_console.store.model.message import Message
+    from team_console.store.views.rows import RequestRow, View
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -6,14 +6,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from msgspec import Struct
-
-from console.cli.arguments import complete_with
-from console.cli.call import Call
-from store.desk.seat import Receipt
-from store.errors import Code, TeamError
-from store.message import Message
-from store.names import USER
-from store.safe import safe_line
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.store.desk.caller import Receipt
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.model.safe import safe_line
 
 _ORDER = ("temp", "slave", "member", "resident")
 
@@ -73,8 +72,8 @@ def everyone(call: Call) -> list[str]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from store.protocol.members import members
-    from store.protocol.stops import silent
+    from team_console.store.protocol.relations.membership import members
+    from team_console.store.protocol.relations.stops import silent
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
@@ -87,9 +86,9 @@ def everyone(call: Call) -> list[str]:
 
 
 def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
-    from store.desk.requests import request_shutdown
+    from team_console.store.desk.requests import request_shutdown
 
-    receipt = request_shutdown(call.seat, agent=agent, reason=call.options.reason)
+    receipt = request_shutdown(call.caller, agent=agent, reason=call.options.reason)
     _say(call, f"{agent}: asked, request {receipt.request_id}")
     for note in receipt.notes:
         _say(call, f"{agent}: {note}")
@@ -97,7 +96,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
-    from store.desk.waiting import until
+    from team_console.store.desk.waiting import until
 
     request_id = receipt.request_id
     answer = until(call.team, lambda: find_answer(call, request_id, agent), timeout=timeout)
@@ -108,8 +107,8 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
 
 def find_answer(call: Call, request_id: str, agent: str) -> Message | None:
     """What `agent` answered to the request, in the queue or among the newest messages of the archive."""
-    from store.protocol.answering import answers
-    from store.protocol.kinds import RequestKind
+    from team_console.store.protocol.kinds.kind import RequestKind
+    from team_console.store.protocol.relations.answering import answers
 
     live = call.snapshot().messages
     for message in reversed(live):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from console.cli.call import Call
-from console.cli.findings import findings_of
-from console.cli.looking import watched
-from console.cli.table import age_since, print_table
-from console.cli.verbs.roster import print_roster
-from store.safe import safe_line
-from store.team import Snapshot
-from store.views.looking import view_of_team
-from store.views.rows import AttentionItem, View
-from store.views.status import status_json
-from store.views.truth import State, Truth, holder_words, judge
-from store.words import counted
+from team_console.console.cli.call import Call
+from team_console.console.cli.looking import watched
+from team_console.console.cli.printing.findings import findings_of
+from team_console.console.cli.printing.table import age_since, print_table
+from team_console.console.cli.verbs.roster import print_roster
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.views.looking import view_of_team
+from team_console.store.views.rows import AttentionItem, View
+from team_console.store.views.status_json import status_json
+from team_console.store.views.truth import State, Truth, holder_words, judge
 
 _UNREADABLE = 4
 _ROWS = 10

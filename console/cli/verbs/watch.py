@@ -5,14 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from msgspec.structs import replace
-
-from console.cli.call import Call
-from console.cli.changes import changes
-from console.cli.looking import watched
-from store.safe import safe_line
-from store.team import Snapshot
-from store.views.truth import judge
-from store.words import counted
+from team_console.console.cli.call import Call
+from team_console.console.cli.looking import watched
+from team_console.console.cli.printing.changes import changes
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.views.truth import judge
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
-    from store.desk.waiting import until
+    from team_console.store.desk.waiting import until
 
     team = call.team
     last = watched(team)
@@ -42,7 +41,7 @@ def run(call: Call) -> int:
 
 
 def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
-    from console.cli.output import to_json
+    from team_console.console.cli.printing.output import to_json
 
     for change in changes(before, after):
         call.out.say(to_json(change.as_json()) if call.out.as_json else change.line())

@@ -8,17 +8,16 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
-
-from store.backends.buffered import Changes
-from store.backends.sql.past import archive_key, archived_row, audit_rows, dump, message_of
-from store.backends.sql.recorded import with_recorded
-from store.backends.sql.rows import Entry, changed_row, new_row
-from store.backends.sql.settings import write_settings
-from store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
-from store.backends.sql.transaction import SqlTransaction
-from store.copies import is_copy
-from store.errors import Code, TeamError
-from store.message import Message
+from team_console.store.backends.buffered import Changes
+from team_console.store.backends.sql.history import archive_key, archived_row, audit_rows, dump, message_of
+from team_console.store.backends.sql.recorded_reader import with_recorded
+from team_console.store.backends.sql.rows import RowEntry, changed_row, new_row
+from team_console.store.backends.sql.settings import write_settings
+from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
+from team_console.store.backends.sql.transaction import SqlTransaction
+from team_console.store.model.copies import is_copy
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 
 _CHUNK = 500
 
@@ -86,7 +85,7 @@ class Writer:
             done = self._connection.execute(update(messages).where(self._shape.is_row()).values(values), rows)
             self._check(done.rowcount, rows)
 
-    def _note(self, entry: Entry, message_id: str, note: str | None) -> None:
+    def _note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
         known = entry.row.note
         if note == known and message_id == entry.row.message_id:
             return
@@ -174,6 +173,6 @@ class Writer:
             raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
 
 
-def _row_of(entry: Entry) -> dict[str, Any]:
+def _row_of(entry: RowEntry) -> dict[str, Any]:
     """The parameters of `Shape.is_row`."""
     return {"old_id": entry.row.message_id, "old_place": entry.row.place}

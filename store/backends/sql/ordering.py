@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
-
-from store.backends.sql.rows import Entry
-from store.message import Message
-from store.team import Problem
+from team_console.store.backends.sql.rows import RowEntry
+from team_console.store.contract.team import Problem
+from team_console.store.model.message import Message
 
 
 class State(Struct, frozen=True):
@@ -27,7 +26,7 @@ class State(Struct, frozen=True):
         number: Grows with every change seen.
     """
 
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, RowEntry] = field(default_factory=dict)
     messages: tuple[Message, ...] = ()
     by_id: Mapping[str, Message] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -37,14 +36,14 @@ class State(Struct, frozen=True):
     number: int = 0
 
 
-class Change(Struct, frozen=True):
+class RowDelta(Struct, frozen=True):
     """Rows that are there now and were not so before, and rows as they were and are not any more."""
 
-    added: Sequence[Entry] = ()
-    removed: Sequence[Entry] = ()
+    added: Sequence[RowEntry] = ()
+    removed: Sequence[RowEntry] = ()
 
 
-def after(before: State, change: Change) -> State:
+def after(before: State, change: RowDelta) -> State:
     """The state after `change`; the same object when nothing changed."""
     if not change.added and not change.removed:
         return before
@@ -69,7 +68,7 @@ def after(before: State, change: Change) -> State:
     )
 
 
-def _replaced(before: State, change: Change) -> list[Message] | None:
+def _replaced(before: State, change: RowDelta) -> list[Message] | None:
     """The messages in order when all rows are ours: changed in place, new ones last. None when that is not so."""
     now = {entry.key: entry for entry in change.added}
     gone = {entry.key for entry in change.removed if entry.key not in now}
@@ -94,7 +93,7 @@ def _replaced(before: State, change: Change) -> list[Message] | None:
     return kept + [entry.message for entry in new if entry.message is not None]
 
 
-def in_order(entries: Iterable[Entry]) -> list[Message]:
+def in_order(entries: Iterable[RowEntry]) -> list[Message]:
     """Every message, rows of other programs merged between ours by age."""
     ours: list[tuple[int, Message]] = []
     others: list[Message] = []
@@ -120,12 +119,12 @@ def _merge(ours: Sequence[Message], others: Sequence[Message]) -> list[Message]:
     return merged if other is None else [*merged, other, *waiting]
 
 
-def _is_foreign(entry: Entry) -> bool:
+def _is_foreign(entry: RowEntry) -> bool:
     """Whether the order of arrival and the id alone do not tell all about the row."""
     return entry.arrival is None or bool(entry.problems) or entry.row.place is not None
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: RowEntry) -> str:
     return entry.key or f"\0{id(entry)}"
 
 

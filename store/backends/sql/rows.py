@@ -14,11 +14,10 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-
-from store.clock import from_text, to_text
-from store.message import Message, Priority, Status, from_record
-from store.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
-from store.team import Problem
+from team_console.store.contract.team import Problem
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.message import Message, Priority, Status, from_record
+from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
 NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE = _MARKS = ("-", "#", "+")
@@ -54,7 +53,7 @@ COLUMNS = Row._fields[:-2]
 """Names of the columns, in the order of seed 003."""
 
 
-class Entry(Struct, frozen=True):
+class RowEntry(Struct, frozen=True):
     """One row, understood.
 
     Attributes:
@@ -74,11 +73,11 @@ class Entry(Struct, frozen=True):
         return message_id if self.row.place is None or not message_id else f"{message_id}\0{self.row.place}"
 
 
-def read_row(row: Row, *, place: str) -> Entry:
+def read_row(row: Row, *, place: str) -> RowEntry:
     """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content."""
     if not isinstance(row.message_id, str) or not row.message_id:
         hint = "Give it a message_id; until then nobody can receive or change it."
-        return Entry(row, None, None, (_problem("error", place, "the row has no message_id", hint),))
+        return RowEntry(row, None, None, (_problem("error", place, "the row has no message_id", hint),))
     payload, payload_problem = _parse(row.payload)
     own = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
     note = own if isinstance(own, dict) else _side_note(row.note)
@@ -88,13 +87,13 @@ def read_row(row: Row, *, place: str) -> Entry:
         message = from_record(_record(row, payload, note))
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
-        return Entry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
+        return RowEntry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
     if message.status not in _STATUSES:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         hint = "Set it to pending to send it."
         problems.append(Problem("UNKNOWN_STATUS", "warning", row.message_id, text, hint))
     arrival = note.get(_ARRIVAL) if isinstance(own, dict) else None
-    return Entry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems))
+    return RowEntry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems))
 
 
 def columns_of(message: Message) -> dict[str, Any]:
@@ -123,7 +122,7 @@ def new_row(message: Message, *, arrival: int) -> dict[str, Any]:
     return {**columns, "payload": _own_payload(message, columns, arrival)}
 
 
-def changed_row(old: Entry, new: Message, *, shared: bool = False) -> tuple[dict[str, Any], str | None]:
+def changed_row(old: RowEntry, new: Message, *, shared: bool = False) -> tuple[dict[str, Any], str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
 
     Raises:

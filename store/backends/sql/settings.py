@@ -13,14 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select
-
-from store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
-from store.config import CONFIG_NAME, TeamConfig
-from store.config_file import parse, read_settings, read_text, stamp, with_trust
-from store.config_trust import whose
-from store.errors import Code, TeamError
-from store.settings_loss import digest, from_record, loss, loss_problem, lost_to, misread_problems
-from store.team import SETTINGS_UNREADABLE, Problem, config_problems
+from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
+from team_console.store.contract.team import SETTINGS_UNREADABLE, Problem, config_problems
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.loss import digest, from_record, loss, loss_problem, lost_to, misread_problems
+from team_console.store.settings.ownership import whose
+from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, with_trust
+from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 KEY = "settings"
 IN_FORCE = "settings_in_force"

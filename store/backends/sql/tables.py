@@ -31,9 +31,8 @@ from sqlalchemy.engine.reflection import Inspector
 from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.sql import ColumnElement, Select
 from sqlalchemy.sql.selectable import TableClause
-
-from store.backends.sql.rows import COLUMNS
-from store.errors import Code, TeamError
+from team_console.store.backends.sql.rows import COLUMNS
+from team_console.store.model.errors import Code, TeamError
 
 MESSAGES = "agent_message"
 CREATE_MESSAGES = """

@@ -10,29 +10,38 @@ from pathlib import Path
 
 from sqlalchemy import Connection, delete, or_, select
 from sqlalchemy.exc import DBAPIError
-
-from store.backends.sql.commit import Writer
-from store.backends.sql.dialect import Dialect, Mode
-from store.backends.sql.past import Chain, archived_messages, attachment, page
-from store.backends.sql.reader import Reader
-from store.backends.sql.recorded import restore
-from store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
-from store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
-from store.backends.sql.transaction import SqlTransaction, may_address
-from store.backends.sql.view import View
-from store.clock import Clock, to_text
-from store.config import TeamConfig
-from store.config_file import parse
-from store.errors import Code, TeamError
-from store.message import Message, Status
-from store.settings_loss import digest, on_record, refuse_misread
-from store.team import Addressed, AuditLine, Capabilities, Page, Problem, Snapshot, Team, Transaction, WatchHint
+from team_console.store.backends.sql.commit import Writer
+from team_console.store.backends.sql.engines.dialect import Dialect, Mode
+from team_console.store.backends.sql.history import Chain, archived_messages, attachment, page
+from team_console.store.backends.sql.recorded_reader import restore
+from team_console.store.backends.sql.row_reader import RowReader
+from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
+from team_console.store.backends.sql.snapshot_view import SnapshotView
+from team_console.store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
+from team_console.store.backends.sql.transaction import SqlTransaction, may_address
+from team_console.store.contract.team import (
+    Addressed,
+    AuditLine,
+    Capabilities,
+    Page,
+    Problem,
+    Snapshot,
+    Team,
+    Transaction,
+    WatchHint,
+)
+from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.settings.loss import digest, on_record, refuse_misread
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import TeamConfig
 
 _ABILITIES = ("write", "leases", "router", "attachments")
 
 
 class SqlTeam(Team):
-    """See `store.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
+    """See `store.contract.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
 
     def __init__(self, dialect: Dialect, *, read_only: bool, clock: Clock) -> None:
         self.location = dialect.location
@@ -44,8 +53,8 @@ class SqlTeam(Team):
         self.capabilities = Capabilities("sql", able, able, able, able, reasons)
         self._dialect = dialect
         self._settings = Settings(dialect.root, dialect.location)
-        self._reader = Reader(dialect)
-        self._view = View(dialect, self._reader, self._settings, clock)
+        self._reader = RowReader(dialect)
+        self._view = SnapshotView(dialect, self._reader, self._settings, clock)
         self._chain = Chain()
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:

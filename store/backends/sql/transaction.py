@@ -10,18 +10,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, or_, select, true
 from sqlalchemy.sql import ColumnElement
-
-from store.backends.buffered import BufferedTransaction
-from store.backends.sql.dialect import Dialect
-from store.backends.sql.ordering import State
-from store.backends.sql.past import archive_key, archived_messages, message_of
-from store.backends.sql.reader import Reader
-from store.backends.sql.rows import Entry
-from store.backends.sql.settings import Settings
-from store.backends.sql.tables import ARCHIVE, Shape
-from store.copies import distinct, is_copy
-from store.message import Message
-from store.names import ALL
+from team_console.store.backends.buffered import BufferedTransaction
+from team_console.store.backends.sql.engines.dialect import Dialect
+from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
+from team_console.store.backends.sql.ordering import State
+from team_console.store.backends.sql.row_reader import RowReader
+from team_console.store.backends.sql.rows import RowEntry
+from team_console.store.backends.sql.settings import Settings
+from team_console.store.backends.sql.tables import ARCHIVE, Shape
+from team_console.store.model.copies import distinct, is_copy
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL
 
 
 def may_address(shape: Shape, recipient: str) -> ColumnElement[bool]:
@@ -36,7 +35,7 @@ _CHUNK = 500
 
 
 class SqlTransaction(BufferedTransaction):
-    """See `store.team.Transaction`.
+    """See `team_console.store.contract.team.Transaction`.
 
     When it is not `alone`, others run beside it: `select` and `get` keep their rows, `everything` is only a look.
     """
@@ -45,7 +44,7 @@ class SqlTransaction(BufferedTransaction):
         self,
         connection: Connection,
         dialect: Dialect,
-        reader: Reader,
+        reader: RowReader,
         shape: Shape,
         *,
         alone: bool,
@@ -62,12 +61,12 @@ class SqlTransaction(BufferedTransaction):
         self.to_record: bytes | None = None
         """Text of settings that this transaction is the first to put on the audit trail."""
         self._state: State | None = None
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, RowEntry] = {}
         self._looks = 0
         self._archives: dict[str, AbstractSet[str]] = {}
         self._all_archives = False
 
-    def entry(self, message: Message) -> Entry:
+    def entry(self, message: Message) -> RowEntry:
         """The row behind a stored message, as this transaction read it.
 
         Raises:
@@ -81,12 +80,12 @@ class SqlTransaction(BufferedTransaction):
             raise LookupError(message_id)
         return found
 
-    def twins(self, message: Message) -> list[Entry]:
+    def twins(self, message: Message) -> list[RowEntry]:
         """The rows that have the id of a stored message, in a table where several may; itself not included."""
         return [self._rows[other] for other in self._same_id.get(message.message_id, ()) if other is not message]
 
     @cached_property
-    def _rows(self) -> dict[Message, Entry]:
+    def _rows(self) -> dict[Message, RowEntry]:
         return {entry.message: entry for entry in self.state.entries.values() if entry.message is not None}
 
     @cached_property

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-
-from store.config import TeamConfig
-from store.permissions import may_answer
-from store.protocol.answering import answers
-from store.protocol.entries import Entry
-from store.protocol.kinds import RequestKind
-from store.recorded import RecordedFacts, RecordOrder
-from store.views.requests.grouping import thread_of
+from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.permissions import may_answer
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.relations.answering import answers
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.requests.grouping import thread_of
 
 REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
 """Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""

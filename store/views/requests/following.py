@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from store.desk.inbox import readable
-from store.errors import Code, TeamError
-from store.message import Message
-from store.protocol.entries import EARLIEST
-from store.team import Snapshot, Team
-from store.views.board import Board
-from store.views.rows import RequestRow
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.desk.inbox import readable
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.views.board import Board
+from team_console.store.views.rows import RequestRow
 
 
 class RequestFollower:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from store.protocol.entries import Entry
-from store.views.requests.pairing import Pool, pool_of_answer, pool_of_question
+from team_console.store.protocol.entries import Entry
+from team_console.store.views.requests.pairing import Pool, pool_of_answer, pool_of_question
 
 Thread = str
 """The id that a question has and its answers quote."""

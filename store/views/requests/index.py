@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from store.config import TeamConfig
-from store.protocol.entries import Entry
-from store.protocol.kinds import RequestKind
-from store.protocol.members import Membership
-from store.recorded import RecordedFacts, RecordOrder
-from store.views.last_seen import LastSeen
-from store.views.requests.evidence import Evidence, quoting
-from store.views.requests.grouping import Group, Groups, Thread, groups_of, thread_of
-from store.views.requests.judging import Case, Judgement, judge_thread
-from store.views.requests.linking import Chain, Heard, Link, chain_of, linked, links, stop_chain
-from store.views.requests.pairing import NO_PAIRING, Pairing, Pool, pair, pool_of_question
-from store.views.requests.request_list import RequestList
-from store.views.rows import RequestRow, RequestState
+from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.relations.membership import Membership
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.agents.last_seen import LastSeen
+from team_console.store.views.requests.evidence import Evidence, quoting
+from team_console.store.views.requests.grouping import Group, Groups, Thread, groups_of, thread_of
+from team_console.store.views.requests.judging import Case, Judgement, judge_thread
+from team_console.store.views.requests.linking import Chain, Heard, Link, chain_of, linked, links, stop_chain
+from team_console.store.views.requests.pairing import NO_PAIRING, Pairing, Pool, pair, pool_of_question
+from team_console.store.views.requests.request_list import RequestList
+from team_console.store.views.rows import RequestRow, RequestState
 
 
 class RequestIndex:

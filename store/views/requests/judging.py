@@ -6,19 +6,18 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-
-from store.clock import from_text
-from store.config import TeamConfig
-from store.message import Message, Status
-from store.protocol.answering import answers, withdraws
-from store.protocol.entries import Entry
-from store.protocol.kinds import RequestKind
-from store.recorded import RecordOrder
-from store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
-from store.views.requests.grouping import thread_of
-from store.views.requests.pairing import NO_PAIRING, Pairing
-from store.views.rows import Flag, RequestRow, RequestState
-from store.views.titles import reason_of, title_of
+from team_console.store.contract.recorded import RecordOrder
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, Status
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
+from team_console.store.views.requests.grouping import thread_of
+from team_console.store.views.requests.pairing import NO_PAIRING, Pairing
+from team_console.store.views.rows import Flag, RequestRow, RequestState
+from team_console.store.views.titles import reason_of, title_of
 
 _TALK = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
 """Kinds whose answers are ordinary messages, so that saying more is no second answer."""

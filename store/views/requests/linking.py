@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from store.protocol.entries import Order
-from store.protocol.kinds import RequestKind
-from store.protocol.registry import SUPERSEDING
-from store.views.requests.judging import Case
-from store.views.rows import Flag, RequestRow, RequestState
+from team_console.store.protocol.entries import Order
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.registry import SUPERSEDING
+from team_console.store.views.requests.judging import Case
+from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 Chain = tuple[str, str]
 """What links requests: the kind and its author, or `stop` and the agent that is to fall silent."""

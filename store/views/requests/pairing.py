@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
-
-from store.protocol.entries import Entry
-from store.protocol.kinds import RequestKind
-from store.recorded import RecordOrder
+from team_console.store.contract.recorded import RecordOrder
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds.kind import RequestKind
 
 Pool = tuple[RequestKind, str, str]
 """Kind, asker, and the agent type, agent, story or source id that question and answer share."""

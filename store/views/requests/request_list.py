@@ -7,12 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from store.protocol.entries import EARLIEST
-from store.recorded import RecordOrder
-from store.views.ordered import Ordered
-from store.views.requests.judging import Case
-from store.views.rows import Flag, RequestRow, RequestState
+from team_console.store.contract.recorded import RecordOrder
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.views.ordered import Ordered
+from team_console.store.views.requests.judging import Case
+from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 _LAST = (datetime.max.replace(tzinfo=UTC),)
 """Sorts behind the place of every question."""

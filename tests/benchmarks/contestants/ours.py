@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from store.desk.mail import send
-from store.desk.seat import Seat
-from store.locations import open_team
+from team_console.store.backends.open import open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.mail import send
+
 from tests.benchmarks.contestants.serving import serve
 from tests.benchmarks.data import Letter, letter, letters, write_team
 
@@ -28,11 +29,11 @@ class Ours:
 
     def send(self, toast: Letter) -> None:
         """See `Store.send`."""
-        _send(Seat(self.team, toast.sender), toast)
+        _send(Caller(self.team, toast.sender), toast)
 
     def other(self, toast: Letter) -> None:
         """See `Store.other`."""
-        _send(Seat(self.writer, toast.sender), toast)
+        _send(Caller(self.writer, toast.sender), toast)
 
     def reload(self) -> int:
         """See `Store.reload`."""
@@ -43,9 +44,9 @@ class Ours:
         return len(open_team(str(self.folder)).snapshot().messages)
 
 
-def _send(seat: Seat, toast: Letter) -> None:
+def _send(caller: Caller, toast: Letter) -> None:
     receipt = send(
-        seat,
+        caller,
         to=toast.to,
         content="".join(f"{line}\n" for line in toast.content),
         summary=toast.summary,

@@ -1,0 +1,272 @@
+"""The console application: it wires the team, the feed and the screen, and leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event
+from time import monotonic
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+from team_console.console.app.containment import ContainedApp
+from team_console.console.app.drafts import Drafts
+from team_console.console.app.faults import Fault
+from team_console.console.app.feed import Feed, ReadResult
+from team_console.console.app.leaving import keep_drafts, run_to_the_end
+from team_console.console.app.terminal import Canvas, sparing
+from team_console.console.display.screen_state import ScreenState
+from team_console.console.display.themes import THEMES, first_theme, native_colours
+from team_console.console.display.wording import reason_of
+from team_console.console.input.input_guard import came_too_early
+from team_console.console.input.key_queue import KeyLine
+from team_console.console.screens.main import MainScreen, Outside
+from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
+from team_console.store.desk.caller import Caller
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
+from textual.driver import Driver
+from textual.message import Message
+from textual.worker import Worker, WorkerState, get_current_worker
+
+_COLLECT_AFTER = (2_000, 10, 10)
+"""Thresholds of the collector once the first picture stands; a long run must not keep what it made."""
+LOCK_WAIT = 2.0
+"""Seconds a write in the console waits for the lock (decision D7)."""
+TICK = 5.0
+"""Seconds between two looks at the clock, for ages."""
+REJUDGE = 15.0
+"""Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
+GLIMPSE_WAIT = 1.0
+"""Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+HOLDER_LOOK = 1.0
+"""Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+def _palette() -> type[Any]:
+    from team_console.console.input.palette import ActionProvider
+
+    return ActionProvider
+
+
+class ConsoleApp(ContainedApp[int]):
+    """The human's seat at one team."""
+
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {_palette}
+    TITLE = "team-console"
+    CSS_PATH = "../screens/main.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+
+    @dataclass
+    class StoreChanged(Message):
+        """Look again; many of these are one."""
+
+        hint: WatchHint | None = None
+
+        def can_replace(self, message: Message) -> bool:
+            """A newer hint says all that an older one did."""
+            return isinstance(message, ConsoleApp.StoreChanged)
+
+    @dataclass
+    class Progressed(Message):
+        """A long reading goes on."""
+
+        done: int
+        total: int
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the latest progress is of interest."""
+            return isinstance(message, ConsoleApp.Progressed)
+
+    @dataclass
+    class Glimpsed(Message):
+        """The newest messages can be shown while the rest is still being read."""
+
+        sight: ReadResult
+        shown: Event
+
+    def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
+        super().__init__(ansi_color=native_colours())
+        self.team = team
+        self.read_only = read_only or team.read_only
+        self.drafts = Drafts(team.location, me, enabled=not self.read_only)
+        self.main = MainScreen(
+            Caller(team, me, LOCK_WAIT),
+            self.drafts,
+            Outside(self.look, self.redraw, self._handle_exception),
+            read_only=self.read_only,
+        )
+        self.feed = feed or Feed(team, me)
+        self.situation = ScreenState(root=str(team.root or ""))
+        self._keys = KeyLine(self, self._act_on)
+        self._reading = self._again = False
+        self._reported = 0.0
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = first_theme(self.console.color_system)
+
+    def get_driver_class(self) -> type[Driver]:
+        """A driver that writes only cells that changed."""
+        return sparing(super().get_driver_class())
+
+    def get_default_screen(self) -> MainScreen:
+        """The one screen."""
+        return self.main
+
+    def on_mount(self) -> None:
+        """Begin to read at once; watch when there is something to see."""
+        self.app_resume_signal.subscribe(self, lambda _: self.redraw())
+        self.look()
+        self.set_interval(TICK, self._tick)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let what comes from a hand take effect one by one, in its order."""
+        await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
+
+    async def _act_on(self, event: events.Event) -> None:
+        """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
+        if not came_too_early(self, event):
+            await super().on_event(event)
+        elif self.screen is self.main:
+            self.main.tell_too_early()
+
+    def _handle_exception(self, error: Exception) -> None:
+        with suppress(Exception):
+            keep_drafts(self)
+        super()._handle_exception(error)
+
+    def where(self) -> str:
+        """The mode that is shown."""
+        return f"mode {self.main.mode}"
+
+    def tell(self, fault: Fault) -> None:
+        """A banner; the rest of the screen goes on."""
+        self.main.show_fault(fault)
+
+    def look(self, *, back: bool = False) -> None:
+        """Look at the store again, with `back` at its archives too."""
+        if back:
+            self.feed.look_back()
+        self.post_message(self.StoreChanged())
+
+    def redraw(self) -> None:
+        """Forget what the terminal shows, and look again."""
+        self.on_resize()
+        self.refresh(layout=True)
+        self.look(back=True)
+
+    def on_resize(self) -> None:
+        """A terminal of another size shows nothing that is known."""
+        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
+            canvas.forget()
+
+    @on(StoreChanged)
+    def _changed(self, event: StoreChanged) -> None:
+        if event.hint is not None and event.hint.reason != STARTING and event.hint != self.situation.watch:
+            self._show(watch=event.hint)
+        self._again = self._reading
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @on(Progressed)
+    def _progressed(self, event: Progressed) -> None:
+        if self._reading and not self.situation.is_read:
+            self._show(progress=(event.done, event.total))
+
+    @on(Glimpsed)
+    def _glimpsed(self, event: Glimpsed) -> None:
+        if self._reading and not self.situation.is_read:
+            self._show(sight=event.sight)
+        self.call_after_refresh(event.shown.set)
+
+    @work(thread=True, exit_on_error=False, group="read")
+    def _read(self) -> ReadResult:
+        worker = get_current_worker()
+        if self.situation.is_read:
+            self.feed.deepen()
+        elif (glimpse := self.feed.glimpse()) is not None:
+            self.post_message(self.Glimpsed(glimpse, shown := Event()))
+            shown.wait(GLIMPSE_WAIT)
+        return self.feed.read(lambda done, total: self._report(done, total) and not worker.is_cancelled)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A reading ended: show it unless a later one was shown already; then read again if more changed."""
+        if event.worker.group != "read" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+            return
+        self._reading = False
+        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
+            self._saw(event.worker.result)
+        elif event.worker.error is not None:
+            self._failed(event.worker.error)
+        if self._again:
+            self._again = False
+            self.look()
+
+    def _saw(self, sight: ReadResult) -> None:
+        first = not self.situation.is_read
+        if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
+            return
+        now = self.team.clock()
+        good = now if sight.fresh else self.situation.good_at
+        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        if sight.snapshot.holder is not None:
+            self.set_timer(HOLDER_LOOK, self.look)
+        if first:
+            self.call_after_refresh(self._watch)
+            self.call_after_refresh(_collect_as_usual)
+
+    def _failed(self, error: BaseException) -> None:
+        self._show(failure=reason_of(error))
+        self.set_timer(HOLDER_LOOK, self.look)
+
+    def _show(self, **known: Any) -> None:
+        self.situation = replace(self.situation, **known)
+        now = self.team.clock()
+        if self.main.is_mounted:
+            with suppress(NoMatches):  # a reading may end while the screen is being taken down
+                self.main.show(self.situation, now)
+        else:
+            self.main.situation, self.main.now = self.situation, now
+
+    @work(group="watch")
+    async def _watch(self) -> None:
+        while True:
+            try:
+                async for hint in self.team.watch():
+                    self.post_message(self.StoreChanged(hint))
+            except Exception as error:
+                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
+            await asyncio.sleep(TICK)
+
+    def _report(self, done: int, total: int) -> bool:
+        moment = monotonic()
+        if moment - self._reported > 0.1:
+            self._reported = moment
+            self.post_message(self.Progressed(done, total))
+        return True
+
+    def _tick(self) -> None:
+        now = self.team.clock()
+        view = self.main.view
+        if view is None or (now - view.now).total_seconds() > REJUDGE:
+            self.look()
+        if self.main.is_mounted:
+            with suppress(NoMatches):
+                self.main.tick(now)
+
+
+def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
+    """Run the console on `team` until it is left; returns the exit status."""
+    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
+
+
+def _collect_as_usual() -> None:
+    """Leave out of collections what the start made, and collect soon again: the start puts it off."""
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+    gc.enable()

@@ -1,0 +1,191 @@
+"""Background work of the console: writes and reads in threads; what became of them is said when the store has it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from hashlib import sha256
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from team_console.console.display.wording import error_text
+from team_console.console.panes.pane import AttachmentCache, attachment_of
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import RequestRow, RequestState, View
+from textual.app import App
+
+ResultT = TypeVar("ResultT")
+
+_STOPPING = "stop in turn"
+"""The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
+
+
+class Host(Protocol):
+    """What background work needs of the screen it works for.
+
+    Attributes:
+        look: Has the store looked at again.
+        report: Takes an exception nobody expected; it says so and keeps it in the log.
+    """
+
+    caller: Caller
+    shelf: AttachmentCache
+    look: Callable[[], None]
+    report: Callable[[Exception], None]
+
+    @property
+    def app(self) -> App[Any]:
+        """The running application."""
+
+    @property
+    def view(self) -> View | None:
+        """What is shown."""
+
+    def toast(self, text: str, *, severity: str = "information") -> None:
+        """Say something for a few seconds; `text` is safe already."""
+
+    def set_busy(self, words: str) -> None:
+        """Say in the status line what is going on; empty for nothing."""
+
+    def show_again(self) -> None:
+        """Show the same situation anew, because more is known of it."""
+
+
+class Background:
+    """Work for one screen, one write at a time."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._busy = False
+        self._fetched: set[str] = set()
+
+    def run(
+        self,
+        work: Callable[[], ResultT],
+        told: Callable[[ResultT], str] | None,
+        *,
+        then: Callable[[ResultT], None] | None = None,
+    ) -> None:
+        """Do `work` in a thread, then look at the store again.
+
+        Args:
+            told: Makes the toast of the result.
+            then: Goes on with the result, on the screen.
+        """
+        if self._may_begin("writing"):
+            self._host.app.run_worker(self._run(work, told, then), group="act", exit_on_error=False)
+
+    def stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
+        """Ask agents to stop; each answers, or keeps silent too long, before the next is asked."""
+        if self._may_begin("stopping"):
+            self._host.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
+
+    def cancel_stopping(self) -> None:
+        """Ask nobody else to stop."""
+        self._host.app.workers.cancel_group(self._host.app, _STOPPING)
+
+    def fetch(self, message: Message) -> None:
+        """Read the content of `message` that is stored beside the queue, once."""
+        place = attachment_of(message)
+        if place is not None and place not in self._fetched:
+            self._fetched.add(place)
+            self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
+
+    def _may_begin(self, words: str) -> bool:
+        if self._busy:
+            self._host.toast("The former action is still being written.", severity="warning")
+            return False
+        self._busy = True
+        self._host.set_busy(words)
+        return True
+
+    def _end(self) -> None:
+        self._busy = False
+        self._host.set_busy("")
+        self._host.look()
+
+    async def _run(
+        self,
+        work: Callable[[], ResultT],
+        told: Callable[[ResultT], str] | None,
+        then: Callable[[ResultT], None] | None,
+    ) -> None:
+        try:
+            result = await asyncio.to_thread(work)
+        except Exception as error:
+            self._failed(error)
+            return
+        finally:
+            self._end()
+        if told is not None:
+            self._host.toast(told(result))
+        if then is not None:
+            then(result)
+
+    def _failed(self, error: Exception) -> None:
+        """Say why it was not done; what nobody expected goes to the log, its words may hold what was to be written."""
+        if not isinstance(error, TeamError):
+            self._host.report(error)
+        self._host.toast(error_text(error), severity="error")
+
+    async def _fetch(self, message: Message, place: str) -> None:
+        """A content that is not what the message's own digest says is shown as such, never as the content."""
+        host = self._host
+        try:
+            data = await asyncio.to_thread(host.shelf.team.attachment, place)
+        except Exception as error:
+            self._failed(error)
+            return
+        facts = message.payload.get("attachment")
+        digest = facts.get("sha256") if isinstance(facts, dict) else None
+        if digest is not None and sha256(data).hexdigest() != digest:
+            host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
+            return
+        host.shelf.contents[place] = data.decode("utf-8", errors="replace")
+        host.show_again()
+
+    async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
+        agreed = 0
+        try:
+            for number, name in enumerate(names, start=1):
+                self._host.set_busy(f"stopping {number} of {len(names)}: {safe_line(name, 40)}")
+                try:
+                    agreed += await self._stop(name, reason)
+                except Exception as error:
+                    self._failed(error)
+                    if not isinstance(error, TeamError) or error.code is not Code.AGENT_NOT_FOUND:
+                        return
+        except asyncio.CancelledError:
+            self._host.toast("Nobody else is asked to stop.", severity="warning")
+            raise
+        finally:
+            self._end()
+        self._host.toast(f"{agreed} of {len(names)} agreed to stop")
+
+    async def _stop(self, name: str, reason: str | None) -> bool:
+        """Ask one agent to stop; whether it agreed in time."""
+        host = self._host
+        receipt = await asyncio.to_thread(requests.request_shutdown, host.caller, agent=name, reason=reason)
+        host.look()
+        row = await self._answered(receipt.request_id)
+        if row is not None and row.state is RequestState.REJECTED:
+            host.toast(f"⊘ {safe_line(name, 64)} will not stop: {safe_line(row.reason, 200)}", severity="warning")
+        return row is not None and row.state is RequestState.APPROVED
+
+    async def _answered(self, request_id: str | None) -> RequestRow | None:
+        """The request once it is answered; None when nobody answered in time."""
+        view = self._host.view
+        patience = view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0
+        deadline = monotonic() + patience
+        while monotonic() < deadline:
+            view = self._host.view
+            rows = view.requests if view else ()
+            row = next((row for row in rows if row.request_id == request_id), None)
+            if row is not None and not row.is_open:
+                return row
+            await asyncio.sleep(0.1)
+        return None

@@ -1,0 +1,1 @@
+"""What the command line prints: output, tables, findings, changes and messages for people and programs."""

@@ -1,0 +1,113 @@
+"""A message as lines of safe text: what `receive`, `show` and `inbox` print of its payload, never raw JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from team_console.store.attachments import attached_content
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.reading import Reading, reading
+from team_console.store.views.nested_text import structure
+from team_console.store.views.titles import text_at
+
+if TYPE_CHECKING:
+    from team_console.store.contract.team import Team
+    from team_console.store.model.message import Message
+
+_FRAME = "---"
+_INDENT = "  "
+_TELLING = ("issue", "question", "message", "topic", "context_summary", "reason")
+"""Keys whose text says what a message without summary and content is about."""
+_APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
+"""Payload keys that have lines of their own."""
+
+
+def payload_summary(message: Message) -> str:
+    """One line for the payload: its summary, the first line of its content, or what its fields say first."""
+    stated = text_at(message.payload, "summary")
+    if stated:
+        return stated
+    read = reading(message)
+    if _carries_fields(read):
+        return f"{read.name}: {read.subject}" if read.subject else read.name
+    if message.content.strip():
+        return message.summary
+    return _telling_text(message.payload) or _first_field(message.payload)
+
+
+def whole_content(team: Team, message: Message) -> str | None:
+    """The content that was stored beside the queue because of its size; None when there is none to be had."""
+    try:
+        return attached_content(team, message)
+    except TeamError:
+        return None
+
+
+def summary_line(message: Message) -> str:
+    """`payload_summary` as a safe line that nobody can take for the frame around a message."""
+    line = safe_line(payload_summary(message))
+    return _INDENT + line if line.startswith(_FRAME) else line
+
+
+def payload_lines(message: Message, content: str | None = None) -> list[str]:
+    """The rest of the payload below `summary_line`: content, the id an answer must quote, and every other field.
+
+    Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
+    message itself holds only the beginning.
+    """
+    return [_INDENT + line if line else "" for line in _lines(message, reading(message), content)]
+
+
+def _lines(message: Message, read: Reading, content: str | None) -> Iterator[str]:
+    carried = _carries_fields(read)
+    if not carried:
+        yield from _content_lines(message, message.content if content is None else content)
+    if read.request_id is not None:
+        yield f"request_id: {safe_line(read.request_id)}"
+    fields = {key: value for key, value in message.payload.items() if key not in _APART}
+    if carried:
+        fields = {"kind": read.name, **{key: value for key, value in read.body.items() if key != "msg_type"}, **fields}
+    if fields:
+        yield from structure(fields, limit=None).split("\n")
+    yield from _attachment_lines(message, content)
+
+
+def _content_lines(message: Message, content: str) -> list[str]:
+    """The content below the line that `summary_line` made of it, or all of it below a summary of its own."""
+    text = safe_text(content).strip("\n").rstrip()
+    stated = text_at(message.payload, "summary")
+    if stated and text.strip() == stated:
+        return []
+    if not stated:
+        text = text.lstrip().partition("\n")[2].rstrip()
+    return text.split("\n") if text else []
+
+
+def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
+    place = message.payload.get("attachment")
+    if not isinstance(place, Mapping):
+        return
+    path, size = safe_line(place.get("path", "")), safe_line(place.get("bytes", "?"), 20)
+    if content is None:
+        yield f"only the beginning is shown: the whole ({size} bytes) should be in {path} and cannot be read"
+    else:
+        yield f"attachment: {path} ({size} bytes)"
+
+
+def _carries_fields(read: Reading) -> bool:
+    """Whether the message is a sprint message whose content is JSON that could be read."""
+    return read.body is not read.message.payload and bool(read.body)
+
+
+def _telling_text(payload: Mapping[str, Any]) -> str:
+    text = next((text for key in _TELLING if (text := text_at(payload, key))), "")
+    return text.partition("\n")[0]
+
+
+def _first_field(payload: Mapping[str, Any]) -> str:
+    if not payload:
+        return ""
+    key = next(iter(payload))
+    return structure({key: payload[key]}).partition("\n")[0]

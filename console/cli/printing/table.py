@@ -1,0 +1,66 @@
+"""Tables and ages for people: columns aligned by terminal cells, long texts cut to the screen."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+
+from team_console.console.cli.printing.output import Output, is_terminal
+from team_console.store.model.safe import safe_line
+
+_GAP = "  "
+
+
+def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut."""
+    cells = [[safe_line(cell) for cell in row] for row in rows]
+    widths = [max(width(line[column]) for line in [list(heads), *cells]) for column in range(len(heads))]
+    limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    out.say(out.paint(_line(heads, widths, limit), "bold"))
+    for row in cells:
+        out.say(_line(row, widths, limit))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
+    padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=True)]
+    text = _GAP.join(padded).rstrip()
+    return text if limit is None else cut(text, limit)
+
+
+def width(text: str) -> int:
+    """How many terminal cells `text` takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut(text: str, cells: int) -> str:
+    """`text` in at most `cells` cells, ending with `…` when something was left out."""
+    if width(text) <= cells:
+        return text
+    taken, used = [], 0
+    for character in text:
+        used += width(character)
+        if used > cells - 1:
+            break
+        taken.append(character)
+    return "".join(taken) + "…"
+
+
+def age(seconds: float | None) -> str:
+    """`12 s`, `4 min`, `3 h`, `2 d`; `-` for None."""
+    if seconds is None:
+        return "-"
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def age_since(moment: datetime | None, now: datetime) -> str:
+    """The age of `moment` at `now`; `-` for None."""
+    return age(None if moment is None else max(0.0, (now - moment).total_seconds()))

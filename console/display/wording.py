@@ -1,0 +1,62 @@
+"""The wording of toasts: what was done, in the words of what is known (written, never delivered), and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from team_console.store.desk.caller import Receipt
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line, safe_text
+
+
+def written(what: str, *receipts: Receipt) -> str:
+    """The toast for receipts: what was done, to whom, warnings and repairs.
+
+    Args:
+        what: A past participle, such as `sent` or `asked to stop`; it begins the sentence.
+    """
+    messages = [message for receipt in receipts for message in receipt.messages]
+    names = list(dict.fromkeys(name for message in messages for name in message.recipients))
+    head = what[:1].upper() + what[1:]
+    if all(receipt.repeated for receipt in receipts) and receipts:
+        head = f"✓ {head}: it was there already, nothing was written"
+    elif not messages:
+        head = f"✓ {head}"
+    elif what == "sent":
+        head = f"✓ Sent to {listed(names)}"
+    else:
+        head = f"✓ {head} · written for {listed(names)}"
+    notices = [notice.message for receipt in receipts for notice in receipt.notices]
+    notes = [*(warning for receipt in receipts for warning in receipt.warnings), *notices]
+    follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
+    return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Names in a sentence, the many cut short; safe text."""
+    safe = [safe_line(name, 64) for name in names]
+    if len(safe) > most:
+        return ", ".join(safe[:most]) + f" and {len(safe) - most} more"
+    return ", ".join(safe)
+
+
+def error_text(error: BaseException) -> str:
+    """What happened and the next step, as safe text; of an error nobody expected only its kind, never its words."""
+    if not isinstance(error, TeamError):
+        return f"✗ Unexpected: {reason_of(error)}. Whether it was written is not sure; look before you do it again."
+    hint = f"\n{safe_text(error.hint)}" if error.hint else ""
+    return f"✗ {error.code}: {safe_text(error.message)}{hint}"
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in one safe line.
+
+    Words of foreign exceptions may quote messages and tokens (a database driver quotes the values it was given), so
+    only their kind is told, and of a system error what the system says.
+    """
+    if isinstance(error, TeamError):
+        return safe_line(error.message, 300)
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if isinstance(error.filename, str) else ""
+        return safe_line(f"{error.strerror}{place}", 300)
+    return type(error).__name__

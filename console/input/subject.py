@@ -1,0 +1,113 @@
+"""The subject of a key: the place, who acts, and the thing under the cursor. Plain facts, no widgets."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import takewhile
+
+from msgspec import Struct
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import USER
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.rows import RequestRow, View
+
+
+class Mode(StrEnum):
+    """The seven places, in the order of their keys."""
+
+    NEEDS = "needs"
+    INBOXES = "inboxes"
+    REQUESTS = "requests"
+    DELIVERIES = "deliveries"
+    SPRINT = "sprint"
+    HISTORY = "history"
+    HEALTH = "health"
+
+    @property
+    def label(self) -> str:
+        """Its name on the screen."""
+        return "Needs you" if self is Mode.NEEDS else self.value.capitalize()
+
+
+class Selection(Struct, frozen=True):
+    """The selection of a pane: the row under its cursor and the marked ones.
+
+    Attributes:
+        key: The row under the cursor.
+        request, message: What that row is about, as far as it applies.
+        agents: Whom a message would go to: the marked ones, else the one the row is about.
+        messages: What a delivery action would treat: the marked ones, else the one under the cursor.
+        letters: What `done` would mark as read: the marked ones, else the one under the cursor.
+        marked: How many rows are marked.
+        token: The fingerprint of the question as it was last drawn, for answers.
+        incomplete: A part of the text is not on the screen, because it is still being read.
+    """
+
+    key: str | None = None
+    request: RequestRow | None = None
+    message: Message | None = None
+    agents: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+    letters: tuple[Message, ...] = ()
+    marked: int = 0
+    token: str = ""
+    incomplete: bool = False
+
+
+NOTHING = Selection()
+
+
+class Subject(Struct, frozen=True):
+    """The subject of an action: the place, who acts, and what is selected there.
+
+    Attributes:
+        no_writing: Why nothing can be written now; None when it can.
+        selection: What the pane has under its cursor.
+    """
+
+    mode: Mode
+    me: str
+    lead: str
+    view: View | None = None
+    no_writing: str | None = None
+    selection: Selection = NOTHING
+
+    @property
+    def has_row(self) -> bool:
+        """Whether there is a row under the cursor."""
+        return self.selection.key is not None
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether the actor is the one to answer the request (decision D17); the desk judges again."""
+        row = self.selection.request
+        if row is None:
+            return False
+        if row.kind in (RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY):
+            return self.me == self.lead
+        return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
+
+    @property
+    def to_read(self) -> tuple[Message, ...]:
+        """Those of the selected letters that are unread, for the actor or the human, and want no answer."""
+        waiting = self._wanting_an_answer()
+        letters = (letter for letter in self.selection.letters if letter.message_id not in waiting)
+        return tuple(letter for letter in letters if self.reader_of(letter) is not None)
+
+    def _wanting_an_answer(self) -> frozenset[str]:
+        """Ids of the questions that are open; open requests stand first in the view."""
+        rows = self.view.requests if self.view is not None and self.selection.letters else ()
+        return frozenset(row.question.message_id for row in takewhile(lambda row: row.is_open, rows))
+
+    def reader_of(self, message: Message) -> str | None:
+        """The name the message would be read by: the actor, else the human; None when it is no unread one of theirs."""
+        if message.status not in (Status.PENDING, Status.CLAIMED, Status.DELIVERED):
+            return None
+        names = (self.me, USER) if self.me == self.lead else (self.me,)
+        unread = (name for name in names if message.is_addressed_to(name) and name not in message.read_by)
+        return next(unread, None)
+
+    @property
+    def stoppable(self) -> tuple[str, ...]:
+        """Those of the agents that can be asked to stop."""
+        return tuple(name for name in self.selection.agents if name not in (self.me, self.lead, USER))

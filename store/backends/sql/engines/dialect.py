@@ -1,0 +1,196 @@
+"""What SQLite and PostgreSQL do differently; everything else in this package is one code path for both."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql import ColumnElement, Select
+from team_console.store.backends.sql.tables import Shape
+from team_console.store.contract.team import LockHolder, Problem, WatchHint
+from team_console.store.model.errors import Code, TeamError
+
+Progress = Callable[[int, int], bool]
+
+
+class Mode(Enum):
+    """How much of the team a transaction keeps for itself."""
+
+    READ = "read"
+    CLAIM = "claim"
+    """Rows only; several at once where the database can keep them apart."""
+    WRITE = "write"
+
+
+class Fetched(Struct, frozen=True):
+    """Rows as texts.
+
+    Attributes:
+        rows: All rows in stored order, or those that may have changed since `watermark` of the fetch before.
+        complete: Which of the two.
+        count: How many rows there are.
+        watermark: To be handed in with the next fetch.
+    """
+
+    rows: Sequence[Any]
+    complete: bool
+    count: int
+    watermark: object | None = None
+
+
+class Dialect(ABC):
+    """One database and how to work with it."""
+
+    name: str
+    engine: Engine
+    location: str
+    """Without a password."""
+    root: Path | None
+    read_only: bool
+    generation: int
+    """Grows when the location leads to another database than before."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._disposals = 0
+        self.generation = 0
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A connection of this process, given back without an open transaction.
+
+        Raises:
+            TeamError: Whatever the database says, in the words of `translate`.
+        """
+        self._after_fork()
+        before = self._disposals
+        try:
+            with self.engine.connect() as connection:
+                try:
+                    yield connection
+                finally:
+                    if not connection.closed and not connection.invalidated:
+                        self.roll_back(connection)
+                        self._close_late(connection, before)
+        except DBAPIError as error:
+            raise self.translate(error) from error
+
+    def roll_back(self, connection: Connection) -> None:
+        """End whatever is open on the connection; one that is broken is thrown away by the pool."""
+        if not self.in_transaction(connection):
+            return
+        with suppress(DBAPIError):
+            connection.exec_driver_sql("ROLLBACK")
+
+    def close(self) -> None:
+        """Close all connections; one that is in use closes when its user is done."""
+        self.dispose()
+
+    def dispose(self, *, close: bool = True) -> None:
+        """Leave all connections; `close` those that are not in use."""
+        self._disposals += 1
+        self.engine.dispose(close=close)
+
+    def _close_late(self, connection: Connection, disposals: int) -> None:
+        """Close what was in use when the others were: given back to a pool that is gone, it would stay open."""
+        if self._disposals != disposals:
+            connection.detach()
+
+    def _after_fork(self) -> None:
+        """A connection must not be used by two processes; the child leaves the parent's alone."""
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            self.dispose(close=False)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection inside a read transaction: everything read on it is of one moment."""
+        with self.connect() as connection:
+            self.begin(connection, Mode.READ, wait=0.0, label="")
+            yield connection
+
+    def mark(self, connection: Connection) -> object | None:
+        """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
+        return None
+
+    @abstractmethod
+    def in_transaction(self, connection: Connection) -> bool:
+        """Whether something was begun and is not over."""
+
+    def prepare(self, connection: Connection) -> None:
+        """Make a database that is known to be a team ready for writing; outside of a transaction."""
+        return None
+
+    @abstractmethod
+    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
+        """Begin a transaction, waiting at most `wait` seconds; `label` says to others what it is for.
+
+        Raises:
+            TeamError: `STORE_LOCKED` with the holder.
+        """
+
+    @abstractmethod
+    def commit(self, connection: Connection) -> None:
+        """Make the transaction durable.
+
+        Raises:
+            TeamError: `STORE_FAILED`; the message says whether the outcome is known.
+        """
+
+    @abstractmethod
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
+        """The rows, or those changed since the watermark `since`."""
+
+    @abstractmethod
+    def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """What to order by for oldest first."""
+
+    @abstractmethod
+    def lock_rows(self, statement: Select[Any], shape: Shape, *, skip: bool) -> Select[Any]:
+        """The select that also keeps its rows for this transaction, leaving out (`skip`) or awaiting rows of others."""
+
+    @abstractmethod
+    def announce(self, connection: Connection) -> None:
+        """Tell watchers about the change being committed."""
+
+    @abstractmethod
+    def holder(self) -> LockHolder | None:
+        """Who holds the write lock now; never raises."""
+
+    @abstractmethod
+    def translate(self, error: DBAPIError) -> TeamError:
+        """The user's error for what the database said."""
+
+    @abstractmethod
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """As `Team.watch`."""
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is odd about the place the database is at."""
+        return ()
+
+
+def locked(location: str, holder: LockHolder | None, wait: float) -> TeamError:
+    """The error for a write lock that did not come free in time."""
+    if holder is None or holder.pid is None:
+        who, facts = "another process", {}
+    else:
+        since = f", since {holder.since}" if holder.since else ""
+        who = f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action or 'unknown'}{since})"
+        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
+    return TeamError(
+        Code.STORE_LOCKED,
+        f"{location} is held by {who}; waited {wait:g} s, nothing was changed",
+        "Try again. The lock ends with its transaction.",
+        holder={**facts, "alive": holder.alive if holder else None},
+    )

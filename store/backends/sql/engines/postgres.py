@@ -1,0 +1,192 @@
+"""PostgreSQL: teams on several machines; a table lock for writers, row locks for claims, LISTEN/NOTIFY for watchers.
+
+A writer holds `agent_message` in SHARE ROW EXCLUSIVE mode: readers go on, every other writer waits, programs that know
+nothing of team-console included. Claims hold it in ROW EXCLUSIVE mode, as any update does, and lock the rows they took.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+from sqlalchemy import URL, Connection, create_engine, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+from sqlalchemy.sql import ColumnElement, Select
+from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
+from team_console.store.backends.sql.engines.postgres_watch import CHANNEL, is_lost, watch
+from team_console.store.backends.sql.tables import MESSAGES, NOTES, Shape
+from team_console.store.contract.team import LockHolder, WatchHint
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.redact import SHOWN, cover, passwords_in, redact
+
+_CONNECT = {
+    **{"connect_timeout": 5, "keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3},
+    **{"tcp_user_timeout": 10_000},
+}
+"""A cut connection is noticed within ten seconds, whatever the system's own defaults are."""
+_CHUNK = 1000
+_PLAIN_DATES = "SET LOCAL datestyle = ISO"
+"""Whatever the database's own setting is: moments are read as texts."""
+_NO_PARAMETERS = {"no_parameters": True}
+_HOLDER = f"""
+SELECT a.pid, coalesce(host(a.client_addr), 'the server'), a.xact_start, a.application_name
+FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE l.relation = to_regclass('{MESSAGES}') AND l.granted AND l.pid <> pg_backend_pid()
+  AND l.mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+ORDER BY a.xact_start LIMIT 1
+"""
+_HORIZON = f"""
+SELECT pg_postmaster_start_time()::text, pg_snapshot_xmin(pg_current_snapshot())::text::bigint, count(*) FROM {MESSAGES}
+"""
+_REFUSALS = {
+    "55P03": (Code.STORE_LOCKED, "Try again."),
+    "25006": (Code.READ_ONLY, "Open the team without --read-only, on a server that takes writes."),
+    "42501": (Code.READ_ONLY, "Ask for the rights to write; reading works without."),
+    "42P01": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
+    "42703": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
+    "53100": (Code.STORE_FAILED, "Free some space on the server and try again; nothing was changed."),
+    "40P01": (Code.STORE_FAILED, "Another program locked the rows the other way round; try again."),
+}
+
+
+class Postgres(Dialect):
+    """One database on a server."""
+
+    name = "postgresql"
+    root = None
+
+    def __init__(self, url: URL, *, read_only: bool) -> None:
+        super().__init__()
+        spelt = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self.location = redact(spelt)
+        self._passwords = passwords_in(spelt)
+        self.read_only = read_only
+        options = {**_CONNECT, "application_name": "team-console"}
+        if read_only:
+            options["options"] = "-c default_transaction_read_only=on"
+        # Out of the address: an engine shows its address, with all settings, in logs and tracebacks.
+        self._hidden = {name: value for name, value in url.query.items() if name.lower() not in SHOWN}
+        options = {name: value for name, value in options.items() if name not in url.query}
+        self.engine = create_engine(
+            url.set(drivername="postgresql+psycopg").difference_update_query(self._hidden),
+            connect_args={**options, **self._hidden},
+            isolation_level="AUTOCOMMIT",
+            poolclass=QueuePool,
+            max_overflow=40,
+            pool_pre_ping=True,
+        )
+
+    def in_transaction(self, connection: Connection) -> bool:
+        """From the driver: anything but idle."""
+        raw: Any = connection.connection.driver_connection
+        return bool(raw.info.transaction_status.name in ("INTRANS", "INERROR", "ACTIVE"))
+
+    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
+        """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
+        if mode is Mode.READ:
+            _run(connection, f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
+            return
+        lock = "SHARE ROW EXCLUSIVE" if mode is Mode.WRITE else "ROW EXCLUSIVE"
+        words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
+        try:
+            _run(
+                connection,
+                f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
+                f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
+                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN {lock} MODE",
+            )
+        except DBAPIError as error:
+            if _state(error) != "55P03":
+                raise
+            self.roll_back(connection)
+            raise locked(self.location, self._holder(connection), wait) from error
+
+    def commit(self, connection: Connection) -> None:
+        """Durable when this returns, as far as the server's `synchronous_commit` goes."""
+        try:
+            _run(connection, "COMMIT")
+        except DBAPIError as error:
+            text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
+            raise TeamError(Code.STORE_FAILED, text, "Look at the team, or repeat with the same id.") from error
+
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
+        """Only rows written by transactions that were not over when the watermark was taken.
+
+        A watermark says nothing about a server that was started since: it may be a replica or a restored copy.
+        """
+        started, horizon, count = connection.execute(text(_HORIZON)).one()
+        statement = shape.select_rows()
+        match since:
+            case (before, int(seen)) if before == started:
+                statement = statement.where(text(_changed(shape))).params(since=str(seen % 2**32))
+            case _:
+                since = None
+        rows: list[Any] = []
+        result = connection.execute(statement)
+        while chunk := result.fetchmany(_CHUNK):
+            rows += chunk
+            if progress is not None and since is None and not progress(len(rows), count):
+                raise InterruptedError
+        return Fetched(rows, since is None, count, (started, horizon))
+
+    def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """The column itself is a timestamp."""
+        return value
+
+    def lock_rows(self, statement: Select[Any], shape: Shape, *, skip: bool) -> Select[Any]:
+        """FOR UPDATE, with SKIP LOCKED where several workers share one inbox."""
+        return statement.with_for_update(skip_locked=skip, of=shape.messages)
+
+    def announce(self, connection: Connection) -> None:
+        """NOTIFY; watchers get it when the commit is done."""
+        _run(connection, f"SELECT pg_notify('{CHANNEL}', current_schema())")
+
+    def holder(self) -> LockHolder | None:
+        """From the server's list of locks."""
+        try:
+            with self.connect() as connection:
+                return self._holder(connection)
+        except TeamError:
+            return None
+
+    def translate(self, error: DBAPIError) -> TeamError:
+        """By SQLSTATE; without one the server was not reached."""
+        state = _state(error)
+        words = cover(" ".join(str(error.orig).split()), self._passwords) or type(error.orig).__name__
+        if is_lost(state):
+            hint = "Nothing is lost on the server. Check the network, and that it runs; then try again."
+            return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
+        code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
+        return TeamError(code, f"{self.location}: {words}", hint)
+
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """Notifications over a connection of its own."""
+        _, options = self.engine.dialect.create_connect_args(self.engine.url)
+        wanted = {**options, **self._hidden, **_CONNECT, "application_name": "team-console watch"}
+        return watch(wanted, passwords=self._passwords)
+
+    def _holder(self, connection: Connection) -> LockHolder | None:
+        found = connection.execute(text(_HOLDER)).first()
+        if found is None:
+            return None
+        action = str(found[3]).removeprefix("team-console ")
+        return LockHolder(found[0], found[1], to_text(found[2]) if found[2] else "", action, True)
+
+
+def _changed(shape: Shape) -> str:
+    """Compared by age, which is right across the wrap of transaction numbers."""
+    tables = [MESSAGES, NOTES.name] if shape.has_ours else [MESSAGES]
+    return " OR ".join(f"age({name}.xmin) <= age(CAST(:since AS xid))" for name in tables)
+
+
+def _run(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement, execution_options=_NO_PARAMETERS)
+
+
+def _state(error: DBAPIError) -> str | None:
+    return getattr(error.orig, "sqlstate", None)

@@ -1,0 +1,180 @@
+"""What has been: archives, the audit chain and attachments in our own tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy.sql import ColumnElement
+from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
+from team_console.store.contract.team import AuditLine, Page, Problem
+from team_console.store.model.clock import to_text
+from team_console.store.model.copies import digest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, from_record
+
+_STEP = 2000
+
+
+def archive_key(message: Message) -> str:
+    """Under what a message is archived where another one with its id has that place."""
+    return f"{message.message_id}~{digest(message)}"
+
+
+def archived_row(agent: str, message: Message, *, n: int, key: str | None = None) -> dict[str, Any]:
+    """The archive row of a message; `key` stands for its id where that is taken."""
+    moment = message.created_at
+    return {
+        "n": n,
+        "agent": agent,
+        "message_id": key or message.message_id,
+        "request_id": message.request_id,
+        "created": "" if moment is None else to_text(moment),
+        "record": dump(dict(message.record)),
+    }
+
+
+def archived_messages(connection: Connection, condition: ColumnElement[bool]) -> list[Message]:
+    """Archived messages that fit, each id once, in the order they were archived."""
+    rows = connection.execute(select(ARCHIVE.c.record).where(condition).order_by(ARCHIVE.c.n)).scalars()
+    found = [message for text in rows if (message := message_of(text)) is not None]
+    return list({message.message_id: message for message in found}.values())
+
+
+def page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
+    """A stretch of history, newest first; the cursor is the place of its last message.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a cursor that is none.
+    """
+    place = (ARCHIVE.c.created, ARCHIVE.c.message_id)
+    latest = select(func.max(ARCHIVE.c.n).label("n"), *place).group_by(*place)
+    if agent is not None:
+        latest = latest.where(ARCHIVE.c.agent == agent)
+    if cursor is not None:
+        latest = latest.where(tuple_(*place) < tuple_(*_cursor(cursor)))
+    latest = latest.order_by(*(item.desc() for item in place)).limit(limit + 1)
+    numbers = connection.execute(latest).all()
+    shown = numbers[:limit]
+    wanted = select(ARCHIVE.c.n, ARCHIVE.c.record).where(ARCHIVE.c.n.in_([item.n for item in shown]))
+    records = {item.n: item.record for item in connection.execute(wanted)}
+    messages, problems = _page(shown, records)
+    last = shown[-1] if len(numbers) > limit else None
+    return Page(messages, None if last is None else json.dumps([last.created, last.message_id]), problems)
+
+
+def _page(shown: Sequence[Any], records: Mapping[int, str]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
+    messages, problems = [], []
+    for item in shown:
+        message = message_of(records.get(item.n, ""))
+        if message is not None:
+            messages.append(message)
+        else:
+            text = f"archive row {item.n} is no message"
+            problems.append(Problem("DAMAGED_ARCHIVE", "warning", item.message_id, text, "Look at the row by hand."))
+    return tuple(messages), tuple(problems)
+
+
+def _cursor(text: str) -> list[str]:
+    try:
+        place = json.loads(text)
+    except ValueError:
+        place = None
+    if isinstance(place, list) and len(place) == 2 and all(isinstance(item, str) for item in place):
+        return place
+    raise TeamError(Code.INVALID_FIELD, f"cursor {text!r} is not one of this team", "Begin at the newest page.")
+
+
+def message_of(text: str) -> Message | None:
+    """The archived message that `text` holds, None when it holds none."""
+    try:
+        record = json.loads(text)
+        return from_record(record) if isinstance(record, dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def chained(prev: str, line: Mapping[str, Any]) -> str:
+    """The hash of an audit line that follows the line with the hash `prev`."""
+    said = [prev, line["seq"], line["at"], line["actor"], line["action"], line["facts"]]
+    return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+class Chain:
+    """Verifies the audit trail; what was found intact once is not read again."""
+
+    def __init__(self) -> None:
+        self._seq = 0
+        self._hash = ""
+        self._broken_at: int | None = None
+
+    def lines(self, connection: Connection, *, limit: int) -> list[AuditLine]:
+        """The last lines, newest first, each with whether the chain holds up to it."""
+        self._verify(connection)
+        rows = connection.execute(select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)).all()
+        return [
+            AuditLine(row.seq, row.at, row.actor, row.action, _shown(row.facts), self._is_intact(row.seq))
+            for row in rows
+        ]
+
+    def _is_intact(self, seq: int) -> bool:
+        return self._broken_at is None or seq < self._broken_at
+
+    def _verify(self, connection: Connection) -> None:
+        while self._broken_at is None:
+            following = select(AUDIT).where(AUDIT.c.seq > self._seq).order_by(AUDIT.c.seq).limit(_STEP)
+            rows = connection.execute(following).all()
+            if not rows:
+                return
+            for row in rows:
+                expected = chained(self._hash, row._asdict())
+                if row.seq != self._seq + 1 or row.prev != self._hash or row.hash != expected:
+                    self._broken_at = row.seq
+                    return
+                self._seq, self._hash = row.seq, row.hash
+
+
+def audit_rows(
+    records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str
+) -> list[dict[str, Any]]:
+    """The lines to append after line `seq` with the hash `prev`."""
+    lines: list[dict[str, Any]] = []
+    for action, facts in records:
+        seq += 1
+        line = {"seq": seq, "at": at, "actor": actor, "action": action, "facts": dump(facts), "prev": prev}
+        prev = chained(prev, line)
+        lines.append({**line, "hash": prev})
+    return lines
+
+
+def attachment(connection: Connection, reference: str) -> bytes | None:
+    """The bytes behind a reference, None when there is no such thing."""
+    data = connection.execute(select(ATTACHMENTS.c.data).where(ATTACHMENTS.c.reference == reference)).scalar()
+    return None if data is None else bytes(data)
+
+
+def dump(value: Any) -> str:
+    """JSON in one line; lone surrogates are escaped, so that every database takes it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), default=str)
+    return text
+
+
+def facts_of(text: str) -> Mapping[str, Any]:
+    """What an audit line tells, `unreadable` where it is no JSON object."""
+    try:
+        facts = json.loads(text)
+    except ValueError:
+        return {"unreadable": text}
+    return facts if isinstance(facts, dict) else {"unreadable": text}
+
+
+def _shown(text: str) -> Mapping[str, Any]:
+    """The facts for people: without the records that the line keeps."""
+    return {key: value for key, value in facts_of(text).items() if key != "recorded"}

@@ -1,0 +1,112 @@
+"""Requests and answers on the audit trail of a SQL team: put there with each write, read back by looks and healing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, or_, select
+from team_console.store.backends.buffered import Changes
+from team_console.store.backends.sql.history import dump, facts_of
+from team_console.store.backends.sql.tables import AUDIT
+from team_console.store.backends.sql.transaction import SqlTransaction
+from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
+from team_console.store.contract.team import Problem
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, from_record
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.recording import is_answer
+
+RECORDED = "recorded"
+"""Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
+_NOT_BY_DESK = frozenset({"heal", MIGRATE})
+"""Actions that carry what others wrote."""
+_SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"')
+
+
+def with_recorded(changes: Changes) -> list[tuple[str, dict[str, Any]]]:
+    """The lines for the audit trail; the first also says which requests and answers were added."""
+    (action, facts), *rest = changes.records
+    questions = [message.message_id for message in changes.added.values() if reading(message).opens is not None]
+    answers = [dict(message.record) for message in changes.added.values() if is_answer(message)]
+    if not (questions or answers):
+        return changes.records
+    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
+
+
+class RecordedReader:
+    """Follows the audit trail of one database; used from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._reached = 0
+        self._facts = RecordedFacts()
+
+    def read(self, connection: Connection) -> RecordedFacts:
+        """Everything on record at the moment the connection sees. Our own tables must be there."""
+        last = connection.execute(select(func.max(AUDIT.c.seq))).scalar() or 0
+        if last < self._reached:
+            self._reached, self._facts = 0, RecordedFacts()
+        if last > self._reached:
+            self._go_on(connection, last)
+        return self._facts
+
+    def _go_on(self, connection: Connection, last: int) -> None:
+        some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
+        wanted = select(AUDIT.c.seq, AUDIT.c.at, AUDIT.c.action, AUDIT.c.facts).where(some).order_by(AUDIT.c.seq)
+        for line in connection.execute(wanted):
+            for fact in _facts(facts_of(line.facts), line):
+                self._facts.add(fact)
+        self._reached = last
+
+
+def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
+    """Put back the words of live answers that somebody changed after they were recorded.
+
+    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
+    """
+    changed: list[str] = []
+    for message in list(tx.everything()):
+        written = recorded.message(message.message_id) if recorded.differs(message) else None
+        if written is None or len(tx.named(message.message_id)) > 1:
+            continue
+        tx.replace(message, reworded(message, written))
+        changed.append(message.message_id)
+        text = f"message {message.message_id} answers a request and was changed; it says again what is on record"
+        hint = "Find out who writes into the table besides team-console."
+        tx.notices.append(Problem("HEALED_ANSWER", "warning", message.message_id, text, hint))
+    if changed:
+        tx.record("heal", changed=changed)
+
+
+def _facts(facts: Mapping[str, Any], line: Any) -> Iterable[RecordedFact]:
+    at, in_time, vouched = from_text(line.at), line.action not in _NOT_BY_DESK, vouched_for(line.action, facts)
+    recorded = facts.get(RECORDED)
+    if not isinstance(recorded, Mapping):
+        # A line of an earlier version names the messages it wrote and does not hold them.
+        ids = [facts.get("question"), *_list(facts.get("ids"))] if in_time and "request_id" in facts else []
+        recorded = {"questions": ids}
+    for message_id in _list(recorded.get("questions")):
+        if isinstance(message_id, str):
+            ours = in_time or message_id in vouched
+            yield RecordedFact(message_id, line.seq, at, None, ours, in_time=in_time)
+    for record in _list(recorded.get("answers")):
+        message = _understood(record)
+        if message is not None:
+            request_id, raw = reading(message).request_id, dump(record).encode("utf-8", "backslashreplace")
+            ours = in_time or message.message_id in vouched
+            yield RecordedFact(
+                message.message_id, line.seq, at, message.created_at, ours, request_id, raw, in_time=in_time
+            )
+    for message_id in vouched:
+        yield RecordedFact(message_id, line.seq, at, None, True, in_time=False)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _understood(record: object) -> Message | None:
+    try:
+        return from_record(record) if isinstance(record, dict) else None
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Cutting: a queue's text into its entries, by columns where possible, else by a parse of the whole file."""

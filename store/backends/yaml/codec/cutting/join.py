@@ -1,0 +1,166 @@
+"""Putting together what columns cut apart: an item whose quotes or brackets go on in a line that looks like an item."""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.backends.yaml.codec.cutting.frame import line_ends
+from team_console.store.backends.yaml.codec.cutting.whole import MOST_DAMAGED
+from team_console.store.backends.yaml.codec.entry import QueueEntry, skim
+from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.parsing.aliases import tie
+from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
+from team_console.store.backends.yaml.codec.parsing.values import first_item_end
+from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.model.message import Message
+
+_TRIES = 100
+_NARROWEST, _WIDEST = 1 << 10, 1 << 16
+_TIES = attrgetter("ties")
+
+
+class _Seen(Struct):
+    """What a look at all entries showed.
+
+    Attributes:
+        open: An entry ends inside a quoted scalar or a bracket.
+        alias: An entry uses an alias whose value must stand before it.
+    """
+
+    open: bool = False
+    alias: bool = False
+
+
+def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -> Parts:
+    """Understand every entry and join those that an open quote or bracket ties together.
+
+    Raises:
+        InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
+    """
+    with _collection_paused():
+        entries, seen = _look_at_all(parts.entries, progress)
+    has_open = False
+    if seen.open:
+        entries = join_open(entries)
+        has_open = any(map(is_open, entries))
+    if seen.alias or any(map(_TIES, entries)) or SIGN.search(parts.tail):
+        entries = tie(entries, parts.head)
+    return replace(parts, entries=entries, settled=True, has_open=has_open)
+
+
+def _look_at_all(
+    entries: tuple[QueueEntry, ...], progress: Callable[[int, int], bool] | None
+) -> tuple[tuple[QueueEntry, ...], _Seen]:
+    """The entries, each understood or, behind too many damaged ones, skimmed; and what some of them need."""
+    damaged, seen = 0, _Seen()
+    changed: dict[int, QueueEntry] = {}
+    for number, entry in enumerate(entries):
+        if progress is not None and number % 256 == 0 and not progress(number, len(entries)):
+            raise InterruptedError("reading was stopped")
+        if entry.known.__class__ is Message:
+            continue
+        looked = _look(entry, damaged)
+        if looked is not entry:
+            changed[number] = looked
+        outcome = looked.outcome
+        if isinstance(outcome, CodecError):
+            seen.open = seen.open or outcome.kind is Kind.OPEN
+            seen.alias = seen.alias or outcome.kind is Kind.ALIAS
+            damaged += outcome.kind is not Kind.ALIAS
+    if not changed:
+        return entries, seen
+    return tuple([changed.get(number, entry) for number, entry in enumerate(entries)]), seen
+
+
+def _look(entry: QueueEntry, damaged: int) -> QueueEntry:
+    if damaged >= MOST_DAMAGED:
+        return skim(entry) if entry.known is None else entry
+    return QueueEntry(entry.raw) if is_skipped(entry) else entry
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Many new objects that all stay would set off the collector again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def join_open(entries: Sequence[QueueEntry]) -> tuple[QueueEntry, ...]:
+    """The same bytes as entries, with each item that its own text leaves open joined to those that close it.
+
+    An item that nothing closes stays damaged. The work is bounded, whatever the text.
+    """
+    joined: list[QueueEntry] = []
+    index, tries = 0, _TRIES
+    while index < len(entries):
+        entry, used = entries[index], 1
+        if is_open(entry) and tries > 0:
+            entry, used = _close(entries, index)
+            tries -= used == 1
+        joined.append(entry)
+        index += used
+    return tuple(joined)
+
+
+def is_open(entry: QueueEntry) -> bool:
+    """Whether the entry's text ends inside a quoted scalar or a bracket."""
+    return isinstance(entry.outcome, CodecError) and entry.outcome.kind is Kind.OPEN
+
+
+def is_skipped(entry: QueueEntry) -> bool:
+    """Whether nobody looked at the entry, because too many before it are damaged."""
+    return isinstance(entry.known, CodecError) and entry.known.kind is Kind.SKIPPED
+
+
+def _close(entries: Sequence[QueueEntry], index: int) -> tuple[QueueEntry, int]:
+    """The joined entry and how many entries it uses; the entry itself when nothing near closes it."""
+    raws: list[bytes] = []
+    used, width = 0, _NARROWEST
+    while used < 2 and width <= _WIDEST:
+        before, raws = len(raws), _window(entries, index, width)
+        if len(raws) > before:
+            used = _closing(raws, line_ends(raws))
+        width *= 8
+    if used < 2:
+        return entries[index], 1
+    candidate = QueueEntry(b"".join(raws[:used]))
+    if candidate.error is not None and candidate.error.kind not in (Kind.MEANING, Kind.ALIAS):
+        return entries[index], 1
+    return candidate, used
+
+
+def _closing(raws: Sequence[bytes], ends: Sequence[int]) -> int:
+    """How many of `raws` the first item takes, 0 when they do not close it. `ends` are the lines up to each."""
+    try:
+        return bisect_left(ends, first_item_end(b"".join(raws))) + 1
+    except CodecError as error:
+        sound = bisect_right(ends, error.line - 1)
+        if error.kind is Kind.OPEN or sound >= len(raws) or sound < 2:
+            return 0
+    try:  # libyaml reads ahead, so the error may lie behind the item
+        return bisect_left(ends, first_item_end(b"".join(raws[:sound]))) + 1
+    except CodecError:
+        return 0
+
+
+def _window(entries: Sequence[QueueEntry], index: int, width: int) -> list[bytes]:
+    """The bytes of the entry at `index` and of those behind it, up to about `width` bytes in all."""
+    raws: list[bytes] = []
+    size = 0
+    for place in range(index, len(entries)):
+        size += len(entries[place].raw)
+        if raws and size > width:
+            break
+        raws.append(entries[place].raw)
+    return raws

@@ -1,0 +1,123 @@
+"""From the bytes of a file to its pieces: all of it the first time, afterwards only the stretch that changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+from team_console.store.backends.yaml.codec.common import common_prefix, common_suffix
+from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
+from team_console.store.backends.yaml.codec.cutting.frame import (
+    has_other_breaks,
+    has_stray,
+    is_plain_tail,
+    item_starts,
+    split,
+)
+from team_console.store.backends.yaml.codec.cutting.join import join_all
+from team_console.store.backends.yaml.codec.cutting.unusual import read_unusual
+from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.backends.yaml.codec.errors import CodecError
+from team_console.store.backends.yaml.codec.parts import Parts
+
+_NO_ENTRIES: Mapping[bytes, QueueEntry] = {}
+
+
+def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
+    """Cut a whole file; entries whose bytes are in `known` are reused.
+
+    Raises:
+        CodecError: The file as a whole cannot be understood.
+    """
+    check_bytes(data)
+    frame = split(data)
+    if frame is None:
+        return read_unusual(data, known)
+    entries = _cut(data, frame.starts, frame.end, known)
+    parts = Parts(frame.head, entries, data[frame.end :], frame.style)
+    if frame.doubtful:
+        return _ask_yaml(data, parts, known)
+    return parts if is_plain_tail(parts.tail) else _join_before_tail(data, parts, known)
+
+
+def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> tuple[Parts, list[int] | None]:
+    """Cut a file that was read before; entries outside the changed stretch are reused as they are.
+
+    `starts` tells where entries began in `old_data`; where they begin now is returned if it costs nothing.
+
+    Raises:
+        CodecError: As `read`.
+    """
+    found = _reread_middle(data, old_data, old, starts)
+    return found or (read(data, {entry.raw: entry for entry in old.entries}), None)
+
+
+def _reread_middle(
+    data: bytes, old_data: bytes, old: Parts, starts: list[int]
+) -> tuple[Parts, list[int] | None] | None:
+    """None when more than entries changed, so that the whole file has to be cut anew."""
+    if old.whole or not starts:
+        return None
+    prefix = common_prefix(data, old_data)
+    first = bisect_right(starts, prefix - old.style.indent - 2) - 1
+    if first < 0:
+        return None
+    suffix = common_suffix(data, old_data, min(len(data), len(old_data)) - prefix)
+    resume = bisect_left(starts, len(old_data) - suffix + 1)
+    begin, shift = starts[first], len(data) - len(old_data)
+    if resume < len(starts):
+        end = starts[resume] + shift
+    elif old.tail and suffix > len(old.tail):
+        end = len(data) - len(old.tail)
+    elif not old.tail:
+        end = len(data)
+    else:
+        return None
+    if not _is_calm(data, begin, end, old):
+        return None
+    known = {entry.raw: entry for entry in old.entries[first:resume]}
+    cuts = item_starts(data, begin, end, old.style)
+    middle = _cut(data, cuts, end, known)
+    entries = old.entries[:first] + middle + old.entries[resume:]
+    parts = replace(old, entries=entries, settled=False, has_open=False)
+    if not is_plain_tail(parts.tail):
+        return _join_before_tail(data, parts, known), None
+    rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
+    return parts, starts[:first] + cuts + rest
+
+
+def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
+    """Whether `data[begin:end]` holds nothing but items and what is indented below them."""
+    middle = data[begin:end]
+    try:
+        check_bytes(middle)
+    except CodecError:
+        return False
+    return not has_other_breaks(middle) and not has_stray(middle, old.style)
+
+
+def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, QueueEntry]) -> tuple[QueueEntry, ...]:
+    pieces = [data[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
+    if not known:
+        return tuple(map(QueueEntry, pieces))
+    return tuple([known.get(piece) or QueueEntry(piece) for piece in pieces])
+
+
+def _join_before_tail(data: bytes, parts: Parts, known: Mapping[bytes, QueueEntry]) -> Parts:
+    """Make sure that what looks like the end of the list is not the inside of an open quote."""
+    settled = join_all(parts)
+    return _ask_yaml(data, settled, known) if settled.has_open else settled
+
+
+def _ask_yaml(data: bytes, parts: Parts, known: Mapping[bytes, QueueEntry]) -> Parts:
+    """The entries as a whole-file parse sees them, or `parts` when that fails or sees the same."""
+    try:
+        whole = read_unusual(data, known)
+    except CodecError:
+        return parts
+    return parts if _shape(whole) == _shape(parts) else whole
+
+
+def _shape(parts: Parts) -> tuple[list[bytes], bytes]:
+    return [entry.raw for entry in parts.entries], parts.tail

@@ -1,0 +1,1 @@
+"""Editing: new bytes for what changes, the old bytes for everything else."""

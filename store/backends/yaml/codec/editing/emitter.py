@@ -1,0 +1,205 @@
+"""Writing one message as text that every YAML 1.1 loader reads back exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from team_console.store.backends.yaml.codec.entry import parse_record, to_message
+from team_console.store.backends.yaml.codec.errors import CodecError
+from team_console.store.backends.yaml.codec.parsing.scalars import float_text, same
+from team_console.store.model.message import Message
+
+DEEPEST = 60
+"""Levels of nesting a written message may have, under the limit of the reader."""
+_UNPRINTABLE = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+"""Besides tab and newline. Sets name what they leave out: `re` compiles a wide set of characters for milliseconds."""
+_ORDINARY = rf"[^:#\t\n{_UNPRINTABLE}]*+"
+_PLAIN = re.compile(
+    r"(?:[A-Za-z_]|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])"  # a letter: a digit could begin a number or a date
+    + _ORDINARY
+    # "10:30" and "C#", but no "key: value" and no " # comment". The repeat of the group is greedy: a possessive
+    # one of a group is wrong up to Python 3.11.4 (see `fast`). There is one way only to match, so it costs nothing.
+    + rf"(?:(?::(?=[^ ])|(?<! )\#){_ORDINARY})*"
+    + r"(?<![ \xa0])"
+).fullmatch
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
+_ONE_LINE = re.compile(rf"[^\t\n{_UNPRINTABLE}]*").fullmatch
+_LINES = re.compile(rf"[^{_UNPRINTABLE}]*").fullmatch
+_ESCAPED = re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
+_IMPLICIT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
+_NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+_FLOW = frozenset(",[]{}")
+_LONGEST_KEY = 100
+
+
+def write_item(record: Mapping[str, Any]) -> str:
+    """The record as one block-style list item at column 0, ending with a newline.
+
+    Raises:
+        CodecError: A value cannot be written so that it reads back the same.
+    """
+    if not record:
+        raise CodecError("an empty record cannot be written", hint="Give it an id, a type, a sender and a recipient.")
+    lines = list(mapping_lines(record, 2, 1))
+    return "- " + "\n".join(lines)[2:] + "\n"
+
+
+def mapping_lines(mapping: Mapping[str, Any], column: int, depth: int) -> Iterator[str]:
+    """The lines of a mapping whose keys stand at `column`."""
+    if depth > DEEPEST:
+        raise CodecError(f"nesting deeper than {DEEPEST} cannot be written", hint="Flatten the payload.")
+    for key, value in mapping.items():
+        if not isinstance(key, str):
+            raise CodecError(f"key {key!r} is not text", hint="Use text for every key.")
+        yield from pair_lines(key, value, column, depth)
+
+
+def pair_lines(key: str, value: Any, column: int, depth: int = 1) -> Iterator[str]:
+    """The lines of one key and its value."""
+    pad = " " * column
+    head = f"{pad}{_key(key)}:" if len(key) <= _LONGEST_KEY else f"{pad}? {_key(key)}\n{pad}:"
+    if isinstance(value, Mapping) and value:
+        yield head
+        yield from mapping_lines(value, column + 2, depth + 1)
+    elif isinstance(value, (list, tuple)) and value:
+        yield head
+        yield from _sequence_lines(value, column, depth + 1)
+    else:
+        yield f"{head} {scalar(value, pad)}"
+
+
+def _sequence_lines(items: list[Any] | tuple[Any, ...], column: int, depth: int) -> Iterator[str]:
+    if depth > DEEPEST:
+        raise CodecError(f"nesting deeper than {DEEPEST} cannot be written", hint="Flatten the payload.")
+    pad = " " * column
+    for item in items:
+        if isinstance(item, Mapping) and item:
+            lines: Iterator[str] = mapping_lines(item, column + 2, depth + 1)
+        elif isinstance(item, (list, tuple)) and item:
+            lines = _sequence_lines(item, column + 2, depth + 1)
+        else:
+            yield f"{pad}- {scalar(item, pad)}"
+            continue
+        yield f"{pad}- {next(lines)[column + 2 :]}"
+        yield from lines
+
+
+def scalar(value: Any, pad: str, *, flow: bool = False) -> str:
+    """A scalar or an empty collection, ready to stand behind `key: `; further lines begin with `pad`.
+
+    Raises:
+        CodecError: The value is of a type the queue does not know.
+    """
+    if isinstance(value, str):
+        return _string(str(value), pad, flow=flow)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        if abs(value) >= 10**18:
+            raise CodecError(f"integer {str(value)[:24]} has more than 18 digits", hint="Send it as text.")
+        return str(int(value))
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise CodecError(f"{value} is not a number that can be written", hint="Send it as text.")
+        return float_text(float(value))
+    if isinstance(value, (Mapping, list, tuple)) and not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    raise CodecError(f"a value of type {type(value).__name__} cannot be written", hint="Send text, numbers, lists.")
+
+
+def _key(key: str) -> str:
+    if _PLAIN_KEY(key) and key.lower() not in _IMPLICIT:
+        return key
+    return quoted(key)
+
+
+def _string(text: str, pad: str, *, flow: bool) -> str:
+    if _PLAIN(text) and text.lower() not in _IMPLICIT and not (flow and not _FLOW.isdisjoint(text)):
+        return text
+    if "\n" in text and not flow and _is_block(text):
+        return _literal(text, pad)
+    return quoted(text)
+
+
+def _is_block(text: str) -> bool:
+    """Whether a literal block holds exactly `text`: it begins with a visible character, ends in at most one newline."""
+    return _LINES(text) is not None and not text[0].isspace() and not text.endswith("\n\n")
+
+
+def _literal(text: str, pad: str) -> str:
+    body, mark = (text[:-1], "|") if text.endswith("\n") else (text, "|-")
+    inner = pad + "  "
+    return f"{mark}\n" + "\n".join([inner + line if line else "" for line in body.split("\n")])
+
+
+def quoted(text: str) -> str:
+    """`text` in single quotes, or in double ones where it needs escapes."""
+    if _ONE_LINE(text):
+        return "'" + text.replace("'", "''") + "'"
+    return '"' + _ESCAPED.sub(_escape, text) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    point = ord(character)
+    if 0xD800 <= point <= 0xDFFF:
+        raise CodecError(f"lone surrogate U+{point:04X} is not text", hint="Remove the broken character.")
+    return _NAMED.get(character) or (f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}")
+
+
+def emit(message: Message) -> bytes:
+    """The text of one message: block style, UTF-8, LF, ending with a newline; proven by reading it back.
+
+    Raises:
+        CodecError: The message cannot be written so that we and other YAML loaders read it back the same.
+    """
+    return emit_record(message.record)
+
+
+def emit_record(record: Mapping[str, Any]) -> bytes:
+    """The text of one record, as `emit`."""
+    raw = write_item(record).encode()
+    to_message(check_reads_back(raw, record), raw)
+    return raw
+
+
+def emit_again(message: Message) -> bytes:
+    """The text of a message that was read from a file, as `emit`; only our own reader is asked whether it is right.
+
+    That other loaders agree was proven when the text was new, and asking them takes longer than all the rest.
+
+    Raises:
+        CodecError: As for `emit`.
+    """
+    raw = write_item(message.record).encode()
+    return raw if same(parse_record(raw), message.record) else emit(message)
+
+
+def check_reads_back(raw: bytes, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Read `raw` with our reader and with the plain C loader; both must find `record`. Returns it as read.
+
+    Raises:
+        CodecError: One of them finds something else.
+    """
+    ours = parse_record(raw)
+    if not same(ours, record):
+        raise CodecError(f"{_difference(record, ours)} does not read back as written", hint="Send it as text.")
+    if not same(_load_elsewhere(raw), [record]):
+        raise CodecError("another YAML reader would not read the message back as written", hint="Send it as text.")
+    return ours
+
+
+def _load_elsewhere(raw: bytes) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise CodecError(f"another YAML reader refuses the message: {error}", hint="Send it as text.") from None
+
+
+def _difference(record: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    changed = [key for key, value in record.items() if key not in ours or not same(value, ours[key])]
+    return f"the value of {', '.join(map(repr, changed))}" if changed else "the message"

@@ -1,0 +1,296 @@
+"""The queue as text made of entries: parsed once, re-read in steps, edited without touching what did not change."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
+from types import MappingProxyType
+
+from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
+from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
+from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
+from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.model.copies import distinct
+from team_console.store.model.message import Message
+
+_NOTHING: Mapping[int, Message] = MappingProxyType({})
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
+_FEW_SETTLED, _FEW_UNSETTLED = 4, 200
+"""So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
+_HIDDEN_IDS = (
+    (b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
+    (b"*", re.compile(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
+    (b"!", re.compile(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
+    (b"- *", re.compile(rb"(?m)^ *- \*")),  # - *message
+    (b"<<", re.compile(rb"<<[\"']?[ \t]*:")),  # <<: *message
+)
+"""What may be an id that the bytes of the text do not show, and a cheap sign that there is one."""
+
+
+class QueueText:
+    """A queue or an archive as read; immutable."""
+
+    __slots__ = ("_absent", "_data", "_distinct", "_index", "_messages", "_parts", "_searches", "_starts")
+
+    def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
+        """Use `parse`."""
+        self._data = data
+        self._parts = parts
+        self._starts = None if starts is None else (parts.entries, starts)
+        self._messages: tuple[Message, ...] | None = None
+        self._distinct: tuple[Message, ...] | None = None
+        self._absent: set[str] = set()
+        self._searches = 0
+        self._index: dict[str, list[int]] | None = None
+
+    @classmethod
+    def empty(cls) -> QueueText:
+        """A queue without messages."""
+        return cls.parse(b"messages: []\n")
+
+    @classmethod
+    def parse(cls, data: bytes, previous: QueueText | None = None) -> QueueText:
+        """Read a whole file; entries are only cut out here and understood when somebody looks at them.
+
+        With `previous`, the text read before, only the stretch that changed is looked at, and the entries
+        of the rest are the same objects.
+
+        Raises:
+            CodecError: The file as a whole cannot be understood. A blank file is not an empty queue (see `blank`).
+        """
+        if previous is None:
+            return cls(data, read(data))
+        if data == previous._data:
+            return previous
+        return cls(data, *reread(data, previous._data, previous._parts, previous.starts()))
+
+    @staticmethod
+    def is_blank(data: bytes) -> bool:
+        """Whether a file is empty or holds nothing but comments."""
+        return is_blank(data)
+
+    @classmethod
+    def blank(cls, data: bytes) -> QueueText:
+        """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
+        return cls(data, Parts(data, (), b"", Style(), settled=True, blank=True))
+
+    @property
+    def size(self) -> int:
+        """How many entries there are, as they are cut at the moment."""
+        return len(self._parts.entries)
+
+    @property
+    def head(self) -> bytes:
+        """Everything before the first entry."""
+        return self._parts.head
+
+    @property
+    def tail(self) -> bytes:
+        """Everything after the last entry."""
+        return self._parts.tail
+
+    @property
+    def whole(self) -> bool:
+        """Whether columns did not tell where entries are, so that the file was read as one YAML document."""
+        return self._parts.whole
+
+    @property
+    def style(self) -> Style:
+        """How the file writes its list."""
+        return self._parts.style
+
+    @property
+    def entries(self) -> tuple[QueueEntry, ...]:
+        """All entries in order. Understands every one of them first, because an open quote may join some."""
+        self.parse_all()
+        return self._parts.entries
+
+    def parse_all(self, progress: Callable[[int, int], bool] | None = None) -> None:
+        """Understand every entry, so that nothing later costs time; `progress(done, total)` returns False to stop.
+
+        Raises:
+            InterruptedError: `progress` said so; what was understood so far is kept.
+        """
+        if not self._parts.settled:
+            self._parts = join_all(self._parts, progress)
+
+    def newest(self, limit: int) -> tuple[int, tuple[Message, ...]]:
+        """How many entries are before the last `limit`, and the messages of those last, without a look at the others.
+
+        Preliminary: whether an open quote before them swallows some is known only when all are understood.
+        """
+        last = self._parts.entries[-limit:]
+        if any(entry.error is not None and entry.error.kind is Kind.ALIAS for entry in last):
+            last = self.entries[-limit:]
+        found = [entry.message for entry in last]
+        return len(self._parts.entries) - len(last), tuple([message for message in found if message is not None])
+
+    def data(self) -> bytes:
+        """The bytes of the file; what was parsed comes out byte for byte."""
+        return self._data
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of all entries that are not damaged, in stored order."""
+        if self._messages is None:
+            found = [entry.outcome for entry in self.entries]
+            self._messages = tuple([message for message in found if isinstance(message, Message)])
+        return self._messages
+
+    def distinct(self) -> tuple[Message, ...]:
+        """The messages, of further copies of one message the one that is furthest on its way."""
+        if self._distinct is None:
+            self._distinct = tuple(distinct(self.messages()))
+        return self._distinct
+
+    def damaged(self) -> list[tuple[int, CodecError]]:
+        """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).
+
+        Of neighbours that were not even looked at, because too much before them is damaged, the first stands for all.
+        """
+        found, lines, position, skipped = [], 0, 0, False
+        for entry, start in zip(self.entries, self.starts(), strict=True):
+            before, skipped = skipped, is_skipped(entry)
+            if entry.error is not None and not (before and skipped):
+                lines += self._data.count(b"\n", position, start)
+                position = start
+                found.append((lines + 1, entry.error.below(lines)))
+        return found
+
+    @property
+    def damaged_count(self) -> int | None:
+        """How many entries hold no message; None while they have not been understood."""
+        if not self._parts.settled:
+            return None
+        return len(self._parts.entries) - len(self.messages())
+
+    def near(self, positions: Sequence[int]) -> list[QueueEntry]:
+        """The entries, as they are cut at the moment, that stand at these byte positions, which grow."""
+        starts = self.starts()
+        indices = dict.fromkeys(bisect_right(starts, place) - 1 for place in positions)
+        return [self._parts.entries[index] for index in indices if index >= 0]
+
+    def starts(self) -> list[int]:
+        """Where each entry, as they are cut at the moment, begins in `data()`."""
+        entries, known = self._parts.entries, self._starts
+        if known is None or known[0] is not entries:
+            places = accumulate([len(entry.raw) for entry in entries], initial=len(self._parts.head))
+            known = self._starts = entries, list(places)[: len(entries)]
+        return known[1]
+
+    def find(self, message_id: str) -> int | None:
+        """The index in `entries` of the first message with this id; see `places`."""
+        return next(iter(self.places(message_id)), None)
+
+    def places(self, message_id: str) -> Sequence[int]:
+        """The indices in `entries` of all messages with this id, in order; more than one where it was used again.
+
+        A few ids are looked for as bytes, without understanding entries that do not hold them; many in an index.
+        """
+        if self._index is None:
+            self._searches += 1
+            if self._searches <= (_FEW_SETTLED if self._parts.settled else _FEW_UNSETTLED):
+                return self._search(message_id)
+            self._index = self._indexed()
+        return self._index.get(message_id, ())
+
+    def _search(self, message_id: str) -> Sequence[int]:
+        if message_id in self._absent:
+            return ()
+        near = self._near(message_id)
+        if near and not self._parts.settled:
+            self.parse_all()
+            near = self._near(message_id)
+        places = [index for index in near if self._parts.entries[index].message is not None]
+        if not places:
+            self._absent.add(message_id)
+        return places
+
+    def _near(self, message_id: str) -> list[int]:
+        """Entries whose text may hold the id, but for those that are messages of another id."""
+        outcomes = (
+            (index, self._parts.entries[index].message) for index in dict.fromkeys(self._candidates(message_id))
+        )
+        return [index for index, message in outcomes if message is None or message.message_id == message_id]
+
+    def _indexed(self) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for place, entry in enumerate(self.entries):
+            message = entry.message
+            if message is not None:
+                index.setdefault(message.message_id, []).append(place)
+        return index
+
+    def holding(self, words: Collection[bytes]) -> list[Message]:
+        """Messages whose text holds one of `words` or an escape that could hide one, in stored order.
+
+        Understands nothing when there are none.
+        """
+        if not self._parts.settled:
+            if b"\\" not in self._data and not _holds_one(self._data, words):
+                return []
+            self.parse_all()
+        wanted = (b"\\", *words)
+        entries = (
+            entry for entry in self._parts.entries if entry.borrowed or any(word in entry.raw for word in wanted)
+        )
+        found = (entry.message for entry in entries)
+        return [message for message in found if message is not None]
+
+    def edit(
+        self,
+        *,
+        append: Sequence[Message] = (),
+        replace: Mapping[int, Message] = _NOTHING,
+        remove: Collection[int] = (),
+    ) -> QueueText:
+        """The text after a change; entries that are not named stay byte for byte. Indices are those of `entries`.
+
+        Raises:
+            CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+        """
+        from team_console.store.backends.yaml.codec.editing.edits import QueueEdit, edit
+
+        if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
+            self.parse_all()
+        data, parts = edit(self._data, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        return QueueText(data, parts, self._starts_in(parts))
+
+    def _starts_in(self, parts: Parts) -> list[int] | None:
+        """Where entries begin in a text that only continues this one; None when that is not known for nothing."""
+        old, known = self._parts, self._starts
+        if known is None or known[0] is not old.entries or not old.entries or parts.head != old.head:
+            return None
+        size = len(old.entries)
+        if len(parts.entries) < size or parts.entries[:size] != old.entries:
+            return None
+        end = len(self._data) - len(old.tail)
+        more = accumulate([len(entry.raw) for entry in parts.entries[size:]], initial=end)
+        return known[1] + list(more)[:-1]
+
+    def _candidates(self, message_id: str) -> Iterator[int]:
+        """Indices of the entries whose text may hold this id, written plainly or with escapes."""
+        if not _PLAIN_ID(message_id):
+            yield from range(len(self._parts.entries))
+            return
+        needle, data = message_id.encode(), self._data
+        position = data.find(needle)
+        while position >= 0:
+            index = bisect_right(self.starts(), position) - 1
+            if index >= 0:
+                yield index
+            following = index + 1
+            position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
+        for sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
+            for found in hidden.finditer(data, len(self._parts.head)) if sign in data else ():
+                yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
+
+
+def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
+    """Whether one of `words` is in `data`; how they all begin is looked for first, to read `data` only once."""
+    least, most = min(words), max(words)
+    common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
+    return least[:common] in data and any(word in data for word in words)

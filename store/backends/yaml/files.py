@@ -1,0 +1,104 @@
+"""Whole-file steps made of disk calls: write a new file, append or take it back, cut, move aside."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from pathlib import Path
+
+from team_console.store.backends.yaml.disk import Disk, Stat
+
+PRIVATE = 0o600
+"""Mode of files we create where no older one says otherwise."""
+
+NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
+"""What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
+
+
+LARGEST_FILE = 512 << 20
+"""Bytes of a file that are ever read at once; a larger one was not made by us."""
+
+
+def refuse_large(path: Path, found: Stat | None, limit: int) -> None:
+    """Look before reading: a sparse file of many gigabytes would take all memory.
+
+    Raises:
+        OSError: The file is longer than `limit` bytes.
+    """
+    if found is not None and found.size > limit:
+        raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {limit:,}", str(path))
+
+
+def shared_mode(queue: Stat | None) -> int:
+    """Mode of the other files of a team: private, unless its queue is for a group to write."""
+    return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE
+
+
+def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE, group: int = -1) -> Stat:
+    """Create `path` with `data`, durable. On an error nothing is left behind.
+
+    Raises:
+        OSError: What the system said; `FileExistsError` when something is at `path`.
+    """
+    fd = disk.open_new(path, mode, group)
+    try:
+        try:
+            _write(disk, fd, data)
+            disk.sync(fd)
+            written = disk.stat_of(fd)
+        finally:
+            disk.close(fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            disk.unlink(path)
+        raise
+    return written
+
+
+def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int = PRIVATE) -> int:
+    """Append `data`, durable, and return the size before. On an error the file is as long as before.
+
+    Raises:
+        Unsettled: The file could not be cut back after an error.
+        OSError: What the system said.
+    """
+    fd = disk.open_append(path, mode)
+    try:
+        before = disk.stat_of(fd).size
+        try:
+            _write(disk, fd, data)
+            disk.sync(fd)
+        except BaseException as error:
+            _take_back(disk, fd, before, error)
+            raise
+    finally:
+        disk.close(fd)
+    return before
+
+
+def cut(disk: Disk, path: Path, size: int) -> None:
+    """Cut `path` to `size` bytes, durable."""
+    fd = disk.open_existing(path)
+    try:
+        disk.truncate(fd, size)
+        disk.sync(fd)
+    finally:
+        disk.close(fd)
+
+
+class Unsettled(OSError):
+    """An append failed and could not be taken back, so a part of it may be there."""
+
+
+def _write(disk: Disk, fd: int, data: bytes | bytearray) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[disk.write(fd, view) :]
+
+
+def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
+    try:
+        disk.truncate(fd, size)
+        disk.sync(fd)
+    except OSError as error:
+        raise Unsettled(error.errno, error.strerror, error.filename) from cause

@@ -1,0 +1,161 @@
+"""Where the files of a YAML team are (`DESIGN.md` section 3), and the rule that keeps names inside their folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import check_name
+
+EFFECTIVE = os.access in os.supports_effective_ids
+"""Whether the system can be asked what the effective user may do."""
+_PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
+
+
+class Layout(Struct, frozen=True):
+    """Every path of one team; all but the archives and the settings lie beside the queue itself.
+
+    Attributes:
+        queue: The queue file, links resolved, so that two ways to the same queue share one lock.
+    """
+
+    queue: Path
+    archives: Path
+    config: Path
+
+    @classmethod
+    def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
+        """The layout of the team whose queue is reached as `queue`."""
+        return cls(Path(os.path.realpath(queue)), archives, config)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the queue."""
+        return self.queue.parent
+
+    @property
+    def lock(self) -> Path:
+        """The lock file, never deleted."""
+        return self._beside(".lock")
+
+    @property
+    def prev(self) -> Path:
+        """The generation before the present one."""
+        return self._beside(".prev")
+
+    @property
+    def staging(self) -> str:
+        """How the names of staging files begin."""
+        return self.queue.name + ".tmp."
+
+    @property
+    def audit(self) -> Path:
+        """The audit trail and recovery ledger."""
+        return self.folder / "audit.jsonl"
+
+    @property
+    def drop(self) -> Path:
+        """Where scripts that cannot lock put messages."""
+        return self.folder / "drop"
+
+    @property
+    def rejected(self) -> Path:
+        """Where drop files go that are not messages."""
+        return self.drop / "rejected"
+
+    @property
+    def inboxes(self) -> Path:
+        """Files the router pushes to."""
+        return self.folder / "inbox"
+
+    @property
+    def attachments(self) -> Path:
+        """Large contents."""
+        return self.folder / "attachments"
+
+    def archive(self, agent: str, part: int | None = None) -> Path:
+        """The archive `agent` is appended to, or its rotated part `part`.
+
+        Raises:
+            TeamError: `INVALID_NAME` for a name that is not an agent's.
+        """
+        suffix = "" if part is None else f"-{part:04d}"
+        return self.archives / f"{check_name(agent, field='agent')}-archive{suffix}.yaml"
+
+    def inbox(self, agent: str) -> Path:
+        """The inbox file of `agent`. Raises `INVALID_NAME` like `archive`."""
+        return self.inboxes / f"{check_name(agent, field='agent')}.jsonl"
+
+    def folder_exists(self, disk: Disk) -> bool:
+        """Whether the queue's folder is there."""
+        found = disk.stat(self.folder)
+        return found is not None and found.kind != "file"
+
+    def stage(self) -> Path:
+        """A fresh name for a staging file."""
+        return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
+
+    def _beside(self, suffix: str) -> Path:
+        return self.queue.with_name(self.queue.name + suffix)
+
+
+def forbidden(layout: Layout) -> str:
+    """Why this process may not write the team, as a sentence; empty when permissions allow it or nothing is there.
+
+    A write replaces the queue in its folder and appends to the others, so the queue's own permissions do not matter.
+    """
+    for path in (layout.folder, layout.lock, layout.audit):
+        needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK
+        if os.path.exists(path) and not os.access(path, needed, effective_ids=EFFECTIVE):
+            return f"no write permission on {path}"
+    return ""
+
+
+def leads_out(disk: Disk, layout: Layout, folder: Path) -> bool:
+    """Whether `folder` is a symbolic link to somewhere outside the team; nothing there is ours to read or write."""
+    found = disk.stat(folder)
+    if found is None or found.kind != "link":
+        return False
+    target = Path(os.path.realpath(folder))
+    homes = (os.path.realpath(layout.folder), os.path.realpath(layout.config.parent))
+    return not any(target.is_relative_to(home) for home in homes)
+
+
+def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:
+    """Never go through a link that leads out of the team.
+
+    Raises:
+        OSError: It is one.
+    """
+    if leads_out(disk, layout, folder):
+        raise OSError(errno.ELOOP, "it is a link that leads out of the team, and is not followed", str(folder))
+
+
+def refuse_clash(agent: str, others: Iterable[str]) -> None:
+    """Refuse `agent` when the name of another one's file differs from it in case only (case 50).
+
+    Raises:
+        TeamError: `NOT_PERMITTED` naming both.
+    """
+    for other in others:
+        if other != agent and other.casefold() == agent.casefold():
+            raise TeamError(
+                Code.NOT_PERMITTED,
+                f"{agent!r} and {other!r} differ in case only and would share a file on some file systems",
+                "Give one of them another name.",
+            )
+
+
+def archive_part(name: str) -> tuple[str, int | None] | None:
+    """The agent and part number that an archive's file name says; None for any other file. No number: current."""
+    match = _PART.fullmatch(name)
+    if match is None:
+        return None
+    number = match["number"]
+    return match["agent"], None if number is None else int(number)

@@ -1,0 +1,1 @@
+"""Reading without the lock: snapshots, archives, the audit trail, change notice."""

@@ -1,0 +1,144 @@
+"""Finds one agent's live messages without the lock, reading as little of a settled queue as tells for certain.
+
+While nothing changed it reads nothing; a change that the ledger explains, and that is not for the agent, costs its
+ledger line; any other change costs a search over the queue's bytes.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
+from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text
+from team_console.store.contract.team import Addressed
+from team_console.store.model.copies import distinct
+from team_console.store.model.message import ADDRESS_KEYS, Message, from_record
+
+_SMALL = 1 << 16
+"""Bytes up to which a queue is simply read as a whole."""
+
+
+class _Known(Struct, frozen=True):
+    """An answer, the generation of the queue it holds for, and how far the ledger was read by then."""
+
+    mark: Mark
+    answer: Addressed
+    ledger: int
+
+
+class Addressees:
+    """What was found for each agent, kept as long as it holds. Use it from one thread at a time."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._known: dict[str, _Known] = {}
+
+    def look(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`."""
+        if self._has_drops():
+            return None
+        mark = self._mark()
+        known = self._known.get(agent)
+        if known is not None and mark is not None:
+            if mark == known.mark:
+                return known.answer
+            end = self._end_of_explanation(known, mark, agent)
+            if end is not None:
+                self._known[agent] = _Known(mark, known.answer, end)
+                return known.answer
+        return self._look_anew(agent, known)
+
+    def _look_anew(self, agent: str, known: _Known | None) -> Addressed | None:
+        """Read the queue, if it is as the last holder of the lock left it; what was known while somebody writes."""
+        released = parse_released(read_text(self._disk, self._layout.lock))
+        if released is None:
+            return known.answer if known is not None and self._is_being_written() else None
+        if released.queue is None or released.damaged is None:
+            return None
+        try:
+            ledger = self._disk.stat(self._layout.audit)
+            data, found = self._disk.read(self._layout.queue)
+            if found.mark != released.queue:
+                return None
+            answer = search(data, agent, damaged=released.damaged)
+        except (OSError, CodecError):
+            return None
+        self._known[agent] = _Known(found.mark, answer, ledger.size if ledger is not None else 0)
+        return answer
+
+    def _is_being_written(self) -> bool:
+        holder = find_holder(self._disk, self._layout.lock)
+        return holder is not None and holder.alive is not False
+
+    def _end_of_explanation(self, known: _Known, mark: Mark, agent: str) -> int | None:
+        """How long the ledger is whose new lines lead from what was known to the present queue, none for `agent`.
+
+        None when they do not, or may be for it.
+        """
+        ids = {message.message_id for message in known.answer.messages}
+        reached, end = known.mark, known.ledger
+        try:
+            for tip, _ in Ledger(self._disk, self._layout.audit).lines(Tip(size=known.ledger)):
+                line, end = tip.line, tip.size
+                if line is None or line.void or (line.base == reached and _concerns(line, agent, ids)):
+                    return None
+                if line.base == reached and line.queue is not None:
+                    reached = line.queue
+        except OSError:
+            return None
+        return end if reached == mark else None
+
+    def _has_drops(self) -> bool:
+        names = self._disk.names(self._layout.drop)
+        if not names:
+            return False
+        from team_console.store.backends.yaml.writing.drop import (
+            is_offered,  # loads the writer's modules, which few readers need
+        )
+
+        return any(map(is_offered, names))
+
+    def _mark(self) -> Mark | None:
+        found = self._disk.stat(self._layout.queue)
+        return found.mark if found is not None else None
+
+
+def search(data: bytes, agent: str, *, damaged: int = 0) -> Addressed:
+    """The messages of `agent` in the bytes of a queue. Raises `CodecError` when it cannot be read as one."""
+    places = may_be_addressed(data, agent) if len(data) > _SMALL else None
+    if places is None:
+        return _read_all(QueueText.parse(data), agent)
+    if not places:
+        return Addressed((), is_empty=False, damaged=damaged)
+    text = QueueText.parse(data)
+    messages = [entry.message for entry in text.near(places)]
+    if any(message is None for message in messages):
+        return _read_all(text, agent)
+    mine = tuple(message for message in messages if message is not None and message.is_addressed_to(agent))
+    return Addressed(tuple(distinct(mine)), is_empty=False, damaged=damaged)
+
+
+def _read_all(text: QueueText, agent: str) -> Addressed:
+    mine = tuple(message for message in text.distinct() if message.is_addressed_to(agent))
+    return Addressed(mine, is_empty=not text.messages(), damaged=text.damaged_count or 0)
+
+
+def _concerns(line: Line, agent: str, ids: set[str]) -> bool:
+    """Whether a transaction may have changed what `agent`, whose live messages have these ids, finds in the queue."""
+    if any(patch.handle[0] in ids or not ADDRESS_KEYS.isdisjoint(patch.keys) for patch in line.changes):
+        return True
+    if not ids.isdisjoint(message_id for message_id, _ in (*line.removed, *line.merged)):
+        return True
+    return any(_is_for(record, agent) for record in (*line.writes, *line.noted))
+
+
+def _is_for(record: dict[str, object], agent: str) -> bool:
+    try:
+        message: Message = from_record(record)
+    except ValueError:
+        return True
+    return message.is_addressed_to(agent)

@@ -1,0 +1,157 @@
+"""The archives read backwards: newest first over all agents, one page at a time, without reading the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.reading.archives import HEADER, Archives, damaged_records
+from team_console.store.contract.team import Page, Problem
+from team_console.store.model.copies import digest, is_copy
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+
+_WINDOW = 1 << 16
+
+
+class _Tail(Struct):
+    """One agent's archive from its end: parts still to read, and messages read but not given out, newest last.
+
+    Attributes:
+        end: Bytes of the newest unread part that are still to be read.
+        ready: (byte after the entry, message) pairs of the newest part, in file order.
+    """
+
+    agent: str
+    parts: list[Path]
+    end: int | None = None
+    ready: list[tuple[int, Message]] = field(default_factory=list)
+
+
+class ArchivePages:
+    """Pages through the archives of one team."""
+
+    def __init__(self, disk: Disk, archives: Archives) -> None:
+        self._disk = disk
+        self._archives = archives
+        self._problems: list[Problem] = []
+
+    def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
+        """See `Team.history`. A cursor says for each agent which part and byte comes next.
+
+        Raises:
+            TeamError: `INVALID_FIELD` for a cursor that is none.
+        """
+        places = _parse_cursor(cursor)
+        names = [agent] if agent is not None else self._archives.agents()
+        tails = [self._open(name, places.get(name)) for name in names]
+        found: dict[str, Message] = {}
+        while len(found) < limit and (tail := self._newest(tails)) is not None:
+            _, message = tail.ready.pop()
+            if agent is not None or self._is_first_copy(tail.agent, message):
+                found.setdefault(_key(message, found), message)
+        more = self._newest(tails) is not None
+        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self._problems))
+
+    def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
+        parts = self._archives.files(agent)
+        if place is None:
+            return _Tail(agent, parts)
+        name, end = place
+        index = next((number for number, path in enumerate(parts) if path.name == name), None)
+        return _Tail(agent, [], 0) if index is None else _Tail(agent, parts[: index + 1], end)
+
+    def _newest(self, tails: list[_Tail]) -> _Tail | None:
+        filled = [tail for tail in tails if tail.ready or self._fill(tail)]
+        return max(filled, key=lambda tail: tail.ready[-1][1].created, default=None)
+
+    def _fill(self, tail: _Tail) -> bool:
+        """Read the next stretch backwards; False when the archive is read to its beginning."""
+        while tail.parts:
+            if tail.end is None:
+                found = self._disk.stat(tail.parts[-1])
+                tail.end = found.size if found else 0
+                if found is not None and found.kind not in ("file", "folder", "link"):
+                    self._tell(tail.parts[-1], 0, "cannot be read: not a regular file")
+            if tail.end <= 0:
+                tail.parts.pop()
+                tail.end = None
+                continue
+            tail.ready, tail.end = self._stretch(tail.parts[-1], tail.end)
+            if tail.ready:
+                return True
+        return False
+
+    def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
+        """Messages of the last entries before byte `end`, and where they begin."""
+        window = _WINDOW
+        while True:
+            start = max(0, end - window)
+            try:
+                data = self._disk.read(path, start, end - start)[0]
+            except OSError as error:
+                self._tell(path, start, f"cannot be read: {error.strerror or error}")
+                return [], 0
+            first = 0 if start == 0 else data.find(b"\n- ") + 1
+            if start == 0 or first > 0:
+                return self._understand(path, data[first:], start + first), start + first if start else 0
+            window *= 4
+
+    def _understand(self, path: Path, data: bytes, offset: int) -> list[tuple[int, Message]]:
+        added = b"" if offset == 0 else HEADER
+        try:
+            text = QueueText.parse(added + data)
+        except CodecError as error:
+            self._tell(path, offset, error.message)
+            return []
+        for at, message_id in damaged_records(data):
+            self._tell(path, offset + at, f"the checksum of {message_id} does not hold")
+        for line, damage in text.damaged():
+            self._tell(path, offset, f"line {line} of the stretch: {damage.message}")
+        ends = [*text.starts()[1:], len(added) + len(data)]
+        shift = offset - len(added)
+        pairs = zip(ends, text.entries, strict=False)
+        return [(end + shift, entry.message) for end, entry in pairs if entry.message is not None]
+
+    def _is_first_copy(self, agent: str, message: Message) -> bool:
+        """Whether this is the copy to show of a record that several agents' archives may hold."""
+        if not message.is_group:
+            return True
+        before = [name for name in self._archives.agents() if name < agent]
+        return not any(self._archives.holds(name, message.message_id) for name in before)
+
+    def _tell(self, path: Path, offset: int, what: str) -> None:
+        place = f"{path.name}, byte {offset}"
+        hint = "The other records are shown; repair this one by hand or restore the file."
+        self._problems.append(Problem("DAMAGED_ARCHIVE", "warning", place, what, hint))
+
+
+def _key(message: Message, found: Mapping[str, Message]) -> str:
+    """The id, or one made of the content for another message whose id a newer one has."""
+    newer = found.get(message.message_id)
+    is_other = newer is not None and not is_copy(newer, message)
+    return f"{message.message_id}~{digest(message)}" if is_other else message.message_id
+
+
+def _cursor(tails: list[_Tail]) -> str:
+    return json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
+
+
+def _place(tail: _Tail) -> tuple[str, int]:
+    """Part and byte before which the next page of this archive ends; no part when it is read."""
+    if not tail.parts or tail.end is None:
+        return "", 0
+    return tail.parts[-1].name, tail.ready[-1][0] if tail.ready else tail.end
+
+
+def _parse_cursor(cursor: str | None) -> dict[str, tuple[str, int]]:
+    if cursor is None:
+        return {}
+    try:
+        return {str(agent): (str(name), int(end)) for agent, (name, end) in json.loads(cursor).items()}
+    except (ValueError, TypeError, AttributeError):
+        raise TeamError(Code.INVALID_FIELD, "the cursor is not one of ours", "Begin again without a cursor.") from None

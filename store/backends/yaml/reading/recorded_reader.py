@@ -1,0 +1,133 @@
+"""Reads what the audit trail knows of requests and answers: without a lock, and only what was appended since."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Container, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.model.clock import from_text
+from team_console.store.protocol.relations.recording import fact_of
+
+_BLOCK = 1 << 22
+_SEAL = 256
+"""Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
+_NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
+"""Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
+
+
+_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"')
+"""Of these a line that concerns a request holds at least one. Few, because a long trail is searched for each."""
+
+
+class _Line(Struct):
+    seq: int = 0
+    at: str = ""
+    action: str = ""
+    facts: msgspec.Raw = msgspec.Raw()
+    writes: list[msgspec.Raw] = field(default_factory=list)
+    noted: list[msgspec.Raw] = field(default_factory=list)
+    void: int = 0
+
+
+_LINES = msgspec.json.Decoder(_Line)
+_RECORDS = msgspec.json.Decoder()
+
+
+class RecordedReader:
+    """Follows one `audit.jsonl`; used from one thread at a time. The same object grows until the file is another."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        self._ino = 0
+        self._reached = 0
+        self._seal = b""
+        self._facts = RecordedFacts()
+
+    def read(self) -> RecordedFacts:
+        """Everything the trail says now; what was known when it cannot be read at the moment."""
+        with contextlib.suppress(OSError):
+            found = self._disk.stat(self._path)
+            if found is None or found.ino != self._ino or not self._goes_on(found.size):
+                self._forget()
+            self._ino = found.ino if found is not None else 0
+            if found is not None and found.size > self._reached:
+                self._go_on(found.size)
+        return self._facts
+
+    def _forget(self) -> None:
+        self._ino = 0
+        self._reached = 0
+        self._seal = b""
+        self._facts = RecordedFacts()
+
+    def _goes_on(self, size: int) -> bool:
+        """Whether the file still holds what was read: a line can be taken back and another written in its place."""
+        if size == self._reached == 0:
+            return True
+        start = self._reached - len(self._seal)
+        return size >= self._reached and self._disk.read(self._path, start, len(self._seal))[0] == self._seal
+
+    def _go_on(self, size: int) -> None:
+        block = _BLOCK
+        while self._reached < size:
+            data = self._disk.read(self._path, self._reached, min(block, size - self._reached))[0]
+            end = data.rfind(b"\n") + 1
+            if end == 0 and self._reached + block >= size:
+                return
+            block = _BLOCK if end else block * 4
+            for row in _candidates(data[:end]):
+                self._take(row)
+            self._reached += end
+            self._seal = (self._seal + data[max(0, end - _SEAL) : end])[-_SEAL:]
+
+    def _take(self, row: bytes) -> None:
+        """A line that is none tells nothing; that the chain is broken there is told by the audit trail."""
+        try:
+            line = _LINES.decode(row)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        if line.void:
+            self._facts = self._facts.without(line.void)
+        in_time = line.action not in _NOT_BY_DESK
+        vouched = vouched_for(line.action, _decoded(line.facts))
+        for raw in line.noted:
+            self._add(raw, line, vouched, in_time=False)
+        for raw in line.writes:
+            self._add(raw, line, vouched, in_time=in_time)
+        for message_id in vouched:
+            self._facts.add(RecordedFact(message_id, line.seq, from_text(line.at), None, True, in_time=False))
+
+    def _add(self, raw: msgspec.Raw, line: _Line, vouched: Container[str], *, in_time: bool) -> None:
+        record = _decoded(raw)
+        if isinstance(record, dict):
+            ours = in_time or record.get("message_id") in vouched
+            at = from_text(line.at)
+            fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
+            if fact is not None:
+                self._facts.add(fact)
+
+
+def _decoded(raw: msgspec.Raw) -> object:
+    try:
+        return _RECORDS.decode(raw) if raw else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _candidates(data: bytes) -> Iterator[bytes]:
+    """The lines with any of the marks in them, in order."""
+    starts: dict[int, int] = {}
+    for mark in _MARKS:
+        place = data.find(mark)
+        while place >= 0:
+            end = data.find(b"\n", place) + 1
+            starts[data.rfind(b"\n", 0, place) + 1] = end
+            place = data.find(mark, end)
+    for start in sorted(starts):
+        yield data[start : starts[start]]

@@ -1,0 +1,272 @@
+"""The lock-free view of a YAML team: reads, never writes, and turns every failure into a condition."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.backends.buffered import copy_problems
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
+from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings, SettingsFile
+from team_console.store.backends.yaml.reading.side_checks import Beside
+from team_console.store.backends.yaml.writing.generation import Generation, load
+from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
+from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot
+from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.settings.team_config import TeamConfig
+
+if TYPE_CHECKING:
+    from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
+
+Progress = Callable[[int, int], bool]
+_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_LARGE = 3
+"""How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
+ASK_KERNEL_SECONDS = 5.0
+"""How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
+
+
+class _Broken(Struct, frozen=True):
+    """A generation that could not be read, remembered so that it is not waited for again."""
+
+    mark: Mark | None
+    problem: Problem
+
+
+class SnapshotReader:
+    """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
+
+    def __init__(self, disk: Disk, layout: Layout, clock: Clock) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._settings_guard = threading.Lock()
+        self._settings = SettingsFile(disk, layout)
+        self._broken: _Broken | None = None
+        self._beside = Beside(disk, layout)
+        self._recorded = RecordedReader(disk, layout.audit)
+        self._offered = OfferedMessages(disk, layout)
+        self._asked_kernel = -ASK_KERNEL_SECONDS
+        self._silent_holder: LockHolder | None = None
+        self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
+        self._ours: Generation | None = None
+        self._losses: Losses | None = None
+        self.folder_seen = layout.folder_exists(disk)
+        self.generation: Generation | None = None
+
+    def snapshot(self, progress: Progress | None) -> Snapshot:
+        """See `Team.snapshot`."""
+        with self._guard:
+            settings = self.settings()
+            generation, broken = self._read_queue()
+            messages: tuple[Message, ...] = ()
+            damaged: frozenset[str] = frozenset()
+            problems = list(settings.problems)
+            if generation is not None:
+                self.generation = generation
+                generation.text.parse_all(progress)
+                messages = generation.text.distinct()
+                problems += copy_problems(generation.text.messages())
+                found, damaged = self._damage(generation.text)
+                problems += found
+            elif broken is not None:
+                problems.append(broken.problem)
+            stat = generation.stat if generation else None
+            mark = stat.mark if stat else broken.mark if broken else None
+            condition = self._condition(generation, messages, problems)
+            # After the queue, so that every message of ours that was seen there is on record here.
+            recorded = self._recorded.read()
+            # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
+            problems += self._beside.problems(generation, read_text(self._disk, self._layout.lock))
+            holder = self._holder()
+            lock_text = read_text(self._disk, self._layout.lock)
+            problems += self._lock_problems(lock_text, holder)
+            loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
+            problems += (loss.problem,) if loss is not None else ()
+            offers = self._offered.look()
+            live = {message.message_id for message in messages} if offers.messages else frozenset()
+            return Snapshot(
+                revision=_revision(mark, settings, condition, offers),
+                taken_at=self._clock(),
+                changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
+                config=settings.config,
+                messages=messages,
+                problems=tuple(problems),
+                condition=condition,
+                holder=holder,
+                missing=loss.missing if loss is not None else frozenset(),
+                damaged=damaged,
+                recorded=recorded,
+                dropped=tuple(message for message in offers.messages if message.message_id not in live),
+            )
+
+    def newest(self, limit: int) -> Snapshot | None:
+        """See `Team.newest`."""
+        with self._guard:
+            settings = self.settings()
+            generation, _ = self._read_queue()
+            if generation is None or generation.stat is None:
+                return None
+            self.generation = generation
+            if generation.text.size < _LARGE * limit:
+                return None
+            left_out, messages = generation.text.newest(limit)
+            return Snapshot(
+                revision=f"{_words(generation.mark)}/newest",
+                taken_at=self._clock(),
+                changed_at=datetime.fromtimestamp(generation.stat.mtime_ns / 1e9, UTC),
+                config=settings.config,
+                messages=messages,
+                problems=settings.problems,
+                condition=Condition.OK,
+                left_out=left_out,
+            )
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        settings = self.settings()
+        if settings.error is not None:
+            raise settings.error
+        return settings.config
+
+    def settings(self) -> ReadSettings:
+        """The settings as they are now, with what is wrong with them."""
+        with self._settings_guard:
+            return self._settings.look()
+
+    def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
+        queue = self._layout.queue
+        try:
+            found = self._disk.stat(queue)
+            mark = found.mark if found else None
+            if self._broken is not None and self._broken.mark == mark and mark is not None:
+                return None, self._broken
+            self._broken = None
+            return load(self._disk, queue, self.generation), None
+        except TeamError as error:
+            broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
+            self._broken = broken
+            return None, broken
+        except OSError as error:
+            hint = "Check the folder and its permissions."
+            text = f"{queue} cannot be read: {error.strerror or error}"
+            return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
+
+    def _mark_now(self) -> Mark | None:
+        found = self._disk.stat(self._layout.queue)
+        return found.mark if found else None
+
+    def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
+        """Each damaged place, and the ids that can still be found there."""
+        if len(text.messages()) == len(text.entries):
+            return (), frozenset()
+        if self._damaged is None or self._damaged[0] is not text:
+            found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
+            raws = (entry.raw for entry in text.entries if entry.message is None)
+            named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
+            self._damaged = text, found, named
+        return self._damaged[1:]
+
+    def _damage_problem(self, line: int, error: CodecError) -> Problem:
+        place = f"{self._layout.queue}:{line}"
+        return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
+
+    def _condition(
+        self, generation: Generation | None, messages: tuple[Message, ...], problems: list[Problem]
+    ) -> Condition:
+        if generation is None:
+            return Condition.UNREADABLE
+        if generation.stat is None:
+            if self._was_never_made():
+                return Condition.EMPTY
+            problems.append(self._vanished_problem())
+            return Condition.VANISHED
+        return Condition.OK if messages or generation.text.entries else Condition.EMPTY
+
+    def _was_never_made(self) -> bool:
+        """Whether there is no queue because nobody wrote yet; the first write makes its folder beside the settings."""
+        if self._layout.folder_exists(self._disk):
+            self.folder_seen = True
+            return not self._existed()
+        return not self.folder_seen and self._disk.stat(self._layout.config) is not None
+
+    def _existed(self) -> bool:
+        """Whether anything beside it shows that there was a queue."""
+        disk, layout = self._disk, self._layout
+        audit = disk.stat(layout.audit)
+        return bool((audit and audit.size) or disk.stat(layout.prev) or disk.names(layout.archives))
+
+    def _vanished_problem(self) -> Problem:
+        queue = self._layout.queue
+        hint = "The next write puts its messages back from the ledger (audit.jsonl)."
+        if self._disk.stat(self._layout.audit) is None:
+            hint = "Restore it from a copy; the next write begins a new one."
+            if self._disk.stat(self._layout.prev) is not None:
+                hint = f"Restore it: cp {queue.name}.prev {queue.name}"
+        if not self._layout.folder_exists(self._disk):
+            hint = "Was the folder moved? Nothing is created in its place."
+        return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
+
+    def _holder(self) -> LockHolder | None:
+        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then.
+
+        Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
+        """
+        path, now, silent = self._layout.lock, time.monotonic(), self._silent_holder
+        if silent is None and now - self._asked_kernel < ASK_KERNEL_SECONDS:
+            return find_holder(self._disk, path)
+        self._asked_kernel, self._silent_holder = now, None
+        holder = find_holder(self._disk, path, sure=True)
+        if holder is None or holder.since:
+            return holder
+        same = silent is not None and silent.pid == holder.pid
+        self._silent_holder = silent if same else replace(holder, since=to_text(self._clock()))
+        return self._silent_holder
+
+    def _lock_problems(self, lock_text: bytes, holder: LockHolder | None) -> list[Problem]:
+        """What the lock file tells of a holder that died."""
+        dead = text_of_the_dead(lock_text, holder)
+        if dead is None:
+            return []
+        hint = "Nothing to do: the next write finishes or undoes what it began."
+        return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
+
+    def _loss(self, generation: Generation, lock_text: bytes) -> Loss | None:
+        """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
+        released, mark = parse_released(lock_text), generation.mark
+        if mark is None or (released is not None and released.queue in (mark, None)):
+            self._ours = generation if mark is not None else None
+            return None
+        if self._losses is None:
+            from team_console.store.backends.yaml.reading.foreign_changes import Losses
+
+            self._losses = Losses(self._disk, self._layout)
+        return self._losses.look(generation, self._ours, lock_text)
+
+
+def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`."""
+    lost = "!" if settings.config.lost else ""
+    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}"
+
+
+def _digest(offers: Offers) -> str:
+    """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
+    return f"/{hash(offers.marks):x}" if offers.marks else ""
+
+
+def _words(mark: tuple[int, ...] | None) -> str:
+    return "-".join(f"{item:x}" for item in mark) if mark else "none"

@@ -1,0 +1,197 @@
+"""Notices changes of a YAML team: events of its folders, backed by a look at the files now and then."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading import inotify
+from team_console.store.contract.team import STARTING, WatchHint, WatchState
+
+POLL_SECONDS = 0.5
+"""How often the files are looked at where there are no events."""
+POLL_SECONDS_LIVE = 1.0
+"""How often they are looked at although there are events: a change made on another machine is told to none of ours."""
+_GATHER = 0.02
+"""Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
+_STEP = 15
+"""Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
+_RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
+_OURS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
+_Look = tuple[object, ...]
+
+
+async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
+    """See `Team.watch`."""
+    hints: asyncio.Queue[WatchHint] = asyncio.Queue()
+    news = _News(layout, hints)
+    following, polling = asyncio.create_task(news.follow()), asyncio.create_task(news.poll())
+    try:
+        yield news.hint()
+        while True:
+            hint = await hints.get()
+            while not hints.empty():
+                later = hints.get_nowait()
+                hint = WatchHint(later.state, later.reason, hint.beside and later.beside)
+            yield hint
+    finally:
+        polling.cancel()
+        news.close()
+        await asyncio.gather(following, polling, return_exceptions=True)
+
+
+class _News:
+    """Two sources of hints and the state they agree on."""
+
+    def __init__(self, layout: Layout, hints: asyncio.Queue[WatchHint]) -> None:
+        self._layout = layout
+        self._hints = hints
+        self._state = WatchState.POLLING
+        self._reason = STARTING
+        self._seen = look(layout)
+        self._restart = asyncio.Event()
+        self._was_there = False
+        self._closed = False
+        self._beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
+
+    def hint(self) -> WatchHint:
+        """The present state as a hint."""
+        return WatchHint(self._state, self._reason)
+
+    def close(self) -> None:
+        """Let `follow` end by itself: a cancellation that meets an arriving event is lost inside the watcher."""
+        self._closed = True
+        self._restart.set()
+
+    async def poll(self) -> None:
+        """Look at the files, whatever events say."""
+        while True:
+            await asyncio.sleep(POLL_SECONDS if self._state is not WatchState.LIVE else POLL_SECONDS_LIVE)
+            if self._look_again():
+                self._hints.put_nowait(self.hint())
+
+    def _look_again(self) -> bool:
+        """Whether anything is another than at the last look; another folder restarts the events."""
+        now, before = look(self._layout), self._seen
+        self._seen = now
+        if now[0] != before[0]:
+            self._restart.set()
+        return now != before
+
+    async def follow(self) -> None:
+        """Pass on the folder's events, and try again with growing pauses where there are none to be had."""
+        pause = _RETRY_FIRST
+        while not self._closed:
+            self._restart.clear()
+            reason = await self._events()
+            if self._state is WatchState.LIVE:
+                pause = _RETRY_FIRST
+            self._tell(*self._without_events(reason))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._restart.wait()
+            pause = min(2 * pause, _RETRY_MOST)
+
+    async def _events(self) -> str:
+        """Follow one generation of the folder until it goes; returns why it ended."""
+        folder = self._layout.folder
+        if not folder.is_dir():
+            return f"{folder} does not exist"
+        self._was_there = True
+        folders = [folder, *(path for path in (self._layout.drop,) if path.is_dir())]
+        try:
+            if inotify.is_available():
+                return await self._kernel_events(folders)
+            return await self._stepped_events(folders)
+        except _OURS:
+            raise
+        except BaseException as error:  # a panic of the watcher is no Exception
+            return f"no events from the system: {error or type(error).__name__}"
+
+    async def _kernel_events(self, folders: list[Path]) -> str:
+        """Wait for the kernel: nothing runs while nothing changes."""
+        loop = asyncio.get_running_loop()
+        changes = inotify.FolderChanges(folders)
+        woken = asyncio.Event()
+        restart = asyncio.create_task(self._set_on_restart(woken))
+        try:
+            self._look_again()
+            self._tell(WatchState.LIVE, "")
+            while not self._restart.is_set():
+                loop.add_reader(changes.fd, woken.set)
+                await woken.wait()
+                loop.remove_reader(changes.fd)
+                woken.clear()
+                await asyncio.sleep(_GATHER)
+                seen = changes.read()
+                if any(change.is_end for change in seen):
+                    break
+                names = {change.name for change in seen if not change.name.startswith(self._layout.staging)}
+                if names:
+                    self._look_again()
+                    self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
+            return f"{folders[0]} was replaced"
+        finally:
+            restart.cancel()
+            loop.remove_reader(changes.fd)
+            changes.close()
+
+    async def _set_on_restart(self, woken: asyncio.Event) -> None:
+        await self._restart.wait()
+        woken.set()
+
+    async def _stepped_events(self, folders: list[Path]) -> str:
+        """Ask a library that looks for events in steps."""
+        stop = asyncio.Event()
+        helpers = asyncio.create_task(self._set_on_restart(stop)), asyncio.create_task(self._announce())
+        try:
+            from watchfiles import awatch  # costs start time where it is not needed
+
+            events = awatch(*folders, recursive=False, watch_filter=None, debounce=50, step=_STEP, stop_event=stop)
+            async for changes in events:
+                if any(self._concerns(Path(path)) for _, path in changes):
+                    self._look_again()
+                    self._hints.put_nowait(self.hint())
+            return f"{folders[0]} was replaced"
+        finally:
+            for helper in helpers:
+                helper.cancel()
+
+    def _without_events(self, reason: str) -> tuple[WatchState, str]:
+        """A folder that was there and is gone stalls us; anything else leaves the look twice a second."""
+        gone = self._was_there and not self._layout.folder.is_dir()
+        return (WatchState.STALLED, f"{self._layout.folder} is gone") if gone else (WatchState.POLLING, reason)
+
+    async def _announce(self) -> None:
+        """Say LIVE once the watcher had time to fail; what changed before it began is looked for then."""
+        await asyncio.sleep(0.05)
+        self._look_again()
+        self._tell(WatchState.LIVE, "")
+
+    def _concerns(self, path: Path) -> bool:
+        """Whether a change of `path` can show on a screen; staging files come and go with every write."""
+        return not path.name.startswith(self._layout.staging)
+
+    def _tell(self, state: WatchState, reason: str) -> None:
+        if (state, reason) != (self._state, self._reason):
+            self._state, self._reason = state, reason
+            self._hints.put_nowait(self.hint())
+
+
+def look(layout: Layout) -> _Look:
+    """What folders, queue, settings and `drop/` are at the moment; compare for equality only."""
+    folder, drop = _file(layout.folder), _file(layout.drop)
+    folders = folder and folder[:2], drop and drop[:2]
+    return folders, *map(_file, (layout.queue, layout.config, layout.archives)), drop
+
+
+def _file(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

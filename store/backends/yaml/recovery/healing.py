@@ -1,0 +1,290 @@
+"""Compares the queue with what the ledger says it should hold, after a writer that does not lock (cases 29-32).
+
+Others may add messages and move them forward; they may not lose one or move one back without being healed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
+from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, places_of
+from team_console.store.contract.recorded import is_same
+from team_console.store.contract.team import Problem
+from team_console.store.model.copies import STATE_KEYS, counterpart, digest, distinct, is_ahead, is_copy, rank
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.words import counted
+from team_console.store.protocol.relations.recording import is_answer
+
+SYSTEM = "system"
+"""Actor of what recovery does by itself."""
+Held = Mapping[str, Sequence[Message]]
+"""Messages of a queue by id, copies once; several where an id was used again for a different message."""
+HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
+HEALED_ANSWER = "HEALED_ANSWER"
+"""Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
+_HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
+
+
+class Healing(Struct):
+    """What to do to the queue, what was new in it, and what to tell.
+
+    Attributes:
+        adds, changes, removed: As in `Line`.
+        noted: Records that others added or moved forward; all of an id where several share it.
+    """
+
+    adds: list[Message] = field(default_factory=list)
+    changes: list[RecordPatch] = field(default_factory=list)
+    removed: list[Handle] = field(default_factory=list)
+    noted: list[Record] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, **facts: object) -> Line | None:
+        """The transaction that does it, None when there is nothing to do."""
+        if not (self.adds or self.changes or self.removed or self.noted):
+            return None
+        restored = [message.message_id for message in self.adds]
+        changed = [patch.handle[0] for patch in self.changes]
+        removed = [message_id for message_id, _ in self.removed]
+        return Line(
+            actor=SYSTEM,
+            action="heal",
+            facts={**facts, "restored": restored, "changed": changed, "removed": removed},
+            writes=tuple(dict(message.record) for message in self.adds),
+            changes=tuple(self.changes),
+            removed=tuple(self.removed),
+            noted=tuple(self.noted),
+        )
+
+
+def reconcile(
+    expected: Held,
+    current: QueueText,
+    *,
+    settled: Callable[[Message], bool],
+    taken_out: Callable[[str], bool],
+) -> Healing:
+    """What brings `current` back to hold everything in `expected`, keeping what others did.
+
+    Args:
+        expected: What the queue held by our own account.
+        settled: Whether a message is safe in an archive, so that it may be gone from the queue.
+        taken_out: Whether we archived an id and took it out, so that it may not come back.
+    """
+    healing = Healing()
+    found = by_id(current.distinct())
+    damaged = [entry.raw for entry in current.entries if entry.message is None]
+    last = current.entries[-1].message if current.entries else None
+    for message_id, wanted in expected.items():
+        here = list(found.get(message_id, ()))
+        if len(wanted) == len(here) == 1:
+            _heal(wanted[0], here[0], last, healing, current)
+            continue
+        for message in wanted:
+            twin = counterpart(message, here)
+            if twin is None:
+                _restore(message, damaged, healing, settled, shared=bool(here) or len(wanted) > 1)
+            else:
+                here.remove(twin)
+                _heal(message, twin, last, healing, current)
+        if here:
+            healing.noted += [dict(message.record) for message in found[message_id]]
+    for message_id, messages in found.items():
+        if message_id not in expected:
+            for message in messages:
+                _admit(message, healing, settled, taken_out, current)
+    if healing.noted:
+        many = counted(len(healing.noted), "message")
+        text = f"a program that does not lock wrote the queue: {many} added or changed"
+        healing.problems.append(Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", text, _HINT))
+    return healing
+
+
+def contribution(theirs: QueueText, ours: QueueText, *, settled: Callable[[Message], bool]) -> Healing:
+    """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
+    healing = Healing()
+    found = by_id(ours.distinct())
+    for message in theirs.distinct():
+        among = found.get(message.message_id, ())
+        here = among[0] if len(among) == 1 else counterpart(message, among)
+        if here is None and not settled(message):
+            healing.adds.append(message)
+            _tell(healing, "MERGED", message.message_id, "was added by a program that does not lock; it was taken over")
+        elif here is not None and here is not message and is_ahead(message, here):
+            healing.changes.append(_patch(here, _state_of(message, here), ours))
+    return healing
+
+
+def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
+    """The queue by id after the transaction on record in `line`, if any."""
+    held = by_id(distinct(messages))
+    if line is not None:
+        _fold(held, line)
+    return held
+
+
+def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
+    """What the queue should hold by the whole ledger, and the ids that were taken out of it."""
+    held: dict[str, list[Message]] = {}
+    out: set[str] = set()
+    waiting: Line | None = None
+    for line in lines:
+        if waiting is not None and line.void != waiting.seq:
+            _fold(held, waiting, out)
+        waiting = line
+    if waiting is not None:
+        _fold(held, waiting, out)
+    return held, out
+
+
+def is_visible(line: Line, text: QueueText) -> bool:
+    """Whether anything the transaction of `line` wanted can be seen in `text`."""
+    if any(text.find(str(record.get("message_id"))) is not None for record in line.writes):
+        return True
+    for patch in line.changes:
+        here = [text.entries[place].message for place in places_of(text, patch.handle)[:1]]
+        if here and here[0] and all(here[0].record.get(key) == value for key, value in patch.keys.items()):
+            return True
+    return any(not places_of(text, handle) for handle in line.removed)
+
+
+def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:
+    """The messages of each id, in order."""
+    found: dict[str, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.message_id, []).append(message)
+    return found
+
+
+def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = None) -> None:
+    noted = [message for record in line.noted if (message := _understood(record)) is not None]
+    held.update(by_id(noted))
+    for record in line.writes:
+        message = _understood(record)
+        if message is not None:
+            among = held.setdefault(message.message_id, [])
+            among[:] = [other for other in among if not is_copy(other, message)] + [message]
+    for patch in line.changes:
+        _fold_patch(held, patch)
+    for message_id, letter in line.removed:
+        left = [message for message in held.pop(message_id, ()) if letter and digest(message) != letter]
+        if left:
+            held[message_id] = left
+        if out is not None:
+            out.add(message_id)
+
+
+def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch) -> None:
+    message_id, letter = patch.handle
+    among = held.get(message_id, [])
+    for place, message in enumerate(among):
+        if not letter or digest(message) == letter:
+            changed = patch.on(message)
+            if changed.message_id == message_id:
+                among[place] = changed
+            else:
+                del among[place]
+                held.setdefault(changed.message_id, []).append(changed)
+            return
+
+
+def _understood(record: Record) -> Message | None:
+    try:
+        return from_record(record)
+    except ValueError:
+        return None
+
+
+def _restore(
+    wanted: Message, damaged: list[bytes], healing: Healing, settled: Callable[[Message], bool], *, shared: bool
+) -> None:
+    message_id = wanted.message_id
+    if settled(wanted):
+        healing.removed.append((message_id, digest(wanted) if shared else ""))
+        return
+    healing.adds.append(wanted)
+    what = "was dropped by a program that does not lock; it was put back"
+    if any(message_id.encode("utf-8", "replace") in raw for raw in damaged):
+        # The piece may hold more than this message. If somebody repairs it, it is a copy and counts once.
+        what = "was torn by a program that does not lock; it was put back whole, and the damaged piece stays"
+    _tell(healing, HEALED_LOST, message_id, what)
+
+
+def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing, text: QueueText) -> None:
+    if here is wanted or wanted.record == here.record:
+        return
+    if here is last and _is_cut(here.record, wanted.record):
+        healing.changes.append(_patch(here, changed_keys(here.record, wanted.record), text))
+        _tell(healing, HEALED_CUT, here.message_id, "was cut short by a program that does not lock; it is whole again")
+    elif is_answer(wanted) and not is_same(here, wanted):
+        _reword(wanted, here, healing, text)
+    elif not is_ahead(wanted, here):
+        healing.noted.append(dict(here.record))
+    else:
+        healing.changes.append(_patch(here, _state_of(wanted, here), text))
+        back = f"was put back from {wanted.status} to {here.status}"
+        what = f"{back} by a program that does not lock; it is {wanted.status}"
+        _tell(healing, HEALED_STATE, here.message_id, what)
+
+
+def _patch(here: Message, keys: Record, text: QueueText) -> RecordPatch:
+    return RecordPatch(handle_of(here, text), keys, here)
+
+
+def _reword(wanted: Message, here: Message, healing: Healing, text: QueueText) -> None:
+    """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
+    names = {*here.record, *wanted.record}.difference(STATE_KEYS)
+    keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
+    if is_ahead(wanted, here):
+        keys.update(_state_of(wanted, here))
+    patch = _patch(here, keys, text)
+    healing.changes.append(patch)
+    healing.noted.append(dict(patch.on(here).record))
+    what = "answers a request and was changed by a program that does not lock; it says again what is on record"
+    _tell(healing, HEALED_ANSWER, here.message_id, what)
+
+
+def _is_cut(here: object, wanted: object) -> bool:
+    """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
+    return here != wanted and _begins(here, wanted)
+
+
+def _begins(here: object, wanted: object) -> bool:
+    if isinstance(here, str) and isinstance(wanted, str):
+        return wanted.startswith(here.rstrip("\n"))
+    if isinstance(here, Mapping) and isinstance(wanted, Mapping):
+        return all(key in wanted and _begins(value, wanted[key]) for key, value in here.items())
+    if isinstance(here, list) and isinstance(wanted, list):
+        return len(here) <= len(wanted) and all(map(_begins, here, wanted))
+    return here == wanted or here is None
+
+
+def _state_of(wanted: Message, here: Message) -> Record:
+    keys = {key: wanted.record.get(key) for key in STATE_KEYS}
+    if wanted.read_by or here.read_by:
+        keys["read_by"] = {**here.read_by, **wanted.read_by}
+    if rank(here.status) > rank(wanted.status):
+        keys["status"] = here.status
+    return {key: value for key, value in keys.items() if here.record.get(key) != value}
+
+
+def _admit(
+    message: Message,
+    healing: Healing,
+    settled: Callable[[Message], bool],
+    taken_out: Callable[[str], bool],
+    text: QueueText,
+) -> None:
+    message_id = message.message_id
+    if settled(message) and taken_out(message_id):
+        healing.removed.append(handle_of(message, text))
+        _tell(healing, "HEALED_RETURNED", message_id, "had left the queue for the archive; it was taken out again")
+    else:
+        healing.noted.append(dict(message.record))
+
+
+def _tell(healing: Healing, code: str, message_id: str, what: str) -> None:
+    healing.problems.append(Problem(code, "warning", message_id, f"message {message_id} {what}", _HINT))

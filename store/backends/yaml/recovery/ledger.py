@@ -1,0 +1,351 @@
+"""The audit trail that is also the write-ahead ledger: one hash-chained JSON line per transaction in `audit.jsonl`.
+
+A transaction is committed once its line is durable. A line holds enough to do the transaction again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.files import LARGEST_FILE, Unsettled, append, cut, write_new
+from team_console.store.model.message import Message, from_record
+from team_console.store.settings import loss
+
+_WINDOW = 1 << 16
+_BLOCK = 1 << 22
+Record = dict[str, Any]
+_PARTS = ("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+Handle = tuple[str, str]
+"""Which record of the queue is meant: its id, and where several share it the digest of the one (`store.model.copies`)."""
+
+
+class RecordPatch(Struct, frozen=True):
+    """Keys of one record to set.
+
+    Attributes:
+        handle: The record before.
+        keys: Key -> value; None for a key taken away.
+        old, new: The message before and after, in the process that made the patch; not stored.
+    """
+
+    handle: Handle
+    keys: Record
+    old: Message | None = None
+    new: Message | None = None
+
+    def on(self, current: Message) -> Message:
+        """`current` with the change made, keeping what others changed meanwhile.
+
+        Raises:
+            ValueError: The record is none of a message then.
+        """
+        if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
+            return self.new
+        record = {key: value for key, value in current.record.items() if self.keys.get(key, current) is not None}
+        record.update({key: value for key, value in self.keys.items() if value is not None})
+        return from_record(record)
+
+
+class Line(Struct, frozen=True):
+    """One transaction, as it is to be written or as it stands on record; enough to do it again.
+
+    Attributes:
+        also: Further (action, facts) pairs of the same transaction.
+        writes: Records added to the queue.
+        changes: What changes in records of the queue.
+        removed: Records taken out of the queue.
+        merged: Records of which there were copies; one of each stays.
+        archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
+        pushed: (agent, record) appended to inbox files.
+        noted: Records that somebody else put into the queue or changed there, first seen now.
+        void: Number of the line that this one declares undone, 0 for none.
+        sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
+        base, queue: Generations of the queue before and after, None for no queue.
+        staged: Name of the staging file, which names the generation before once the two were exchanged.
+        settings: Those in force: `sha256` and their `text`, or instead of it the place of the line that has it (`at`).
+    """
+
+    actor: str
+    action: str
+    facts: Record = field(default_factory=dict)
+    seq: int = 0
+    at: str = ""
+    also: tuple[tuple[str, Record], ...] = ()
+    writes: tuple[Record, ...] = ()
+    changes: tuple[RecordPatch, ...] = ()
+    removed: tuple[Handle, ...] = ()
+    merged: tuple[Handle, ...] = ()
+    archived: tuple[tuple[str, str, Record | None], ...] = ()
+    pushed: tuple[tuple[str, Record], ...] = ()
+    noted: tuple[Record, ...] = ()
+    void: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    base: Mark | None = None
+    queue: Mark | None = None
+    staged: str = ""
+    settings: Record = field(default_factory=dict)
+
+    @property
+    def actions(self) -> set[str]:
+        """Every action of the transaction."""
+        return {self.action, *(action for action, _ in self.also)}
+
+    def encode(self, prev: str) -> bytes:
+        """The line as stored, with its newline; empty parts are left out."""
+        facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
+        facts["facts"] = self.facts
+        parts = {name: getattr(self, name) for name in _PARTS}
+        parts["changes"] = [(patch.handle[0], patch.keys, *filter(None, patch.handle[1:])) for patch in self.changes]
+        parts["removed"] = [handle if handle[1] else handle[0] for handle in self.removed]
+        parts["merged"] = self.merged
+        parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
+        facts.update({name: value for name, value in parts.items() if value})
+        facts["prev"] = prev
+        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
+        return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+class Tip(Struct, frozen=True):
+    """Where the chain ends.
+
+    Attributes:
+        line: The last line, None when there is none.
+        digest: SHA-256 of its bytes, empty when there is none.
+        start: Bytes before it.
+        size: Bytes up to its end.
+        torn: Bytes after it that are no whole line.
+    """
+
+    line: Line | None = None
+    digest: str = ""
+    size: int = 0
+    torn: bytes = b""
+    start: int = 0
+
+    @property
+    def seq(self) -> int:
+        """Number of the last line, 0 when there is none."""
+        return self.line.seq if self.line else 0
+
+    @property
+    def settings(self) -> Record:
+        """What the next line says of settings that are still the same: where their text stands."""
+        known = self.line.settings if self.line else {}
+        return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
+
+
+class Ledger:
+    """Reads and extends one `audit.jsonl`."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+
+    def tip(self) -> Tip:
+        """The end of the chain, read from the end of the file, so that its cost does not grow with the file."""
+        found = self._disk.stat(self._path)
+        if found is None or found.size == 0:
+            return Tip()
+        window = _WINDOW
+        while True:
+            start = max(0, found.size - window)
+            data = self._disk.read(self._path, start, found.size - start)[0]
+            tip = _last_line(data, start)
+            if tip is not None:
+                return tip
+            if start == 0:
+                return Tip(torn=data)
+            window *= 8
+            if window > LARGEST_FILE:
+                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
+
+    def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
+        """Extend the chain by `line`, durable: from here on the transaction is committed.
+
+        Raises:
+            Unsettled: The line may or may not be there.
+            OSError: The line is not there.
+        """
+        data = line.encode(tip.digest)
+        append(self._disk, self._path, data, mode=mode)
+        if tip.size == 0:
+            self._sync_name(tip)
+        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
+
+    def _sync_name(self, tip: Tip) -> None:
+        try:
+            self._disk.sync_folder(self._path.parent)
+        except OSError as error:
+            try:
+                self.take_back(tip)
+            except OSError:
+                raise Unsettled(error.errno, error.strerror, error.filename) from error
+            raise
+
+    def settings(self) -> bytes | None:
+        """The text of the settings that were in force at the last line; None when nothing is on record."""
+        tip = self.tip()
+        if tip.line is None:
+            return None
+        place = tip.line.settings.get("at")
+        kept = self._line_at(place).get("settings") if isinstance(place, int) else tip.line.settings
+        same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
+        return loss.from_record(kept) if same and kept else None
+
+    def _line_at(self, place: int) -> Record:
+        """The line that begins at byte `place`; empty when none does."""
+        length = _WINDOW
+        while True:
+            data = self._disk.read(self._path, max(0, place), length)[0]
+            end = data.find(b"\n")
+            if end >= 0 or len(data) < length:
+                return _decode(data[: end + 1]) or {}
+            length *= 8
+
+    def take_back(self, tip: Tip) -> None:
+        """Cut the file back to `tip`."""
+        cut(self._disk, self._path, tip.size)
+
+    def set_aside(self, tip: Tip, *, stamp: str) -> Path:
+        """Move the torn end into a file of its own, named in the result, and cut it off."""
+        aside = self._path.with_name(f"{self._path.name}.torn-{stamp}")
+        if self._disk.stat(aside) is None:
+            write_new(self._disk, aside, tip.torn)
+            self._disk.sync_folder(aside.parent)
+        self.take_back(tip)
+        return aside
+
+    def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
+        """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
+        found = self._disk.stat(self._path)
+        if found is None:
+            return []
+        start = max(0, found.size - window)
+        rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
+        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 : -1]]
+        return [_line(facts) for facts in decoded if facts is not None][-count:]
+
+    def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
+        """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
+
+        The chain is judged from where reading begins.
+        """
+        tip = after or Tip()
+        found = self._disk.stat(self._path)
+        while found is not None and tip.size < found.size:
+            block = self._disk.read(self._path, tip.size, self._block_size(tip.size, found.size))[0]
+            rows = block[: block.rfind(b"\n") + 1].split(b"\n")[:-1]
+            if not rows:
+                return
+            for row in rows:
+                raw = row + b"\n"
+                facts = _decode(raw)
+                digest = hashlib.sha256(raw).hexdigest()
+                intact = facts is not None and facts.get("prev") == tip.digest
+                line = _line(facts) if facts is not None else None
+                tip = Tip(line, digest, tip.size + len(raw), start=tip.size)
+                yield tip, intact
+
+    def _block_size(self, start: int, end: int) -> int:
+        """At least one whole line, at best a few megabytes."""
+        size = _BLOCK
+        while start + size < end and b"\n" not in self._disk.read(self._path, start, size)[0]:
+            size *= 4
+        return size
+
+
+def _last_line(data: bytes, start: int) -> Tip | None:
+    """The last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
+    end = len(data)
+    while (stop := data.rfind(b"\n", 0, end)) >= 0:
+        begin = data.rfind(b"\n", 0, stop) + 1
+        if begin == 0 and start > 0:
+            return None
+        facts = _decode(data[begin : stop + 1])
+        if facts is not None:
+            digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
+            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :], start + begin)
+        end = stop
+    return None
+
+
+def _decode(raw: bytes) -> Record | None:
+    if not raw.endswith(b"\n"):
+        return None
+    try:
+        facts = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
+
+
+def _line(facts: Record) -> Line:
+    """Understand a stored line; parts of another shape than ours count as absent."""
+    return Line(
+        seq=facts["seq"],
+        at=str(facts.get("at", "")),
+        actor=str(facts.get("actor", "")),
+        action=str(facts.get("action", "")),
+        facts=_mapping(facts.get("facts")),
+        also=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "also", 2)),
+        writes=_records(facts, "writes"),
+        changes=_patches(facts),
+        removed=tuple(_handle(item) for item in _list(facts, "removed")),
+        merged=tuple(_handle(item) for item in _list(facts, "merged")),
+        archived=_archived(facts),
+        pushed=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "pushed", 2)),
+        noted=_records(facts, "noted"),
+        void=facts["void"] if isinstance(facts.get("void"), int) else 0,
+        sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
+        base=_mark(facts.get("base")),
+        queue=_mark(facts.get("queue")),
+        staged=str(facts.get("staged", "")),
+        settings=_mapping(facts.get("settings")),
+    )
+
+
+def _mapping(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(facts: Record, name: str) -> list[Any]:
+    value = facts.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _tuples(facts: Record, name: str, length: int) -> list[list[Any]]:
+    return [item for item in _list(facts, name) if isinstance(item, list) and len(item) == length]
+
+
+def _patches(facts: Record) -> tuple[RecordPatch, ...]:
+    items = [item for item in _list(facts, "changes") if isinstance(item, list) and len(item) in (2, 3)]
+    return tuple(RecordPatch(_handle([item[0], *item[2:]]), _mapping(item[1])) for item in items)
+
+
+def _handle(item: object) -> Handle:
+    """An id, or an id and the digest of the record that is meant."""
+    parts = item if isinstance(item, list) else [item]
+    return str(parts[0]) if parts else "", str(parts[1]) if len(parts) > 1 else ""
+
+
+def _archived(facts: Record) -> tuple[tuple[str, str, Record | None], ...]:
+    whole = [(item[0], item[1], item[2]) for item in _tuples(facts, "archived", 3) if isinstance(item[2], dict)]
+    short = [(item[0], item[1], None) for item in _tuples(facts, "archived", 2)]
+    return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
+
+
+def _records(facts: Record, name: str) -> tuple[Record, ...]:
+    return tuple(item for item in _list(facts, name) if isinstance(item, dict))
+
+
+def _mark(value: object) -> Mark | None:
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
+        return value[0], value[1], value[2]
+    return None

@@ -1,0 +1,238 @@
+"""A team in a folder of YAML files: lock-free snapshots, exclusive transactions, history, audit, watch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from team_console.store.backends.yaml.disk import Disk, RealDisk
+from team_console.store.backends.yaml.files import refuse_large
+from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
+from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
+from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.reading.audit_reader import Trail
+from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed_path
+from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
+from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+from team_console.store.contract.team import (
+    Addressed,
+    AuditLine,
+    Capabilities,
+    Page,
+    Problem,
+    Snapshot,
+    Team,
+    Transaction,
+    WatchHint,
+)
+from team_console.store.model.clock import Clock, to_text, utc_now
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.settings.loss import digest
+from team_console.store.settings.team_config import TeamConfig
+
+if TYPE_CHECKING:
+    from team_console.store.backends.yaml.reading.addressed import Addressees
+    from team_console.store.backends.yaml.writing.commit import LockedQueue
+
+_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_LARGEST_ATTACHMENT = 256 << 20
+_READ_ONLY = "The team is open read-only."
+
+
+class YamlTeam(Team):
+    """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        queue: Path,
+        archive_dir: Path,
+        config_path: Path,
+        read_only: bool = False,
+        clock: Clock = utc_now,
+        disk: Disk | None = None,
+    ) -> None:
+        self.root: Path = root
+        self.location = str(root)
+        self.read_only = read_only
+        self.clock = clock
+        self.layout = Layout.of(queue, archive_dir, config_path)
+        reasons = dict.fromkeys(("write", "leases", "router", "attachments"), _READ_ONLY) if read_only else {}
+        self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
+        self._disk = disk or RealDisk()
+        self._reader = SnapshotReader(self._disk, self.layout, clock)
+        self._trail = Trail(self._disk, self.layout.audit)
+        self._addressees: Addressees | None = None
+        self._was_there = self.layout.folder_exists(self._disk)
+
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """See `Team.snapshot`."""
+        self._was_there = self._was_there or self.layout.folder_exists(self._disk)
+        return self._reader.snapshot(progress)
+
+    def obstacle(self) -> str:
+        """See `Team.obstacle`."""
+        return "" if self.read_only else forbidden(self.layout)
+
+    def newest(self, limit: int) -> Snapshot | None:
+        """See `Team.newest`."""
+        return self._reader.newest(limit)
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`."""
+        from team_console.store.backends.yaml.reading.addressed import Addressees  # only what receives needs it
+
+        if self._addressees is None:
+            self._addressees = Addressees(self._disk, self.layout)
+        return self._addressees.look(agent)
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        return self._reader.config()
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        """See `Team.transaction`."""
+        from team_console.store.backends.yaml.writing.turn import transaction
+
+        with self._turn(action, wait) as queue:
+            queue.settings = self._settings_in_force()
+            with transaction(queue, actor=actor, config=self.config) as tx:
+                yield tx
+
+    def _settings_in_force(self) -> bytes | None:
+        """The text of the settings now; None while there is none or those in force are lost."""
+        settings, config = self._reader.settings(), self._reader.settings().config
+        return None if config.lost or config.is_misread or settings.error else settings.text
+
+    @contextmanager
+    def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
+        """Hold the lock over a recovered queue, and remember what it ended with."""
+        from team_console.store.backends.yaml.writing.turn import turn
+
+        self._check_writable()
+        known = self._reader.generation
+        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known) as queue:
+            try:
+                yield queue
+            finally:
+                self._reader.generation = queue.generation
+                self._reader.folder_seen = True
+
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        """See `Team.history`."""
+        if is_closed_path(self.layout.archives):
+            page = Page((), None)
+        else:
+            page = ArchivePages(self._disk, Archives(self._disk, self.layout)).page(
+                agent=agent, cursor=cursor, limit=limit
+            )
+        if cursor is not None:
+            return page
+        closed = closed_problem(self.layout)
+        return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
+
+    def archived(self, word: str) -> list[Message]:
+        """See `Team.archived`."""
+        return list(
+            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
+        )
+
+    def _lost(self) -> tuple[Problem, ...]:
+        """What should be in archives and audit, and is not."""
+        from team_console.store.backends.yaml.reading.integrity import past_problems
+
+        return past_problems(self._disk, self.layout)
+
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        """See `Team.audit`."""
+        return self._trail.last(limit)
+
+    def attachment(self, reference: str) -> bytes:
+        """See `Team.attachment`."""
+        if _REFERENCE.fullmatch(reference) is None:
+            raise TeamError(Code.INVALID_FIELD, f"{reference!r} is not a reference to an attachment")
+        path = self.layout.folder / reference
+        try:
+            refuse_way_out(self._disk, self.layout, path.parent)
+            refuse_large(path, self._disk.stat(path), _LARGEST_ATTACHMENT)
+            return self._disk.read(path)[0]
+        except OSError as error:
+            text = f"{path} cannot be read: {error.strerror or error}"
+            raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.") from error
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        from team_console.store.backends.yaml.reading.integrity import DELETED
+        from team_console.store.backends.yaml.writing.retention import carry_out, plan
+        from team_console.store.backends.yaml.writing.turn import transaction
+
+        with self._turn(DELETED, wait) as queue:
+            live = {message.message_id for message in queue.generation.text.messages()}
+            shortenings = plan(queue, before=before, keep=live)
+            ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
+            if ids:
+                with transaction(queue, actor=actor, config=self.config) as tx:
+                    left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
+                    tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
+                carry_out(queue, shortenings)
+        return len(ids)
+
+    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.restore_settings`."""
+        from team_console.store.backends.yaml.writing.turn import transaction
+
+        if not self._reader.settings().config.lost:
+            return None
+        with self._turn("restore_settings", wait) as queue:
+            settings = self._reader.settings()
+            if not settings.config.lost or settings.in_force is None:
+                return None
+            kept = put_back(queue, settings.in_force)
+            queue.settings = settings.in_force
+            with transaction(queue, actor=actor, config=self.config) as tx:
+                tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
+        text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
+        return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
+
+    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """See `Team.accept_settings`."""
+        from team_console.store.backends.yaml.writing.turn import transaction
+
+        with self._turn("accept_settings", wait) as queue:
+            settings = self._reader.settings()
+            if not settings.config.lost and settings.error is None:
+                return None
+            refuse_unreadable(self.layout, settings)
+            queue.settings = settings.text or b""
+            with transaction(queue, actor=actor, config=lambda: settings.config) as tx:
+                tx.record("accept_settings", sha256=digest(queue.settings))
+        return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
+
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """See `Team.watch`."""
+        from team_console.store.backends.yaml.reading.watch import watch
+
+        return watch(self.layout)
+
+    def _check_writable(self) -> None:
+        """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""
+        if self.read_only:
+            raise TeamError(Code.READ_ONLY, f"{self.location} is open read-only", "Open it without --read-only.")
+        if not self.root.exists():
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{self.root} does not exist", "Make a team with 'team-console init'.")
+        folder = self.layout.folder
+        if self._disk.stat(folder) is not None:
+            return
+        if self._was_there or self._disk.stat(self.layout.config) is None:
+            what = "was there and is gone" if self._was_there else "does not exist"
+            hint = "Make a team with 'team-console init', or put the folder back. Nothing was made in its place."
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{folder} {what}", hint)
+        folder.mkdir(parents=True, mode=0o700)

@@ -1,0 +1,1 @@
+"""Writing under the lock: transactions, commits, drop files, retention."""

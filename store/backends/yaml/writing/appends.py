@@ -1,0 +1,84 @@
+"""What a transaction puts at the ends of archives and inbox files, worked out before anything is written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.layout import Layout, refuse_way_out
+from team_console.store.backends.yaml.reading.archives import Archives, closed
+from team_console.store.backends.yaml.recovery.ledger import Line
+from team_console.store.backends.yaml.writing.queue_edit import archive_record
+from team_console.store.contract.team import Problem
+
+
+class Append(Struct):
+    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
+
+    path: Path
+    size: int
+    data: bytearray
+    fresh: bool
+
+
+def plan_appends(
+    disk: Disk, layout: Layout, archives: Archives, line: Line, text: QueueText, *, stamp: str, mode: int
+) -> tuple[list[Append], list[Problem]]:
+    """What `line` appends where, with its folders made and torn ends mended; `text` is the queue after it.
+
+    Raises:
+        CodecError: A message cannot be written.
+    """
+    by_path: dict[Path, Append] = {}
+    problems: list[Problem] = []
+    for agent, message_id, record in line.archived:
+        message = archive_record(text, message_id, record)
+        if message is None:
+            continue
+        path = layout.archive(agent)
+        if path not in by_path:
+            make_folder(disk, layout, layout.archives, mode=mode)
+            before, found = archives.open_end(agent, stamp=stamp)
+            problems += found
+            by_path[path] = _at_end(disk, path, before)
+        by_path[path].data += closed(message)
+    for agent, pushed in line.pushed:
+        path = layout.inbox(agent)
+        if path not in by_path:
+            make_folder(disk, layout, path.parent, mode=mode)
+            by_path[path] = _at_end(disk, path, b"" if _is_whole(disk, path) else b"\n")
+        by_path[path].data += inbox_line(pushed)
+    return list(by_path.values()), problems
+
+
+def make_folder(disk: Disk, layout: Layout, folder: Path, *, mode: int) -> None:
+    """Make `folder` and the missing ones above it, durable, for those who may use files of `mode`.
+
+    Raises:
+        OSError: It cannot be made, or is a link that leads out of the team.
+    """
+    refuse_way_out(disk, layout, folder)
+    if disk.stat(folder) is None:
+        make_folder(disk, layout, folder.parent, mode=mode)
+        with contextlib.suppress(FileExistsError):
+            disk.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0))
+        disk.sync_folder(folder.parent)
+
+
+def inbox_line(record: dict[str, object]) -> bytes:
+    """One pushed message as a line of JSON (seed 003, file delivery)."""
+    return json.dumps(record, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _at_end(disk: Disk, path: Path, before: bytes) -> Append:
+    found = disk.stat(path)
+    return Append(path, found.size if found else 0, bytearray(before), fresh=found is None)
+
+
+def _is_whole(disk: Disk, path: Path) -> bool:
+    found = disk.stat(path)
+    return found is None or found.size == 0 or disk.read(path, found.size - 1)[0] == b"\n"

@@ -1,0 +1,215 @@
+"""The drop folder: messages that scripts renamed in because they cannot lock; the next lock holder takes them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.files import NOT_PLAIN
+from team_console.store.backends.yaml.layout import leads_out
+from team_console.store.backends.yaml.reading.archives import HEADER
+from team_console.store.backends.yaml.recovery.ledger import Line
+from team_console.store.backends.yaml.writing.appends import make_folder
+from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.contract.team import Problem
+from team_console.store.model.clock import to_text
+from team_console.store.model.copies import is_copy
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.names import is_name
+
+_MAX_BYTES = 4 * 1024 * 1024
+_AT_ONCE = 500
+"""Files taken in by one turn, so that a full folder does not hold up whoever has the lock."""
+
+
+class Offer(Struct, frozen=True):
+    """What one file brings.
+
+    Attributes:
+        messages: Messages nobody has yet.
+        clashes: Ids in it that stand for something else already.
+    """
+
+    path: Path
+    messages: tuple[Message, ...]
+    clashes: tuple[str, ...] = ()
+
+
+def take_in(queue: LockedQueue, write: Callable[[Line], None]) -> None:
+    """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
+
+    A crash in between leaves the file; its messages are known then, so the next turn only removes it.
+
+    Args:
+        write: Makes a line durable, recovering where somebody wrote the queue meanwhile.
+    """
+    if leads_out(queue.disk, queue.layout, queue.layout.drop):
+        return _tell_way_out(queue)
+    names = [name for name in queue.disk.names(queue.layout.drop) if is_offered(name)][:_AT_ONCE]
+    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name)) is not None]
+    if not offers:
+        return None
+    for offer in _write_all(queue, _against_known(queue, offers), write):
+        if offer.clashes:
+            ids = ", ".join(offer.clashes)
+            _reject(queue, offer.path, f"another message has the id {ids} already", "Give it an id of its own and")
+        else:
+            _clear_away(queue, offer.path)
+    return None
+
+
+def _write_all(queue: LockedQueue, offers: list[Offer], write: Callable[[Line], None]) -> list[Offer]:
+    """Write all offers at once; where one of them cannot be written at all, each by itself, that one rejected."""
+    messages = [message for offer in offers for message in offer.messages]
+    if not messages:
+        return offers
+    try:
+        ids = [message.message_id for message in messages]
+        write(Line("drop", "drop", {"ids": ids}, writes=tuple(dict(message.record) for message in messages)))
+    except TeamError as error:
+        if error.code is not Code.INVALID_FIELD:
+            raise
+        if len(offers) > 1:
+            return [written for offer in offers for written in _write_all(queue, [offer], write)]
+        _reject(queue, offers[0].path, error.message)
+        return []
+    return offers
+
+
+def is_offered(name: str) -> bool:
+    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
+    return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
+
+
+def _look(queue: LockedQueue, path: Path) -> Offer | None:
+    """What the file offers; None for one that was rejected, or has to stay."""
+    try:
+        return Offer(path, tuple(read_offered(queue.disk, path)))
+    except (CodecError, TeamError, ValueError) as error:
+        _reject(queue, path, getattr(error, "message", None) or str(error))
+    except OSError as error:
+        if error.errno in NOT_PLAIN:
+            _reject(queue, path, error.strerror or str(error))
+        else:
+            _stays(queue, path, f"cannot be read: {error.strerror or error}")
+    return None
+
+
+def _against_known(queue: LockedQueue, offers: Iterable[Offer]) -> list[Offer]:
+    """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
+    taken: dict[str, Message] = {}
+    judged: list[Offer] = []
+    for offer in offers:
+        fresh: list[Message] = []
+        clashes: list[str] = []
+        for message in offer.messages:
+            known = _known(queue, message.message_id)
+            if message.message_id in taken:
+                known.append(taken[message.message_id])
+            if not known:
+                fresh.append(message)
+                taken[message.message_id] = message
+            elif not any(_is_same(message, other) for other in known):
+                clashes.append(message.message_id)
+        judged.append(replace(offer, messages=tuple(fresh), clashes=tuple(clashes)))
+    return judged
+
+
+def _known(queue: LockedQueue, message_id: str) -> list[Message]:
+    text = queue.generation.text
+    live = [text.entries[place].message for place in text.places(message_id)]
+    archived = queue.archives.find(message_id) if not live else None
+    return [message for message in (*live, archived) if message is not None]
+
+
+def _is_same(message: Message, known: Message) -> bool:
+    """Whether it was taken in before; the time is that of the file where the script did not say it."""
+    return is_copy(message, known) or is_copy(message.with_changes(created=known.created), known)
+
+
+def read_offered(disk: Disk, path: Path) -> list[Message]:
+    """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none.
+
+    Looks at the file before it reads it: a sparse one of gigabytes would take all memory.
+    """
+    found = disk.stat(path)
+    if found is not None and found.size > _MAX_BYTES:
+        raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
+    data, found = disk.read(path, 0, _MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
+    text = QueueText.parse(_as_queue(data))
+    damaged = text.damaged()
+    if damaged:
+        raise damaged[0][1]
+    arrived = to_text(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC))
+    entries = text.distinct()
+    if not entries:
+        raise ValueError("there is no message in it")
+    return [_completed(message, arrived) for message in entries]
+
+
+def _as_queue(data: bytes) -> bytes:
+    """A single record, a list of records, or a whole queue file, as a queue file."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    while lines and (not lines[0].strip() or lines[0].startswith((b"#", b"---", b"%"))):
+        lines.pop(0)
+    first = lines[0] if lines else b""
+    body = b"\n".join(lines)
+    if first.startswith((b"messages:", b'"messages"')):
+        return body
+    if first.startswith((b"- ", b"-\n")) or first == b"-":
+        return HEADER + body
+    return HEADER + b"-\n" + b"".join(b"  " + line + b"\n" for line in lines)
+
+
+def _completed(message: Message, arrived: str) -> Message:
+    """What a script may leave out: the time, the state, and that a name must be one."""
+    for name in (message.sender, *message.recipients):
+        if not is_name(name):
+            raise ValueError(f"{name!r} is not an agent name")
+    record = dict(message.record)
+    record.setdefault("created", arrived)
+    record.setdefault("status", "pending")
+    return from_record(record)
+
+
+def _clear_away(queue: LockedQueue, path: Path) -> None:
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            queue.disk.unlink(path)
+    except OSError as error:
+        _stays(queue, path, f"was taken in and cannot be removed: {error.strerror or error}")
+
+
+def _stays(queue: LockedQueue, path: Path, why: str) -> None:
+    """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
+    hint = f"It stays in drop/ and is tried again with each write; team-console may need permission on {path.parent}."
+    queue.notices.append(Problem("DROP_UNREADABLE", "warning", f"drop/{path.name}", f"drop/{path.name} {why}", hint))
+
+
+def _tell_way_out(queue: LockedQueue) -> None:
+    text = "drop/ is a link that leads out of the team: nothing is taken from there"
+    hint = "Make it a folder of the team, or remove the link."
+    queue.notices.append(Problem("DROP_UNREADABLE", "warning", "drop", text, hint))
+
+
+def _reject(queue: LockedQueue, path: Path, why: str, first: str = "Correct it and") -> None:
+    target = queue.layout.rejected / path.name
+    try:
+        make_folder(queue.disk, queue.layout, queue.layout.rejected, mode=queue.mode)
+        if queue.disk.stat(target) is not None:
+            target = target.with_name(f"{path.stem}-{queue.stamp()}{path.suffix}")
+        queue.disk.rename(path, target)
+    except OSError as error:
+        _stays(queue, path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}")
+        return
+    hint = f"{first} move it into drop/ again."
+    queue.notices.append(Problem("DROP_REJECTED", "warning", f"drop/rejected/{target.name}", why, hint))

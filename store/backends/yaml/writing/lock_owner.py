@@ -1,0 +1,154 @@
+"""The text in the lock file: who holds the lock, or how it was left; read without taking the lock."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.backends.yaml.disk import Disk, Mark, Stat
+from team_console.store.contract.team import LockHolder
+from team_console.store.model.clock import seconds_since, utc_now
+
+_WIDTH = 512
+_PROC_LOCKS = Path("/proc/locks")
+_FRESH_SECONDS = 2.0
+
+
+class Released(Struct, frozen=True):
+    """What the last holder left when it released the lock: everything was settled then.
+
+    Attributes:
+        seq: Number of the last audit line, 0 for none.
+        queue: Generation of the queue, None when there was none.
+        damaged: Entries of it that could not be read, None when the holder did not have to find out.
+    """
+
+    seq: int
+    queue: Mark | None
+    damaged: int | None = None
+
+
+def read_text(disk: Disk, path: Path) -> bytes:
+    """The lock file's text; empty when it cannot be read."""
+    try:
+        return disk.read(path, 0, _WIDTH)[0]
+    except OSError:
+        return b""
+
+
+def holder_text(*, since: str, action: str) -> bytes:
+    """The lock file's text while this process holds it, one fixed width so that one write replaces it."""
+    return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
+
+
+def left_text(before: bytes) -> bytes:
+    """The lock file's text after a turn that was given up: what it said `before`, as true as it was."""
+    return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
+
+
+def released_text(released: Released) -> bytes:
+    """The lock file's text after a release with everything settled."""
+    damaged = {} if released.damaged is None else {"damaged": released.damaged}
+    return _padded({"released": released.seq, "queue": released.queue, **damaged})
+
+
+def parse_released(text: bytes) -> Released | None:
+    """How the lock was left, or None when its last holder did not get to say."""
+    facts = _parse(text)
+    seq, queue, damaged = facts.get("released"), facts.get("queue"), facts.get("damaged")
+    if not isinstance(seq, int):
+        return None
+    known = damaged if isinstance(damaged, int) else None
+    if isinstance(queue, list) and len(queue) == 3 and all(isinstance(item, int) for item in queue):
+        return Released(seq, (queue[0], queue[1], queue[2]), known)
+    return Released(seq, None, known)
+
+
+def find_holder(disk: Disk, path: Path, *, sure: bool = False) -> LockHolder | None:
+    """Who holds the lock at this moment, found without taking it; None when nobody does.
+
+    The kernel's list of locks costs every process on the machine some milliseconds, so it is only asked about
+    a holder that stays, or when the lock is known to be held (`sure`), perhaps by one that leaves no text.
+    """
+    facts = _parse(read_text(disk, path))
+    told = _by_text(facts)
+    if not sure and (told is None or not told.alive or _is_fresh(told)):
+        return told
+    found = disk.stat(path)
+    pids = _kernel_holders(found, facts.get("pid")) if found is not None else []
+    if pids is None:
+        return told
+    if not pids:
+        return told if told is not None and told.alive is None else None
+    pid = pids[0]
+    named = facts if facts.get("pid") == pid else {}
+    return LockHolder(pid or None, named.get("host", ""), named.get("since", ""), named.get("action", ""), True)
+
+
+def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
+    """A sentence about a holder on this host that died without releasing, None when there was none."""
+    facts = _parse(text)
+    pid = facts.get("pid")
+    if holder is not None or not isinstance(pid, int) or facts.get("host") != os.uname().nodename:
+        return None
+    return f"pid {pid} ended during {facts.get('action')} (since {facts.get('since')}) without releasing the lock"
+
+
+def _by_text(facts: dict[str, Any]) -> LockHolder | None:
+    pid = facts.get("pid")
+    if not isinstance(pid, int):
+        return None
+    host = str(facts.get("host", ""))
+    alive = _is_alive(pid) if host == os.uname().nodename else None
+    if alive is False:
+        return None
+    return LockHolder(pid, host, str(facts.get("since", "")), str(facts.get("action", "")), alive)
+
+
+def _is_fresh(holder: LockHolder) -> bool:
+    age = seconds_since(holder.since, utc_now())
+    return age is not None and age < _FRESH_SECONDS
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _kernel_holders(found: Stat, expected: object) -> list[int] | None:
+    """Pids with an flock on the file, from the kernel's own list; None where there is no such list.
+
+    The list's device number is not the file's on some file systems, so the `expected` pid is enough there.
+    """
+    try:
+        lines = _PROC_LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    device = f"{os.major(found.dev):02x}:{os.minor(found.dev):02x}"
+    locks = [line for line in map(str.split, lines) if len(line) >= 6 and line[1] == "FLOCK" and line[4].isdigit()]
+    return [
+        int(lock[4])
+        for lock in locks
+        if lock[5] == f"{device}:{found.ino}" or (lock[5].endswith(f":{found.ino}") and lock[4] == str(expected))
+    ]
+
+
+def _padded(facts: dict[str, Any]) -> bytes:
+    text = json.dumps(facts).encode()
+    return text[: _WIDTH - 1].ljust(_WIDTH - 1) + b"\n"
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    try:
+        facts = json.loads(text[:_WIDTH].decode())
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}

@@ -1,0 +1,149 @@
+"""What a line of the ledger does to the queue: made from a transaction's changes, done to the text, done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.store.backends.buffered import Changes
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
+from team_console.store.model.copies import digest, is_ahead, is_copy
+from team_console.store.model.message import Message, from_record
+
+
+def line_of(changes: Changes, text: QueueText, *, actor: str) -> Line:
+    """The line that a finished transaction over `text` asks for."""
+    (action, facts), *also = changes.records
+    replaced = [
+        RecordPatch(handle_of(old, text), changed_keys(old.record, new.record), old, new)
+        for old, new in changes.replaced.items()
+    ]
+    live = {*changes.replaced.values(), *changes.added.values()}
+    return Line(
+        actor=actor,
+        action=action,
+        facts=facts,
+        also=tuple(also),
+        writes=tuple(dict(message.record) for message in changes.added.values()),
+        changes=tuple(replaced),
+        removed=tuple(handle_of(message, text) for message in changes.removed),
+        merged=tuple(handle_of(message, text) for message in changes.merged),
+        archived=tuple(_archived(agent, message, live, text) for agent, message in changes.archived),
+        pushed=tuple((agent, dict(message.record)) for agent, message in changes.pushed),
+    )
+
+
+def handle_of(message: Message, text: QueueText) -> Handle:
+    """What tells the record of `message` from all others in `text`."""
+    return message.message_id, digest(message) if len(text.places(message.message_id)) > 1 else ""
+
+
+def in_sequence(first: Line | None, second: Line | None) -> Line | None:
+    """`first` and then `second` as one transaction, with the name and facts of `second`."""
+    if first is None or second is None:
+        return first or second
+    return replace(
+        second,
+        facts={**first.facts, **second.facts},
+        writes=(*first.writes, *second.writes),
+        changes=(*first.changes, *second.changes),
+        removed=(*first.removed, *second.removed),
+        merged=(*first.merged, *second.merged),
+        archived=(*first.archived, *second.archived),
+        pushed=(*first.pushed, *second.pushed),
+        noted=(*first.noted, *second.noted),
+        void=second.void or first.void,
+    )
+
+
+def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:
+    """What turns the record `old` into `new`; None for a key that is gone."""
+    keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
+    return keys | {key: None for key in old if key not in new}
+
+
+def apply(text: QueueText, line: Line) -> QueueText:
+    """The queue after `line`. Doing it a second time changes nothing. Raises `CodecError` for unwritable text."""
+    return _Edit(text, line).result()
+
+
+class _Edit:
+    """One line turned into places of one text."""
+
+    def __init__(self, text: QueueText, line: Line) -> None:
+        self._text = text
+        self._append: dict[Handle, Message] = {}
+        self._changed: dict[int, Message] = {}
+        self._remove: set[int] = set()
+        for record in line.writes:
+            self._add(from_record(record))
+        for patch in line.changes:
+            self._change(patch)
+        for handle in line.removed:
+            self._remove.update(places_of(text, handle))
+            self._append.pop(handle, None)
+        for handle in line.merged:
+            self._remove.update(places_of(text, handle)[1:])
+
+    def result(self) -> QueueText:
+        for place in self._remove:
+            self._changed.pop(place, None)
+        if not (self._append or self._changed or self._remove):
+            return self._text
+        return self._text.edit(append=list(self._append.values()), replace=self._changed, remove=self._remove)
+
+    def _add(self, message: Message) -> None:
+        here = [self._text.entries[place].message for place in self._text.places(message.message_id)]
+        if not any(other is not None and is_copy(message, other) for other in here):
+            letter = digest(message) if here or (message.message_id, "") in self._append else ""
+            self._append.setdefault((message.message_id, letter), message)
+
+    def _change(self, patch: RecordPatch) -> None:
+        """On the record and not on its copies, which go; a record somebody took away comes back changed."""
+        places = places_of(self._text, patch.handle, patch.old)
+        current = self._text.entries[places[0]].message if places else None
+        waiting = self._append.get(patch.handle)
+        if current is not None:
+            self._changed[places[0]] = patch.on(self._changed.get(places[0], current))
+            self._remove.update(places[1:])
+        elif waiting is not None:
+            self._append[patch.handle] = patch.on(waiting)
+        elif patch.new is not None:
+            self._append[patch.handle] = patch.new
+
+
+def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> list[int]:
+    """Where the record that `handle` means is in `text`, further copies behind it; the furthest on its way first.
+
+    Where the handle leaves open which of several is meant, it is `old`, else the first.
+    """
+    message_id, letter = handle
+    messages = _messages(text, text.places(message_id))
+    if not messages or (len(messages) == 1 and not letter):
+        return list(messages)
+    wanted = letter or digest(old or next(iter(messages.values())))
+    copies = [place for place, message in messages.items() if digest(message) == wanted]
+    best = 0
+    for number, place in enumerate(copies):
+        best = number if is_ahead(messages[place], messages[copies[best]]) else best
+    return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
+
+
+def archive_record(text: QueueText, message_id: str, record: Record | None) -> Message | None:
+    """The message to archive: the record itself, else the one live in `text`."""
+    if record is not None:
+        return from_record(record)
+    return next(iter(_messages(text, text.places(message_id)).values()), None)
+
+
+def _messages(text: QueueText, places: Sequence[int]) -> dict[int, Message]:
+    found = ((place, text.entries[place].message) for place in places)
+    return {place: message for place, message in found if message is not None}
+
+
+def _archived(agent: str, message: Message, live: Iterable[Message], text: QueueText) -> tuple[str, str, Record | None]:
+    """No record when the queue shows this very one afterwards, so that the ledger need not repeat it."""
+    shown = message in live and len(text.places(message.message_id)) < 2
+    return agent, message.message_id, None if shown else dict(message.record)

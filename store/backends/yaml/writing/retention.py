@@ -1,0 +1,81 @@
+"""Shortens archives by what is too old (decision D18); each file is replaced whole, the rest byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.files import write_new
+from team_console.store.backends.yaml.layout import archive_part
+from team_console.store.backends.yaml.reading.archives import HEADER
+from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.model.errors import Code, TeamError
+
+
+class Shortening(Struct, frozen=True):
+    """What an archive is to become.
+
+    Attributes:
+        data: Its new bytes; None when nothing stays and the file may go.
+        ids: Messages that are in it no more.
+    """
+
+    path: Path
+    data: bytes | None
+    ids: frozenset[str]
+
+
+def plan(queue: LockedQueue, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
+    """Archives that hold messages created before `before`, those in `keep` left out of account.
+
+    Damaged entries, and files that are not a plain list of entries, stay as they are.
+    """
+    found = (_shortening(queue, path, before, frozenset(keep)) for path in queue.archives.files())
+    return [shortening for shortening in found if shortening is not None]
+
+
+def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
+    """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
+
+    Raises:
+        TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
+    """
+    try:
+        for shortening in shortenings:
+            _replace(queue, shortening)
+        queue.archives.forget()
+        queue.disk.sync_folder(queue.layout.archives)
+    except OSError as error:
+        text = f"{error.filename or queue.layout.archives}: {error.strerror or error}; some archives were not shortened"
+        raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error
+
+
+def _replace(queue: LockedQueue, shortening: Shortening) -> None:
+    if shortening.data is None:
+        queue.disk.unlink(shortening.path)
+        return
+    stat = queue.disk.stat(shortening.path)
+    staged = queue.layout.stage()
+    write_new(queue.disk, staged, shortening.data, mode=stat.mode if stat else queue.mode)
+    queue.disk.rename(staged, shortening.path)
+
+
+def _shortening(queue: LockedQueue, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
+    try:
+        text = QueueText.parse(queue.disk.read(path)[0])
+    except CodecError:
+        return None
+    messages = [(entry, entry.message) for entry in text.entries]
+    moments = {message.message_id: message.created_at for _, message in messages if message is not None}
+    old = frozenset(name for name, moment in moments.items() if moment is not None and moment < before) - keep
+    if text.whole or not old:
+        return None
+    kept = [entry.raw for entry, message in messages if message is None or message.message_id not in old]
+    part = archive_part(path.name)
+    is_closed_part = part is not None and part[1] is not None
+    if not kept and is_closed_part:
+        return Shortening(path, None, old)
+    return Shortening(path, (text.head or HEADER) + b"".join(kept) + text.tail, old)

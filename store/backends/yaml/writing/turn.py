@@ -1,0 +1,143 @@
+"""One turn with the lock: take it, recover what was left, hand out a transaction, commit it, leave a clean mark."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.files import shared_mode
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
+from team_console.store.backends.yaml.recovery.recovery import recover
+from team_console.store.backends.yaml.writing import drop
+from team_console.store.backends.yaml.writing.commit import LockedQueue, Slipped, failure
+from team_console.store.backends.yaml.writing.generation import Generation
+from team_console.store.backends.yaml.writing.lock import held
+from team_console.store.backends.yaml.writing.lock_owner import (
+    Released,
+    holder_text,
+    left_text,
+    parse_released,
+    read_text,
+    released_text,
+)
+from team_console.store.backends.yaml.writing.queue_edit import line_of
+from team_console.store.backends.yaml.writing.settings_writer import replaced_settings
+from team_console.store.backends.yaml.writing.transaction import YamlTransaction
+from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.team_config import TeamConfig
+
+_TRIES = 100
+"""Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
+
+
+@contextmanager
+def turn(
+    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None
+) -> Iterator[LockedQueue]:
+    """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
+
+    Raises:
+        TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
+    """
+    mode = shared_mode(disk.stat(layout.queue))
+    with held(disk, layout.lock, wait=wait, mode=mode) as lock:
+        before = read_text(disk, layout.lock)
+        left = parse_released(before)
+        with contextlib.suppress(OSError):
+            lock.write(holder_text(since=to_text(clock()), action=action))
+        seen = known or Generation(QueueText.empty(), None)
+        ledger, archives = Ledger(disk, layout.audit), Archives(disk, layout)
+        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
+        begun: Mark | None = None
+        try:
+            _enter(queue)
+            begun = queue.generation.mark
+            yield queue
+        finally:
+            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            text = left_text(before)
+            if queue.agrees and queue.left is not None:
+                text = released_text(replace(queue.left, damaged=_count_damaged(queue, left, begun)))
+            with contextlib.suppress(OSError):
+                lock.write(text)
+
+
+def _count_damaged(queue: LockedQueue, left: Released | None, begun: Mark | None) -> int | None:
+    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
+    any; else as many as this turn found out.
+    """
+    if left is not None and left.damaged is not None and left.queue == begun is not None:
+        return left.damaged
+    return queue.generation.text.damaged_count
+
+
+@contextmanager
+def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConfig]) -> Iterator[YamlTransaction]:
+    """A transaction on a queue whose lock is held; committed when the block ends without an exception."""
+    owner = os.getpid()
+    tx = YamlTransaction(queue, config())
+    yield tx
+    changes = tx.finish()
+    if changes is None:
+        return
+    if os.getpid() != owner:
+        raise RuntimeError("a transaction must end in the process that began it")
+    with replaced_settings(queue.disk, queue.layout, changes.settings):
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            queue.settings = changes.settings.encode()
+        _write(queue, line_of(changes, queue.generation.text, actor=actor), changes.attachments)
+
+
+def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[str, bytes] | None = None) -> None:
+    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment."""
+    written = line is None
+    for _ in range(_TRIES):
+        try:
+            if queue.agrees and not written and line is not None:
+                queue.commit(line, attachments)
+                written = True
+            elif not queue.agrees:
+                _recover(queue)
+            if queue.agrees and written:
+                return
+        except Slipped:
+            queue.agrees = False
+        except (TeamError, OSError) as error:
+            if written and line is not None:
+                return  # Ours is done; what is left of theirs is for the next turn.
+            if isinstance(error, OSError):
+                raise failure(queue.layout.queue, error) from error
+            raise
+    if not written or line is None:
+        raise _too_busy(queue)
+
+
+def _enter(queue: LockedQueue) -> None:
+    """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+    try:
+        _write(queue)
+        drop.take_in(queue, lambda line: _write(queue, line))
+    except OSError as error:
+        raise failure(queue.layout.queue, error) from error
+
+
+def _recover(queue: LockedQueue) -> None:
+    remedy = recover(queue)
+    if remedy is None or queue.commit(remedy):
+        queue.finish_recovery()
+
+
+def _too_busy(queue: LockedQueue) -> TeamError:
+    return TeamError(
+        Code.STORE_FAILED,
+        f"{queue.layout.queue} was rewritten {_TRIES} times by a program that does not lock",
+        "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'.",
+    )

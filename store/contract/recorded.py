@@ -1,0 +1,171 @@
+"""Recorded requests and answers: what the audit trail says was written, in which order, and whether the desk wrote it.
+
+The audit trail decides, not a date in a record: a record can be forged, edited or taken out, the trail is a chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+from team_console.store.model.copies import STATE_KEYS
+from team_console.store.model.message import Message, from_record
+
+MIGRATE = "migrate"
+"""The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
+RecordOrder = tuple[datetime, int, int, float]
+"""A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
+_DECODER = msgspec.json.Decoder()
+
+
+class RecordedFact(Struct, frozen=True):
+    """One request or answer, as the audit trail first has it.
+
+    Attributes:
+        line: Number of the audit line.
+        at: When that line was written, by the clock of whoever wrote it; None when unreadable.
+        created: When the message says that it was written.
+        by_desk: Whether it was written through team-console; False for what somebody else put into the store.
+        in_time: Whether the line was written when the message was; else the message's own date counts, up to then.
+        request_id: The request it answers, None for a question and for an answer that quotes no id.
+        record: The record of an answer as JSON, empty for a question.
+    """
+
+    message_id: str
+    line: int
+    at: datetime | None
+    created: datetime | None
+    by_desk: bool
+    request_id: str | None = None
+    record: bytes = b""
+    in_time: bool = True
+
+
+class RecordedFacts:
+    """The facts of one audit trail. They only ever grow; one thread may add while others ask.
+
+    Attributes:
+        log: Ids in the order in which something became known of them; remember its length to see what is new.
+    """
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self._facts: dict[str, tuple[int, RecordedFact]] = {}
+        self._order: list[RecordedFact] = []
+        self._moments: list[datetime | None] = []
+        self._answers: dict[str, list[str]] = {}
+        self._messages: dict[str, Message | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._facts
+
+    def get(self, message_id: str) -> RecordedFact | None:
+        """What is on record of this message."""
+        known = self._facts.get(message_id)
+        return known[1] if known else None
+
+    def is_by_desk(self, message_id: str) -> bool:
+        """Whether the trail says that team-console wrote this message."""
+        known = self._facts.get(message_id)
+        return known is not None and known[1].by_desk
+
+    def answers_to(self, request_id: str) -> Sequence[str]:
+        """Ids of the recorded answers that quote this request id, in the order of the trail."""
+        return self._answers.get(request_id, ())
+
+    def message(self, message_id: str) -> Message | None:
+        """A recorded answer as it was written, the same object each time; None for all that is no recorded answer."""
+        if message_id not in self._messages:
+            fact = self.get(message_id)
+            if fact is None or not fact.record:
+                return None
+            self._messages[message_id] = _understood(fact.record)
+        return self._messages[message_id]
+
+    def differs(self, message: Message) -> bool:
+        """Whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
+        fact = self.get(message.message_id)
+        written = _understood(fact.record) if fact is not None and fact.record else None
+        return written is not None and not is_same(message, written)
+
+    def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
+        """When the message came: by the trail where it is on record, else by its own date and place in `order`.
+
+        A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
+        """
+        known = self._facts.get(message_id)
+        if known is None:
+            return order[0], 1, 0, order[1]
+        place, fact = known
+        moment = self._moments[place]
+        if moment is None:
+            return order[0], 0, place, order[1]
+        own = moment if fact.in_time else fact.created or order[0]
+        return min(own, moment), 0, place, order[1]
+
+    def add(self, fact: RecordedFact) -> None:
+        """Take the next fact of the trail; the first word on a message stands."""
+        if fact.message_id in self._facts:
+            return
+        place = len(self._order)
+        self._order.append(fact)
+        self._moments.append(fact.at)
+        self._facts[fact.message_id] = place, fact
+        if fact.request_id is not None and fact.record:
+            self._answers.setdefault(fact.request_id, []).append(fact.message_id)
+        self.log.append(fact.message_id)
+        self._clamp(place)
+
+    def without(self, line: int) -> RecordedFacts:
+        """The facts but those of one line, which was declared undone; a new object."""
+        rest = RecordedFacts()
+        for fact in self._order:
+            if fact.line != line:
+                rest.add(fact)
+        return rest
+
+    def _clamp(self, place: int) -> None:
+        """A clock that was set back: what was recorded before cannot be later than this."""
+        moment = self._moments[place]
+        while moment is not None and place > 0:
+            place -= 1
+            earlier = self._moments[place]
+            if earlier is not None and earlier <= moment:
+                return
+            self._moments[place] = moment
+            self.log.append(self._order[place].message_id)
+
+
+def is_same(message: Message, recorded: Message) -> bool:
+    """Whether a message says what is on record of it; its way to the reader (status, times) may have gone on."""
+    return (
+        (message.type, message.sender, message.recipients) == (recorded.type, recorded.sender, recorded.recipients)
+        and message.payload == recorded.payload
+        and (message.created == recorded.created or message.created_at == recorded.created_at)
+    )
+
+
+def vouched_for(action: str, facts: object) -> tuple[str, ...]:
+    """Ids of copied messages that team-console wrote in the team they came from."""
+    named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
+    return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
+
+
+def reworded(message: Message, recorded: Message) -> Message:
+    """The message as it is on record, with the progress it has made since."""
+    progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
+    words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
+    return from_record({**words, **progress})
+
+
+def _understood(raw: bytes) -> Message | None:
+    try:
+        record = _DECODER.decode(raw)
+        return from_record(record) if isinstance(record, dict) else None
+    except (ValueError, RecursionError):
+        return None

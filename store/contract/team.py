@@ -1,0 +1,473 @@
+"""The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.model.clock import Clock
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.settings.team_config import TeamConfig
+
+
+class Condition(StrEnum):
+    """What a snapshot can say about the store; each looks different on the screen (decision D16)."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    """The queue is there and holds no message, or was never made."""
+    UNREADABLE = "unreadable"
+    """The queue is there and cannot be understood or opened; `problems` says where."""
+    VANISHED = "vanished"
+    """The queue is gone although archives or the audit show that it existed."""
+
+
+FOREIGN_WRITE = "FOREIGN_WRITE"
+"""Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
+ROLLED_BACK = "ROLLED_BACK"
+"""Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
+
+AUDIT_LOST = "AUDIT_LOST"
+"""Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
+ARCHIVE_LOST = "ARCHIVE_LOST"
+"""Code of the problem that archived messages are not any more where the audit trail says they are."""
+KEPT_PRIVATE = "KEPT_PRIVATE"
+"""Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
+SETTINGS_LOST = "SETTINGS_LOST"
+"""Code of the problem that settings which were in force are gone, emptied or cut."""
+SETTINGS_UNREADABLE = "SETTINGS_UNREADABLE"
+"""Code of the problem that the settings cannot be read, or do not say who leads and who is a member though they may."""
+LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
+"""Codes that say that history is known to have been lost, whatever is left of it."""
+
+
+class Problem(Struct, frozen=True):
+    """Something wrong that a human should know: a departure, a damaged place, a stale lock.
+
+    Attributes:
+        code: Stable upper-case word, such as `DAMAGED_ENTRY`.
+        severity: `error`, `warning` or `notice`.
+        place: File and line, message id, agent or request id.
+        message: What is wrong, in one sentence.
+        hint: The next step; may be empty.
+    """
+
+    code: str
+    severity: str
+    place: str
+    message: str
+    hint: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and where, the place named once."""
+        return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
+
+
+def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
+    """What is wrong in the settings that stand in `source`, as findings with the line."""
+    return tuple(
+        Problem(
+            problem.code,
+            problem.severity,
+            f"{source}:{problem.line}" if problem.line else source,
+            problem.message,
+            problem.hint,
+        )
+        for problem in config.problems
+    )
+
+
+class LockHolder(Struct, frozen=True):
+    """Who holds the write lock now, as far as the lock file tells.
+
+    Attributes:
+        alive: True or False when the owner is on this host and could be checked, else None.
+    """
+
+    pid: int | None
+    host: str
+    since: str
+    action: str
+    alive: bool | None
+
+
+class Capabilities(Struct, frozen=True):
+    """What a backend can do; the console greys the rest and gives the reason.
+
+    Attributes:
+        name: `yaml`, `sql`, `claude` or `memory`.
+        write: Whether the desk may write at all.
+        leases: Whether `receive --lease` works.
+        router: Whether `deliver` works.
+        attachments: Whether large contents can be stored beside the queue.
+        reasons: For each False above, why, as a sentence.
+    """
+
+    name: str
+    write: bool = True
+    leases: bool = True
+    router: bool = True
+    attachments: bool = True
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+class Snapshot(Struct, frozen=True):
+    """The team at one moment, read without a lock. Unchanged messages are the same objects as before.
+
+    Attributes:
+        revision: Changes whenever anything in the queue or the configuration did.
+        taken_at: When the store was read.
+        changed_at: When the store last changed, as far as it tells; None when there is nothing.
+        messages: Everything live, in stored order (archived messages come from `Team.history`).
+        problems: Damaged entries, healings, configuration warnings.
+        condition: What kind of state this is; `messages` is () when the store could not be read.
+        holder: Who holds the write lock at this moment, None when nobody.
+        left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
+        missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
+        damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
+        recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
+        dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
+    """
+
+    revision: str
+    taken_at: datetime
+    changed_at: datetime | None
+    config: TeamConfig
+    messages: tuple[Message, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    condition: Condition = Condition.EMPTY
+    holder: LockHolder | None = None
+    left_out: int = 0
+    missing: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
+    recorded: RecordedFacts | None = None
+    dropped: tuple[Message, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the store could be read, so that a missing message is one that is not there."""
+        return self.condition in (Condition.OK, Condition.EMPTY)
+
+    @property
+    def doubt(self) -> Problem | None:
+        """Why messages may be missing all the same, or are: somebody else wrote the queue."""
+        return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
+
+    @property
+    def is_rolled_back(self) -> bool:
+        """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
+        return any(problem.code == ROLLED_BACK for problem in self.problems)
+
+
+class Page(Struct, frozen=True):
+    """A stretch of history, newest first; `cursor` continues it, None at the end."""
+
+    messages: tuple[Message, ...]
+    cursor: str | None
+    problems: tuple[Problem, ...] = ()
+
+
+class WatchState(StrEnum):
+    """How changes are noticed at the moment."""
+
+    LIVE = "live"
+    POLLING = "polling"
+    STALLED = "stalled"
+
+
+STARTING = "starting"
+"""Reason of the first hint of a watch that cannot say yet how it will go on; nobody needs to be told."""
+
+
+class WatchHint(Struct, frozen=True):
+    """Look again: something may have changed, or the way of watching did (`reason` says why).
+
+    Attributes:
+        beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
+    """
+
+    state: WatchState
+    reason: str = ""
+    beside: bool = False
+
+
+class AuditLine(Struct, frozen=True):
+    """One write action on record.
+
+    Attributes:
+        seq: Position in the chain, from 1.
+        at: Timestamp text.
+        actor: Who acted.
+        action: The desk's verb, such as `send` or `approve`.
+        facts: Ids, old and new states, results.
+        intact: Whether the hash chain holds up to and including this line.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: Mapping[str, Any]
+    intact: bool = True
+
+
+class Addressed(Struct, frozen=True):
+    """Live messages for one agent, found without a lock.
+
+    Attributes:
+        messages: In stored order, whatever their status is.
+        is_empty: Whether the queue holds no message at all, for nobody.
+        damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
+    """
+
+    messages: tuple[Message, ...] = ()
+    is_empty: bool = False
+    damaged: int = 0
+
+
+class Transaction(Protocol):
+    """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
+
+    Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
+    an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
+
+    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
+    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
+    """
+
+    now: datetime
+    config: TeamConfig
+    notices: list[Problem]
+    """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
+    alone: bool
+    """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
+
+    @property
+    def damaged(self) -> int:
+        """Stored entries that cannot be read, as far as this transaction found out."""
+
+    def everything(self) -> Sequence[Message]:
+        """All live messages in stored order."""
+
+    def get(self, message_id: str) -> Message | None:
+        """The live message with this id; the first where several share it."""
+
+    def named(self, message_id: str) -> Sequence[Message]:
+        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
+
+    def current(self, seen: Message) -> Message | None:
+        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
+
+    def prefetch(self, ids: Iterable[str]) -> None:
+        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
+
+    def known(self, message_id: str) -> Message | None:
+        """The live or archived message with this id; tells a repeated send from a new one."""
+
+    def select(
+        self,
+        *,
+        recipient: str | None = None,
+        statuses: Iterable[str] = (),
+        types: Iterable[str] = (),
+        limit: int | None = None,
+    ) -> list[Message]:
+        """Live messages that fit every given condition, in stored order; claimed for this transaction in SQL."""
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
+
+    def add(self, message: Message) -> None:
+        """Append a message.
+
+        Raises:
+            TeamError: `DUPLICATE_ID` when the id is already live or archived.
+        """
+
+    def replace(self, old: Message, new: Message) -> None:
+        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
+
+        `new` may have another id if nobody has that.
+
+        Raises:
+            LookupError: `old` is not live in the state of this transaction.
+        """
+
+    def archive(self, agent: str, message: Message) -> None:
+        """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
+
+    def is_archived(self, message: Message) -> bool:
+        """Whether a provable archive copy of this message exists, this transaction's own included."""
+
+    def remove(self, message: Message) -> None:
+        """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
+
+    def merge_copies(self) -> Sequence[Message]:
+        """Keep one of every message that is there more than once; returns those that were."""
+
+    def attach(self, data: bytes) -> str:
+        """Store a large content beside the queue and return its reference, `attachments/<name>`."""
+
+    def push(self, agent: str, message: Message) -> None:
+        """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
+
+    def settings(self) -> str:
+        """The text of the team's settings as this transaction leaves them; empty when there are none."""
+
+    def configure(self, text: str) -> None:
+        """Put `text` in the place of the team's settings."""
+
+    def record(self, action: str, **facts: Any) -> None:
+        """Describe this transaction for the audit trail; required before a commit that writes."""
+
+
+class Team(ABC):
+    """A team that can be read without a lock and written in exclusive, atomic transactions."""
+
+    location: str
+    """The location as the user may give it again with `-t`."""
+    root: Path | None
+    """The folder or file on disk, None when there is none."""
+    read_only: bool
+    """Opened so that nothing is ever locked, created or written."""
+    clock: Clock
+    capabilities: Capabilities
+
+    @abstractmethod
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """Read the present state without a lock and without writing anything.
+
+        Never raises for a damaged, missing or unreadable store: that is the snapshot's `condition` and
+        `problems`. `progress(done, total)` is called now and then during a long first read; it returns
+        False to stop, which raises `InterruptedError`.
+        """
+
+    def obstacle(self) -> str:
+        """Why this process may not write here now, as a sentence; empty when nothing is known to forbid it.
+
+        Looks at permissions only: takes no lock and makes nothing, so it may be asked at each look.
+        """
+        return ""
+
+    def newest(self, limit: int) -> Snapshot | None:
+        """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
+
+        None when the rest is as quick to read, which is what a backend says that has no quicker way.
+        Never raises, like `snapshot`.
+        """
+        return None
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """The live messages for `agent`, found without a lock and without a look at what is for others.
+
+        None when it takes a transaction to tell: something is to be taken in, finished or repaired first, or this
+        kind of team has no quicker way.
+        """
+        return None
+
+    @abstractmethod
+    def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
+        """Enter exclusive access, waiting at most `wait` seconds.
+
+        Raises:
+            TeamError: `READ_ONLY`, `STORE_LOCKED` (with the holder) or `STORE_UNREADABLE` on entering;
+                `STORE_FAILED` when writing failed, with the store as it was before.
+        """
+
+    @abstractmethod
+    def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
+        """Archived messages newest first, of one agent or of all (each id once)."""
+
+    def archived(self, word: str) -> list[Message]:
+        """Archived messages that have `word`, an id of whatever kind, in their text; others may be among them.
+
+        Each message id comes once, in no certain order.
+        """
+        messages: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = self.history(cursor=cursor, limit=1000)
+            messages += page.messages
+            cursor = page.cursor
+            if cursor is None:
+                return messages
+
+    @abstractmethod
+    def audit(self, *, limit: int = 200) -> list[AuditLine]:
+        """The last `limit` audit lines, newest first."""
+
+    @abstractmethod
+    def attachment(self, reference: str) -> bytes:
+        """The bytes behind a reference made by `attach`.
+
+        Raises:
+            TeamError: `INVALID_FIELD` for a reference that leaves the store or does not exist.
+        """
+
+    @abstractmethod
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """Yield a hint at once, whenever something may have changed, and when the way of watching changes.
+
+        Works for a store that does not exist yet, survives its removal, and never raises for what the
+        file system does: it degrades to polling and says so.
+        """
+
+    @abstractmethod
+    def config(self) -> TeamConfig:
+        """The team's settings as they are now.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` naming file, line and key.
+        """
+
+    def claims(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
+        """Enter a transaction that only selects messages by recipient, changes those it selected, and archives.
+
+        Where the store can keep them apart, several run at once: what one has selected the others do not get.
+        Here it is a transaction like any other.
+
+        Raises:
+            TeamError: As for `transaction`.
+        """
+        return self.transaction(actor=actor, action=action, wait=wait)
+
+    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
+        """Delete archived messages created before `before` for good; returns how many ids are gone.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` when this kind of team keeps its archives, or as for `transaction`.
+        """
+        raise TeamError(
+            Code.NOT_PERMITTED,
+            f"archives of a {self.capabilities.name} team are not deleted by team-console",
+            "Move old archive files away by hand while nobody writes.",
+        )
+
+    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """Put settings that were in force and are lost back from the audit trail; what was done, None for nothing.
+
+        Raises:
+            TeamError: As for `transaction`.
+        """
+        return None
+
+    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+        """Take the settings as they are for those in force from now on; what was done, None for nothing.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` when they cannot be understood, or as for `transaction`.
+        """
+        return None
+
+    def close(self) -> None:
+        """Release what the backend holds open."""
+        return None

@@ -1,0 +1,1 @@
+"""Agents and members: created, ended, told to each other."""

@@ -1,0 +1,71 @@
+"""Who acts on which team, and what comes back: the first argument and the result of every desk action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import Problem, Team
+from team_console.store.model.message import Message
+
+
+class Caller(Struct, frozen=True):
+    """An identity at a team.
+
+    Attributes:
+        actor: The name that writes (`from` of what is sent).
+        wait: Seconds to wait for the lock: 2 in the console, 10 on the command line (decision D7).
+    """
+
+    team: Team
+    actor: str
+    wait: float = 10.0
+
+
+class Receipt(Struct, frozen=True):
+    """What a write action did; made only after the store has it.
+
+    Attributes:
+        action: The verb.
+        messages: The records written, one per recipient.
+        warnings: What the writer should know (decision D9), as sentences.
+        request_id: The request opened or answered.
+        repeated: The same id with the same content was already there; nothing was written.
+        notices: Healings and repairs made on the way.
+        notes: What follows from it, as sentences: who will be told, and when.
+    """
+
+    action: str
+    messages: tuple[Message, ...]
+    warnings: tuple[str, ...] = ()
+    request_id: str | None = None
+    repeated: bool = False
+    notices: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The result object of `send`, `broadcast`, `plan`, `shutdown`, `approve`, `reject` (`DESIGN.md` section 5)."""
+        rows = [_delivery(message) for message in self.messages]
+        result: dict[str, Any] = {"success": True, "action": self.action, **(rows[0] if rows else {})}
+        if self.request_id is not None:
+            result["request_id"] = self.request_id
+        if len(rows) > 1:
+            result["deliveries"] = rows
+        if self.repeated:
+            result["repeated"] = True
+        if self.notes:
+            result["notes"] = list(self.notes)
+        result["warnings"] = [*self.warnings, *(notice.message for notice in self.notices)]
+        return result
+
+
+def _delivery(message: Message) -> dict[str, Any]:
+    row = {
+        "message_id": message.message_id,
+        "sender": message.sender,
+        "recipient": ", ".join(message.recipients),
+        "message_type": message.type,
+        "status": message.status,
+        "created_at": message.created,
+    }
+    return row if message.request_id is None else {**row, "request_id": message.request_id}

@@ -1,0 +1,1 @@
+"""The router: due messages are pushed, tried again, given up and rescued."""

@@ -1,0 +1,1 @@
+"""Maintenance: clearing, compaction, repair, and moving a team to another place."""

@@ -1,0 +1,166 @@
+"""Retention on demand: old messages that nobody waits for leave the queue, archived first (seed 003, decision D12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+from team_console.store.contract.team import Transaction
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.failures import archive_and_remove
+from team_console.store.desk.inbox import readable
+from team_console.store.desk.maintenance.compaction import bound
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.settings.team_config import TeamConfig
+
+DEFAULT_DAYS = 7.0
+_FINISHED = frozenset(
+    {str(item) for item in (Status.DELIVERED, Status.READ, Status.FAILED, Status.EXPIRED, Status.RECALLED)}
+)
+_ENDED_AT: Mapping[str, tuple[str, ...]] = {
+    Status.READ: ("read_at", "delivered_at"),
+    Status.DELIVERED: ("delivered_at",),
+    Status.RECALLED: ("recalled_at",),
+    Status.FAILED: ("ended_at",),
+    Status.EXPIRED: ("ended_at",),
+}
+"""Status -> what tells when the message came to it, best first."""
+_MEGABYTE = 1_000_000
+
+
+class Cleared(Struct, frozen=True):
+    """What left the queue.
+
+    Attributes:
+        statuses: Status -> number of messages.
+        freed: Bytes of the records removed.
+        kept: Old messages that stay, because an open request or the roster rests on them.
+        archives: Archived messages that were deleted for good.
+    """
+
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    freed: int = 0
+    kept: int = 0
+    archives: int = 0
+
+    @property
+    def deleted(self) -> int:
+        """How many messages left the queue."""
+        return sum(self.statuses.values())
+
+    @property
+    def megabytes(self) -> float:
+        """`freed` in MB, to three places (seed 003's `disk_space_freed_mb`)."""
+        return round(self.freed / _MEGABYTE, 3)
+
+
+def clear(
+    caller: Caller,
+    *,
+    older_than_days: float = DEFAULT_DAYS,
+    delete_archived: bool = False,
+    recipient: str | None = None,
+) -> Cleared:
+    """Archive and remove what ended more than `older_than_days` ago; what still waits is never touched.
+
+    Failed messages are put on the audit trail with their errors before they go.
+
+    Args:
+        delete_archived: Also delete archived messages older than the team's `delete_archived_after_days`.
+        recipient: Only messages to this agent.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
+    """
+    _check_age(older_than_days)
+    with caller.team.transaction(actor=caller.actor, action="clear", wait=caller.wait) as tx:
+        old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
+        old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
+        gone = _free(tx.everything(), old, tx.config)
+        if gone:
+            _log(tx, gone, older_than_days)
+        for missing in gone:
+            archive_and_remove(tx, missing)
+    archives = _delete_archived(caller) if delete_archived else 0
+    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone), archives)
+
+
+def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
+    """What `clear` would do now, without the lock."""
+    _check_age(older_than_days)
+    snapshot = readable(caller.team.snapshot())
+    old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
+    gone = _free(snapshot.messages, old, snapshot.config)
+    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone))
+
+
+def _check_age(days: float) -> None:
+    if not 0 <= days < 36_500:
+        raise TeamError(
+            Code.INVALID_FIELD, f"older_than_days: {days:g} is not a number of days", "Give 7, for example."
+        )
+
+
+def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
+    return [
+        message
+        for message in messages
+        if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
+    ]
+
+
+def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig) -> list[Message]:
+    """Those of the old messages on which nothing rests."""
+    stay = bound(messages, config=config, leaving=[message.message_id for message in old]) if old else frozenset()
+    return [message for message in old if message.message_id not in stay]
+
+
+def _ended(message: Message) -> datetime | None:
+    """When its way ended, as far as the record tells; None when it has no readable time at all.
+
+    Where the record does not say it, because another program gave the message up, its creation counts (seed 003).
+    """
+    for key in _ENDED_AT.get(message.status, ()):
+        moment = from_text(str(message.envelope(key) or ""))
+        if moment is not None:
+            return moment
+    return message.created_at
+
+
+def _log(tx: Transaction, gone: list[Message], days: float) -> None:
+    """Seed 003: failed messages are logged, then deleted."""
+    lost = [
+        {
+            "message_id": message.message_id,
+            "sender": message.sender,
+            "recipient": ", ".join(message.recipients),
+            "error_message": message.envelope("error_message"),
+        }
+        for message in gone
+        if message.status == Status.FAILED
+    ]
+    ids = [message.message_id for message in gone]
+    tx.record("clear", ids=ids, older_than_days=days, statuses=_by_status(gone), failed=lost)
+
+
+def _by_status(messages: Iterable[Message]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for message in messages:
+        counts[message.status] = counts.get(message.status, 0) + 1
+    return counts
+
+
+def _size(messages: Iterable[Message]) -> int:
+    texts = (json.dumps(dict(message.record), ensure_ascii=False, default=str) for message in messages)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
+
+
+def _delete_archived(caller: Caller) -> int:
+    days = caller.team.config().delete_archived_after_days
+    return caller.team.delete_archived(
+        before=caller.team.clock() - timedelta(days=days), actor=caller.actor, wait=caller.wait
+    )

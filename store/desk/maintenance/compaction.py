@@ -1,0 +1,127 @@
+"""Keeps the queue small by itself: read messages whose archive copy is proven leave it (decision D18)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from team_console.store.contract.team import Transaction
+from team_console.store.model.message import Message, Status
+from team_console.store.model.permissions import may_answer
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.succession import superseders
+from team_console.store.settings.team_config import TeamConfig
+
+_MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
+
+
+def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
+    """Take out read messages beyond the configured number or age; returns how many left.
+
+    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
+
+    A message stays while something live depends on it: its request is unanswered, another message of its
+    thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
+    """
+    config = tx.config
+    just_read = frozenset(keep)
+    read = [
+        message for message in tx.everything() if message.status == Status.READ and message.message_id not in just_read
+    ]
+    if not read:
+        return 0
+    limit = tx.now - timedelta(days=config.archive_after_days)
+    too_many = max(0, len(read) - config.active_messages_max)
+    leaving = [message for number, message in enumerate(read) if number < too_many or _older(message, limit)]
+    if not leaving:
+        return 0
+    stay = bound(tx.everything(), config=config, leaving=[message.message_id for message in leaving])
+    gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
+    for missing in gone:
+        tx.remove(missing)
+    if gone:
+        tx.record("compact", ids=[message.message_id for message in gone])
+    return len(gone)
+
+
+def bound(messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[str] = ()) -> frozenset[str]:
+    """Ids of messages that the present state still rests on, whatever their own status is.
+
+    A request stays with everything said about it while it is open, and so does what superseded a request that stays:
+    without it the older one would be open again.
+
+    Args:
+        leaving: Ids of messages that go unless they are bound.
+    """
+    threads = _threads(messages)
+    newer = superseders(messages)
+    gone = set(leaving)
+    kept: set[str] = {key for key, thread in threads.items() if _is_unsettled(thread, key, config, newer)}
+    kept.update(key for message_id, key in _questions(threads) if message_id in newer and message_id not in gone)
+    waiting = list(kept)
+    while waiting:
+        for message_id, _ in _questions({key: threads[key] for key in (waiting.pop(),)}):
+            later = newer.get(message_id)
+            key = reading(later).request_id if later is not None else None
+            if key is not None and key not in kept:
+                kept.add(key)
+                waiting.append(key)
+    members = (message.message_id for key in kept for message in threads[key])
+    return frozenset((*members, *_membership(messages)))
+
+
+def _older(message: Message, limit: datetime) -> bool:
+    moment = message.created_at
+    return moment is not None and moment < limit
+
+
+def _threads(messages: Iterable[Message]) -> dict[str, list[Message]]:
+    threads: dict[str, list[Message]] = {}
+    for message in messages:
+        request_id = reading(message).request_id
+        if request_id is not None:
+            threads.setdefault(request_id, []).append(message)
+    return threads
+
+
+def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, str]]:
+    """Message id and request id of each question."""
+    for key, thread in threads.items():
+        for message in thread:
+            if reading(message).opens is not None:
+                yield message.message_id, key
+
+
+def _is_unsettled(thread: Sequence[Message], request_id: str, config: TeamConfig, newer: Mapping[str, Message]) -> bool:
+    """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
+    if any(message.status != Status.READ for message in thread):
+        return True
+    return any(
+        (kind := reading(question).opens) is not None
+        and question.message_id not in newer
+        and not any(_ends(message, question, kind, request_id, config) for message in thread)
+        for question in thread
+    )
+
+
+def _ends(message: Message, question: Message, kind: RequestKind, request_id: str, config: TeamConfig) -> bool:
+    """Whether `message` ends the request: an answer of somebody who may give it, or its withdrawal."""
+    if withdraws(message, question, request_id):
+        return True
+    may = may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0])
+    return may and answers(message, kind, request_id)
+
+
+def _membership(messages: Sequence[Message]) -> Iterable[str]:
+    roster_seen = False
+    stops: set[str] = set()
+    for message in reversed(messages):
+        name = reading(message).name
+        if name in _MEMBERSHIP and not roster_seen:
+            yield message.message_id
+            roster_seen = name == "AGENT_ROSTER_BROADCAST"
+        elif name == "shutdown_response" and message.sender not in stops:
+            stops.add(message.sender)
+            yield message.message_id

@@ -1,0 +1,104 @@
+"""Repair of a team on demand: what was begun is finished, and no two messages share an id any more (D26)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from team_console.store.contract.team import Problem, Snapshot, Transaction
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.draft import sealed
+from team_console.store.model.copies import shared_ids
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.signing import Seal, seal_of
+
+
+def heal(caller: Caller) -> tuple[Problem, ...]:
+    """Enter the team once, as each write does: what was begun is finished, what others lost is put back.
+
+    So are settings that were in force and are lost.
+
+    Returns:
+        What was repaired, ids that several messages shared included.
+
+    Raises:
+        TeamError: As for `Team.transaction`.
+    """
+    restored = caller.team.restore_settings(actor=caller.actor, wait=caller.wait)
+    with caller.team.transaction(actor=caller.actor, action="heal", wait=caller.wait) as tx:
+        repair_shared_ids(tx)
+    return (*((restored,) if restored is not None else ()), *tx.notices)
+
+
+def accept_settings(caller: Caller) -> tuple[Problem, ...]:
+    """Confirm settings that lost what was in force: from now on they hold as they are.
+
+    Returns:
+        What was done; nothing when they were in force already.
+
+    Raises:
+        TeamError: As for `Team.accept_settings`.
+    """
+    done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait)
+    return (done,) if done is not None else ()
+
+
+def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:
+    """The snapshot once what waits beside the queue was taken in; itself when nothing does.
+
+    One turn takes in so many files that nobody waits long for the lock, so there may be more of them.
+    """
+    while snapshot.dropped:
+        before = len(snapshot.dropped)
+        with caller.team.transaction(actor=caller.actor, action="heal", wait=caller.wait):
+            pass
+        snapshot = caller.team.snapshot()
+        if len(snapshot.dropped) >= before:
+            break
+    return snapshot
+
+
+def repair_shared_ids(tx: Transaction) -> None:
+    """Make every live message the only one of its id; what was done is on record and among the notices.
+
+    The first one keeps its id, because others may have named it; its followers get it with a number behind.
+    """
+    copies = tx.merge_copies()
+    if copies:
+        ids = [message.message_id for message in copies]
+        tx.record("heal", merged=ids)
+        tx.notices += [_notice("MERGED_COPIES", name, f"copies of message {name} were taken out") for name in ids]
+    given = dict(_renamings(tx))
+    for message, message_id in given.items():
+        tx.replace(message, _renamed(tx, message, message_id))
+        text = f"another message has the id {message.message_id}; the later one is {message_id} now"
+        tx.notices.append(_notice("RENAMED", message_id, text))
+    if given:
+        pairs = [[message.message_id, message_id] for message, message_id in given.items()]
+        tx.record("heal", renamed=pairs)
+
+
+def _renamings(tx: Transaction) -> Iterator[tuple[Message, str]]:
+    """Each message whose id an earlier one has, with a free id."""
+    everything = tx.everything()
+    shared = shared_ids(everything)
+    number = dict.fromkeys(shared, 1)
+    for message in everything:
+        name = message.message_id
+        if name not in shared:
+            continue
+        if number[name] > 1:
+            while tx.known(f"{name}-{number[name]}") is not None:
+                number[name] += 1
+            yield message, f"{name}-{number[name]}"
+        number[name] += 1
+
+
+def _renamed(tx: Transaction, message: Message, message_id: str) -> Message:
+    """The message under another id, sealed again where it was sealed by us."""
+    key = "message_id" if "message_id" in message.record else "id"
+    renamed = message.with_changes(**{key: message_id})
+    return sealed(renamed, tx.config.key) if seal_of(message, tx.config.key) is Seal.SIGNED else renamed
+
+
+def _notice(code: str, place: str, text: str) -> Problem:
+    return Problem(code, "notice", place, text)

@@ -1,0 +1,100 @@
+"""Records that share a message id: copies of one message count once, different messages are each their own (D26)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from team_console.store.model.message import Message, Status
+
+STATE_KEYS = (
+    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
+    *("claimed_by", "claimed_at", "lease_until", "token"),
+    *("attempts", "retry_count", "next_attempt_at", "error_message"),
+)
+"""Keys of a record that say how far it is on its way; all others say what the message is."""
+_STATE = frozenset(STATE_KEYS)
+_RANKS: Mapping[str, int] = {
+    Status.PENDING: 0,
+    Status.CLAIMED: 1,
+    Status.RETRY: 1,
+    Status.DELIVERED: 2,
+    Status.EXPIRED: 3,
+    Status.FAILED: 3,
+    Status.RECALLED: 3,
+    Status.READ: 4,
+}
+_LAST = 9
+
+
+def rank(status: str) -> int:
+    """How far on its way a message of this status is; a word nobody knows counts as the end."""
+    return _RANKS.get(status, _LAST)
+
+
+def is_ahead(message: Message, other: Message) -> bool:
+    """Whether `message` is further on its way than `other`, or was read by somebody who has not read `other`."""
+    if set(message.read_by) - set(other.read_by):
+        return True
+    return rank(message.status) > rank(other.status)
+
+
+def is_copy(message: Message, other: Message) -> bool:
+    """Whether both say the same under the same id, however far each of them is on its way."""
+    if message is other:
+        return True
+    return message.message_id == other.message_id and _letter(message) == _letter(other)
+
+
+def digest(message: Message) -> str:
+    """What tells this message from others of its id, as 16 characters; the same for all copies of it."""
+    return hashlib.sha256(_letter(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def distinct(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without further copies, in order; of copies the one that is furthest on its way stays.
+
+    The same object where no two records share an id.
+    """
+    shared = shared_ids(messages) if len(messages) > 1 else {}
+    if not shared:
+        return messages
+    kept: list[Message] = []
+    places: dict[str, list[int]] = {}
+    for message in messages:
+        if message.message_id in shared:
+            twins = places.setdefault(message.message_id, [])
+            place = next((number for number in twins if is_copy(kept[number], message)), None)
+            if place is not None:
+                kept[place] = message if is_ahead(message, kept[place]) else kept[place]
+                continue
+            twins.append(len(kept))
+        kept.append(message)
+    return tuple(kept)
+
+
+def shared_ids(messages: Iterable[Message]) -> Mapping[str, int]:
+    """Ids that several records have -> how many."""
+    ids = [message.message_id for message in messages]
+    if len(set(ids)) == len(ids):
+        return {}
+    return {message_id: count for message_id, count in Counter(ids).items() if count > 1}
+
+
+def counterpart(message: Message, among: Sequence[Message]) -> Message | None:
+    """What `message`, seen earlier, is now `among` the records of its id; None when it is none of them.
+
+    Where only one record has the id, that is the one, unless it is a different message from somebody else.
+    """
+    for candidate in among:
+        if candidate is message:
+            return candidate
+    return next((candidate for candidate in among if is_copy(candidate, message)), None)
+
+
+def _letter(message: Message) -> str:
+    """What the message is, as text: everything but the keys of its state."""
+    said = {key: value for key, value in message.record.items() if key not in _STATE}
+    return json.dumps(said, sort_keys=True, default=str)

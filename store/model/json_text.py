@@ -1,0 +1,50 @@
+"""JSON that somebody handed in: parsed, and what is wrong with it said in words that are not Python's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from team_console.store.model.errors import Code, TeamError
+
+_WORDS = {
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is missing",
+    "Illegal trailing comma before end of object": "a comma stands before the closing brace",
+    "Illegal trailing comma before end of array": "a comma stands before the closing bracket",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Expecting ',' delimiter": "a comma is missing",
+    "Unterminated string starting at": "a text begins here and does not end",
+    "Extra data": "something follows after the end",
+    "Invalid control character at": "a control character stands in a text; write it as \\n or \\u0000",
+    "Invalid \\escape": "this backslash begins no escape of JSON",
+    "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
+}
+"""What Python's parser says -> what a person is told."""
+
+
+def parse_json(text: str, *, what: str, hint: str) -> Any:
+    """The JSON value in `text`.
+
+    Args:
+        what: Names the text in an error, such as `standard input`.
+        hint: Says what is wanted.
+
+    Raises:
+        TeamError: `INVALID_FIELD` with line and column, or saying that there is nothing at all.
+    """
+    if not text.strip():
+        raise TeamError(Code.INVALID_FIELD, f"{what} is empty", hint)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise TeamError(Code.INVALID_FIELD, f"{what}, {json_trouble(error)}", hint) from None
+    except RecursionError:
+        raise TeamError(Code.INVALID_FIELD, f"{what} is nested too deeply", "Flatten it.") from None
+    except ValueError as error:
+        raise TeamError(Code.INVALID_FIELD, f"{what} holds a number that is too long", hint) from error
+
+
+def json_trouble(error: json.JSONDecodeError) -> str:
+    """Where the text stops being JSON, and why."""
+    return f"line {error.lineno} column {error.colno}: {_WORDS.get(error.msg, error.msg)}"

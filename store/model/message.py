@@ -1,0 +1,283 @@
+"""The envelope: one immutable message as every backend reads and writes it (decision D2)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.clock import from_text
+from team_console.store.model.names import ALL
+
+
+class Status(StrEnum):
+    """Where a message is on its way (decision D3); unknown words from other writers are kept as text."""
+
+    PENDING = "pending"
+    CLAIMED = "claimed"
+    RETRY = "retry"
+    DELIVERED = "delivered"
+    READ = "read"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    RECALLED = "recalled"
+
+
+class Priority(StrEnum):
+    """How urgent a message is; unknown words rank last."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+_RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
+
+_TO_BE_READ = frozenset({Status.PENDING, Status.CLAIMED, Status.RETRY, Status.DELIVERED})
+
+_ALIASES = {
+    "message_id": ("message_id", "id"),
+    "type": ("type", "message_type"),
+    "from": ("from", "sender", "from_agent"),
+    "created": ("created", "created_at", "timestamp"),
+}
+_ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
+ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
+"""Keys of a record that say whom it is for."""
+ENVELOPE_KEYS = frozenset(
+    {key for keys in _ALIASES.values() for key in keys}
+    | set(_ADDRESS_KEYS)
+    | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
+    | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
+    | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
+    | {"delivered_to", "redirected_from"}
+)
+"""Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class Message(Struct, frozen=True, eq=False):
+    """One message. Compare with `is` or by `record`: a backend hands out the same object until the record changes.
+
+    Attributes:
+        message_id: Unique id; `MSG-YYYYMMDD-` and 8 characters when we made it, any text on reading.
+        type: Kind name, such as `message` or `plan_approval_request`.
+        sender: Name of the agent that wrote it.
+        recipients: Addressees as written; `("all",)` for everybody.
+        priority: A `Priority` word, or another writer's word.
+        created: Timestamp text as stored.
+        status: A `Status` word, or another writer's word.
+        payload: Everything that is not envelope (`content`, `summary`, `request_id`, `approve`, ...).
+        record: The record as stored, keys in stored order, unknown keys included. Never mutate it.
+    """
+
+    message_id: str
+    type: str
+    sender: str
+    recipients: tuple[str, ...]
+    priority: str
+    created: str
+    status: str
+    payload: Mapping[str, Any]
+    record: Mapping[str, Any]
+
+    @property
+    def rank(self) -> int:
+        """1 (critical) to 4 (low); 5 for a word we do not know."""
+        return _RANKS.get(self.priority, 5)
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was created, or None when the timestamp is missing or unreadable."""
+        return from_text(self.created)
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Sort key of requirement 19 and 20: priority, then age (stable, so stored order breaks ties)."""
+        moment = self.created_at
+        return self.rank, moment.isoformat() if moment else ""
+
+    def order_by(self, ranks: Mapping[str, int]) -> tuple[int, str]:
+        """As `order`, with the places of the team's settings for those priorities that they name."""
+        rank, age = self.order
+        return ranks.get(self.priority, rank), age
+
+    @property
+    def is_group(self) -> bool:
+        """Whether one record addresses several agents, so that reading is kept per recipient (D1)."""
+        return len(self.recipients) != 1 or self.recipients[0] == ALL or "to_agents" in self.record
+
+    @property
+    def read_by(self) -> Mapping[str, str]:
+        """Agent -> time of reading, for group records."""
+        value = self.record.get("read_by")
+        return value if isinstance(value, Mapping) else _EMPTY
+
+    @property
+    def delivered_to(self) -> Mapping[str, str]:
+        """Agent -> time the router handed it over, for group records."""
+        value = self.record.get("delivered_to")
+        return value if isinstance(value, Mapping) else _EMPTY
+
+    @property
+    def content(self) -> str:
+        """The body text, or an empty string."""
+        value = self.payload.get("content")
+        return value if isinstance(value, str) else "" if value is None else str(value)
+
+    @property
+    def summary(self) -> str:
+        """The list preview: the summary, else the first line of the content."""
+        value = self.payload.get("summary")
+        if isinstance(value, str) and value:
+            return value
+        return self.content.lstrip().partition("\n")[0]
+
+    @property
+    def request_id(self) -> str | None:
+        """The request this message opens or answers, when its payload names one."""
+        value = self.payload.get("request_id", self.payload.get("requestId"))
+        return None if value is None or isinstance(value, (dict, list)) else str(value)
+
+    @property
+    def broadcast_id(self) -> str | None:
+        """Shared by the records of one group send."""
+        value = self.record.get("broadcast_id")
+        return None if value is None else str(value)
+
+    def envelope(self, key: str) -> Any:
+        """A further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
+        return self.record.get(key)
+
+    def is_addressed_to(self, agent: str) -> bool:
+        """Requirements 13-16: `agent` is named, or everybody is (but not the sender itself)."""
+        return agent in self.recipients or (ALL in self.recipients and agent != self.sender)
+
+    def is_pending_for(self, agent: str) -> bool:
+        """Whether `receive` would hand this message to `agent` now."""
+        waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
+        return waiting and agent not in self.read_by and agent not in self.delivered_to
+
+    def is_delivered_to(self, agent: str) -> bool:
+        """Whether the router handed this message over and `agent` did not acknowledge it yet."""
+        if self.status == Status.READ or not self.is_addressed_to(agent) or agent in self.read_by:
+            return False
+        return self.status == Status.DELIVERED or agent in self.delivered_to
+
+    def is_unread_by(self, agent: str) -> bool:
+        """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
+        waits = self.status in _TO_BE_READ and self.is_addressed_to(agent) and agent not in self.read_by
+        return waits or self.is_delivered_to(agent)
+
+    def reading_times(self) -> Iterator[tuple[str, str]]:
+        """Agent and time text of every reading that the record tells: read, or taken with a lease."""
+        yield from self.read_by.items()
+        if not self.is_group:
+            reader = self.recipients[0]
+            for key in ("read_at",) if self.record.get("claimed_by") != reader else ("read_at", "claimed_at"):
+                moment = self.record.get(key)
+                if isinstance(moment, str):
+                    yield reader, moment
+
+    def with_changes(self, **changes: Any) -> Message:
+        """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
+        record = dict(self.record)
+        for key, value in changes.items():
+            name = key.rstrip("_")
+            if value is None:
+                record.pop(name, None)
+            else:
+                record[name] = value
+        return from_record(record)
+
+
+def from_record(record: Mapping[str, Any]) -> Message:
+    """Understand a stored record leniently (`DESIGN.md` section 3); nothing of it is lost.
+
+    Raises:
+        ValueError: The record has no id, type, sender or recipient to work with; the text names which.
+    """
+    recipients = _recipients(record)
+    envelope = {name: _first(record, keys) for name, keys in _ALIASES.items()}
+    missing = [name for name in ("message_id", "type", "from") if not envelope[name]]
+    if not recipients:
+        missing.append("to")
+    if missing:
+        raise ValueError(f"no {', no '.join(missing)}")
+    return Message(
+        message_id=envelope["message_id"],
+        type=envelope["type"],
+        sender=envelope["from"],
+        recipients=recipients,
+        priority=_first(record, ("priority",)) or Priority.MEDIUM.value,
+        created=envelope["created"],
+        status=_first(record, ("status",)) or Status.PENDING.value,
+        payload=_payload(record),
+        record=record,
+    )
+
+
+def new_record(
+    *,
+    message_id: str,
+    type: str,
+    sender: str,
+    to: str,
+    created: str,
+    priority: str,
+    payload: Mapping[str, Any],
+    **envelope: Any,
+) -> Message:
+    """A pending message in the key order of `DESIGN.md` section 3; envelope values of None are left out."""
+    record: dict[str, Any] = {
+        "message_id": message_id,
+        "type": type,
+        "from": sender,
+        "to": to,
+        "priority": str(priority),
+        "created": created,
+        "status": Status.PENDING.value,
+    }
+    record.update({key: value for key, value in envelope.items() if value is not None})
+    record["payload"] = dict(payload)
+    return from_record(record)
+
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+def new_message_id(now: datetime) -> str:
+    """A fresh `MSG-YYYYMMDD-xxxxxxxx`; the transaction that adds it checks that it is unique (000-k)."""
+    return f"MSG-{now:%Y%m%d}-" + "".join(secrets.choice(_BASE32) for _ in range(8))
+
+
+def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = record.get(key)
+        if value is not None and not isinstance(value, (dict, list)):
+            return value if isinstance(value, str) else str(value)
+    return ""
+
+
+def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
+    names: list[str] = []
+    for key in _ADDRESS_KEYS:
+        value = record.get(key)
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and not isinstance(item, (dict, list)) and str(item) and str(item) not in names:
+                names.append(str(item))
+    return tuple(names)
+
+
+def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload mapping, with SendMessage fields found at the top level merged in."""
+    value = record.get("payload")
+    payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
+    loose = {key: item for key, item in record.items() if key not in ENVELOPE_KEYS and key not in payload}
+    return {**loose, **payload} if loose else payload

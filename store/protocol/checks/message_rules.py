@@ -1,0 +1,91 @@
+"""Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
+
+One implementation for both readers: `check` reports what is on record, the desk tells the sender before it is there.
+Rules that need to know the team are in `team_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from team_console.store.contract.team import Problem
+from team_console.store.model.message import Message
+from team_console.store.protocol.checks.fields import EXPECTED, REQUIRED, WANTED
+from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.reading import Reading
+
+_VERDICTS = ("shutdown_response", "plan_approval_response")
+
+
+def problems_of(read: Reading) -> tuple[Problem, ...]:
+    """Departures of one message from its protocol, with place and next step; remembered per reading."""
+    if read.kind is None:
+        return read.departures
+    if read.kind.family is Family.SPRINT:
+        return read.departures + _body_problems(read)
+    return read.departures + record_problems(read)
+
+
+def record_problems(read: Reading) -> tuple[Problem, ...]:
+    """Departures of a record of the SendMessage, Messenger and Router kinds from their fields."""
+    message, kind = read.message, read.message.type
+    found = [*_required(message), *_expected(message)]
+    if kind in CARRIERS:
+        found += _texts(message)
+    elif kind in _VERDICTS:
+        found += _verdict(read)
+    return tuple(found)
+
+
+def self_addressed(message: Message) -> Iterator[Problem]:
+    """A message that goes to its own sender and to nobody else."""
+    if message.recipients == (message.sender,):
+        text = f"{message.sender} writes to itself"
+        yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
+
+
+@lru_cache(maxsize=8192)
+def _body_problems(read: Reading) -> tuple[Problem, ...]:
+    # Checking a body imports pydantic, about 100 ms that a start without sprint messages must not pay.
+    from team_console.store.protocol.checks.sprint_text import body_problems
+
+    return body_problems(read.message, read.name, read.body)
+
+
+def _required(message: Message) -> Iterator[Problem]:
+    for name, check in REQUIRED.get(message.type, {}).items():
+        value = message.payload.get(name)
+        if not check(value):
+            yield _departure(message, name, "is missing" if value is None else f"is not {WANTED[check]}", "warning")
+
+
+def _expected(message: Message) -> Iterator[Problem]:
+    for name in EXPECTED.get(message.type, ()):
+        if message.payload.get(name) is None:
+            what = f"is missing; it usually carries {', '.join(EXPECTED[message.type])}"
+            yield _departure(message, name, what, "notice")
+
+
+def _texts(message: Message) -> Iterator[Problem]:
+    for name, severity in (("content", "warning"), ("summary", "notice")):
+        if not message.payload.get(name):
+            yield _departure(message, name, "is missing", severity)
+
+
+def _verdict(read: Reading) -> Iterator[Problem]:
+    message = read.message
+    if read.request_id is None:
+        yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
+    if read.approve is None:
+        yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
+    if read.approve is False and not any(message.payload.get(name) for name in ("content", "reason", "feedback")):
+        yield _departure(message, "content", "gives no reason for the refusal", "warning")
+
+
+def _departure(message: Message, name: str, what: str, severity: str) -> Problem:
+    hint = f"Ask {message.sender} to send it again with {name}."
+    return Problem(
+        "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
+    )

@@ -1,0 +1,209 @@
+"""Every kind of message of the four sources by name; what is not listed here travels untouched as unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from team_console.store.model.message import Message, Priority
+from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
+from team_console.store.settings.team_config import TeamConfig
+
+SEND = "send"
+PLAN = "plan"
+VERDICT = "approve, reject, sendmessage"
+SHUTDOWN = "shutdown, sendmessage"
+READ_ONLY = ""
+"""The door of kinds that are understood on reading and never written by us."""
+
+_HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
+_ASK, _MEDIUM = RequestKind, Priority.MEDIUM
+
+
+def _sendmessage(
+    name: str,
+    meaning: str,
+    direction: str,
+    entry_point: str,
+    source: str,
+    *,
+    priority: Priority = _MEDIUM,
+    opens: RequestKind | None = None,
+    answers: RequestKind | None = None,
+    supersedes: bool = False,
+) -> Kind:
+    place = f"001 section {source}"
+    return Kind(name, Family.SENDMESSAGE, meaning, direction, entry_point, priority, opens, answers, place, supersedes)
+
+
+def _messenger(name: str, meaning: str, direction: str, priority: Priority, opens: RequestKind | None = None) -> Kind:
+    return Kind(name, Family.MESSENGER, meaning, direction, SEND, priority, opens, None, "000, B.1")
+
+
+def _sprint(
+    name: str,
+    meaning: str,
+    direction: str,
+    *,
+    entry_point: str = SEND,
+    priority: Priority = _MEDIUM,
+    opens: RequestKind | None = None,
+    answers: RequestKind | None = None,
+    source: str = "002",
+) -> Kind:
+    return Kind(name, Family.SPRINT, meaning, direction, entry_point, priority, opens, answers, source)
+
+
+def _router(name: str, meaning: str, direction: str, priority: Priority = _MEDIUM) -> Kind:
+    return Kind(name, Family.ROUTER, meaning, direction, "route, send", priority, None, None, "003 Message Types")
+
+
+_ALL = (
+    _sendmessage("message", "A direct message to one agent.", "Any -> Any", "send, sendmessage", "2.1"),
+    _sendmessage(
+        "broadcast",
+        "The same message to every member, one delivery each.",
+        "Any -> All",
+        "broadcast, sendmessage",
+        "2.2",
+    ),
+    _sendmessage(
+        *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN, "2.3"),
+        priority=_HIGH,
+        opens=_ASK.SHUTDOWN,
+        supersedes=True,
+    ),
+    _sendmessage(
+        *("shutdown_response", "Agrees to stop, or refuses with a reason.", "Agent -> Lead", VERDICT, "2.4"),
+        priority=_HIGH,
+        answers=_ASK.SHUTDOWN,
+    ),
+    _sendmessage(
+        *("plan_approval_request", "Hands in a plan and waits for the verdict.", "Agent -> Lead", PLAN, "2.5, 5.4"),
+        priority=_HIGH,
+        opens=_ASK.PLAN,
+        supersedes=True,
+    ),
+    _sendmessage(
+        *("plan_approval_response", "Approves a plan, or rejects it with feedback.", "Lead -> Agent", VERDICT, "2.5"),
+        priority=_HIGH,
+        answers=_ASK.PLAN,
+    ),
+    Kind(
+        *("request_withdrawn", Family.SENDMESSAGE, "Takes back a request of its own, with the reason.", "Any -> Any"),
+        entry_point=READ_ONLY,
+        source="D21",
+        withdraws=True,
+    ),
+    _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", _HIGH),
+    _messenger("review", "Asks for a review of an artifact.", "Any -> Any", _MEDIUM),
+    _messenger("clarify", "Asks a question that blocks the asker.", "Any -> Any", _HIGH, _ASK.CLARIFICATION),
+    _messenger("escalate", "Brings an issue to the human.", "Any -> User", _CRITICAL, _ASK.ESCALATION),
+    _messenger("notify", "Tells a group what happened.", "Any -> Group", _LOW),
+    _messenger("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group", _MEDIUM),
+    _sprint(
+        *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
+        priority=_HIGH,
+        opens=_ASK.CREATE,
+    ),
+    _sprint(
+        *("AGENT_CREATED", "Names the temporary agent that was created.", "Master -> Slave"),
+        entry_point="approve",
+        priority=_HIGH,
+        answers=_ASK.CREATE,
+    ),
+    _sprint(
+        *("AGENT_DESTROY_REQUEST", "Asks for the end of a temporary agent.", "Slave -> Master"),
+        opens=_ASK.DESTROY,
+    ),
+    _sprint(
+        *("AGENT_DESTROYED", "Confirms that a temporary agent was ended.", "Master -> Slave"),
+        entry_point="approve",
+        answers=_ASK.DESTROY,
+    ),
+    _sprint(
+        *("AGENT_ROSTER_BROADCAST", "The complete roster: residents, slaves, temps.", "Master -> Residents"),
+        entry_point="approve, send",
+    ),
+    _sprint("TASK_ASSIGNMENT", "Gives a temporary agent its story and contacts.", "Slave -> Temp", priority=_HIGH),
+    _sprint(
+        *("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
+        opens=_ASK.DESTROY,
+    ),
+    _sprint("BATCH_PLAN_READY", "The batches of a session and their dependencies.", "SM -> Master"),
+    _sprint("COURSE_CORRECTION", "Reports a finished re-plan.", "SM -> Master"),
+    _sprint("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM", priority=_HIGH),
+    _sprint("DEBUG_REQUEST", "Asks for the analysis of a failure.", "Any -> Debugger", opens=_ASK.DEBUG),
+    _sprint("DEBUG_RESULT", "Root cause and fix of a failure.", "Debugger -> Requester", answers=_ASK.DEBUG),
+    _sprint("BROWSER_REQUEST", "Asks for one operation in a browser.", "Any -> E2E Live", opens=_ASK.BROWSER),
+    _sprint("BROWSER_RESULT", "What the browser did.", "E2E Live -> Requester", answers=_ASK.BROWSER),
+    _sprint("AGENT_COMPLETE", "Reports the end of a temporary agent's task.", "Temp -> Slave"),
+    _sprint("RESEARCH_REQUEST", "Asks for answers from documentation.", "Any -> KR", opens=_ASK.RESEARCH),
+    _sprint("RESEARCH_RESULT", "What the research found.", "KR -> Requester", answers=_ASK.RESEARCH),
+    *(
+        _sprint(name, meaning, direction, entry_point=READ_ONLY, source="B.4")
+        for name, meaning, direction in (
+            ("SM_PLANNING_REQUEST", "Asks for the batch plan of an epic.", "Master -> SM"),
+            ("SM_SUMMARY_REQUEST", "Asks for the summary of a session.", "Master -> SM"),
+            ("SM_READY_ACK", "The scrum master is ready.", "SM -> Master"),
+            ("CC_REQUEST", "A forwarded course correction trigger.", "Master -> SM"),
+            ("CC_REJECTED", "A course correction that was not made.", "SM -> Master"),
+            ("STATUS_WRITE_REQUEST", "Asks for a change of the status file.", "Slave -> Master"),
+            ("AGENT_DISPATCH_REQUEST", "Asks for the start of an agent.", "Slave -> Master"),
+            ("BATCH_ASSIGNMENT", "Gives a slave its batch.", "Master -> Slave"),
+            ("SHUTDOWN_CONFIRMED", "Confirms a shutdown.", "Any -> Master"),
+        )
+    ),
+    _router("task_assignment", "Assigns a task to implement.", "orchestrator -> code_developer"),
+    _router("task_complete", "Reports a finished task.", "code_developer -> orchestrator"),
+    _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
+    _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", _HIGH),
+    _router("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
+"""Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
+
+SUPERSEDING = frozenset(kind.opens for kind in _ALL if kind.supersedes and kind.opens is not None)
+"""Requests of which an author has one open at a time: a later one replaces it."""
+
+CARRIERS = frozenset({"message", "broadcast"})
+"""Types whose content may carry a sprint message, `NAME: {json}`."""
+
+PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
+
+
+def kind_named(name: str) -> Kind | None:
+    """The kind with exactly this name."""
+    return KINDS.get(name)
+
+
+def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
+    """The name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
+    if type not in CARRIERS:
+        return None
+    content = payload.get("content")
+    if not isinstance(content, str):
+        return None
+    match = PREFIX.match(content)
+    if match is None:
+        return None
+    name = match.group(1)
+    kind = KINDS.get(name)
+    return name if content.startswith("{", match.end()) or (kind and kind.family is Family.SPRINT) else None
+
+
+def kind_of(message: Message) -> Kind | None:
+    """The kind of a message, seen through the prefix of a plain one; None when the name is unknown."""
+    return KINDS.get(carried_name(message.type, message.payload) or message.type)
+
+
+def default_priority(name: str, config: TeamConfig) -> str:
+    """The priority of a message sent without one: the team's for this kind, else the kind's, else medium (D5)."""
+    configured = config.priorities.get(name)
+    if configured:
+        return configured
+    kind = KINDS.get(name)
+    return str(kind.priority if kind else Priority.MEDIUM)

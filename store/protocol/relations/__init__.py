@@ -1,0 +1,1 @@
+"""What several messages say together: answers, successions, stops, membership, reports."""

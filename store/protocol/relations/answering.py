@@ -1,0 +1,57 @@
+"""Which message answers which request: the rule that the desk decides by and the ledger shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+
+VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
+"""Requests that only a message of their own kind with a clear yes or no decides."""
+
+
+def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
+    """Whether `message` claims to answer the request `request_id` of this kind."""
+    seen = reading(message)
+    if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
+        return False
+    if seen.answers is not None:
+        return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
+    return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
+
+
+def waiting_for_answer(
+    messages: Iterable[Message], kind: RequestKind, *, asker: str
+) -> tuple[list[Message], Message | None]:
+    """Questions of `asker` that no result has answered yet, and the latest result.
+
+    An answer closes the oldest question that waits, because ids such as `DBG-001` come again (002-i).
+
+    Args:
+        messages: Everything about one matter, oldest first.
+    """
+    waiting: list[Message] = []
+    answered: Message | None = None
+    for message in messages:
+        read = reading(message)
+        if read.opens is kind and message.sender == asker:
+            waiting.append(message)
+        elif read.answers is kind and message.is_addressed_to(asker):
+            if waiting and message.sender not in waiting[0].recipients:
+                continue
+            answered = message
+            del waiting[:1]
+    return waiting, answered
+
+
+def withdraws(message: Message, question: Message, request_id: str) -> bool:
+    """Whether `message` takes back the request: only its asker can."""
+    seen = reading(message)
+    return (
+        seen.kind is not None
+        and seen.kind.withdraws
+        and seen.request_id == request_id
+        and message.sender == question.sender
+    )

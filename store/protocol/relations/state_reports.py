@@ -1,0 +1,71 @@
+"""State reports: a broadcast or notice in which an agent says how far it is (seed 001 section 3.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds.registry import carried_name
+
+_REPORTING = frozenset({"broadcast", "notify"})
+_LONGEST_READ = 4000
+"""Characters of a text that are looked at; a progress line stands at the beginning or nowhere."""
+_COUNTS: tuple[tuple[str, str], ...] = (
+    ("running", r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:running|in progress|ongoing|进行中|执行中)"),
+    ("done", r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:done|completed|complete|finished|已完成)"),
+    (
+        "to be assigned",
+        r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:to be assigned|unassigned|to come|waiting|open|待分配|等待)",
+    ),
+)
+"""What is counted, and how it is said: `5 running`, `3 tasks done`, `2 个待分配`."""
+
+
+class Report(Struct, frozen=True):
+    """What one message says of its sender's state.
+
+    Attributes:
+        text: In one line, the counts where it gives some (requirement 122).
+        subject: What it is about; a newer report of the same sender about the same replaces this one (85).
+    """
+
+    text: str
+    subject: str
+
+
+@lru_cache(maxsize=8192)
+def report_of(message: Message) -> Report | None:
+    """The state that a message reports, None for any other message."""
+    if message.type not in _REPORTING or carried_name(message.type, message.payload) is not None:
+        return None
+    text = _counted(message.payload) or _progress(f"{message.summary}\n{_words(message)}"[:_LONGEST_READ])
+    if text:
+        return Report(text, "progress")
+    line = (message.summary or _words(message)).strip().partition("\n")[0]
+    # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`.
+    subject = " ".join(re.sub(r"[\d%]+", " ", line).casefold().split())
+    return Report(line, subject) if subject else None
+
+
+def _words(message: Message) -> str:
+    notice = message.payload.get("message")
+    return message.content or (notice if isinstance(notice, str) else "")
+
+
+def _counted(payload: Mapping[str, Any]) -> str:
+    """The counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
+    progress = payload.get("progress")
+    if not isinstance(progress, Mapping):
+        return ""
+    counts = [(name, value) for name, value in progress.items() if type(value) is int and isinstance(name, str)]
+    return ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts[:6])
+
+
+def _progress(text: str) -> str:
+    """The counts that a text gives, empty for fewer than two: `3 done` alone may be about anything."""
+    found = [(name, match[1]) for name, pattern in _COUNTS if (match := re.search(pattern, text, re.IGNORECASE))]
+    return ", ".join(f"{number} {name}" for name, number in found) if len(found) > 1 else ""

@@ -1,0 +1,1 @@
+"""Settings of a team: read, checked, edited, written, trusted or not, and missed when they vanish."""

@@ -1,0 +1,301 @@
+"""Changes members in the text of a settings file and leaves every other character of it as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.settings.team_config import Agent
+
+_PLAIN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_ALSO = {"plan": "plan_mode_required", "members": "agents"}
+
+
+class NotEditable(Exception):
+    """The text is not built so that this change could be made in it; it says why."""
+
+
+def quoted(text: str) -> str:
+    """A name as a YAML scalar that is read as a text."""
+    plain = text[:1].isalpha() and text.lower() not in _PLAIN_WORDS and not text.endswith(":")
+    return (
+        text
+        if plain and all(letter.isalnum() or letter in "._-" for letter in text)
+        else json.dumps(text, ensure_ascii=False)
+    )
+
+
+def fields_of(agent: Agent) -> dict[str, Any]:
+    """What settings say of a member, its name left out: the role, and what differs from the default."""
+    plain = Agent(agent.name)
+    fields: dict[str, Any] = {"role": agent.role}
+    for key in ("plan_mode_required", "deliver", "deliver_timeout"):
+        if getattr(agent, key) != getattr(plain, key):
+            fields[key] = getattr(agent, key)
+    for key in ("may_message", "may_send"):
+        if getattr(agent, key) is not None:
+            fields[key] = sorted(getattr(agent, key))
+    return fields
+
+
+def member_lines(agent: Agent) -> list[str]:
+    """A member as an entry of a block list."""
+    fields = {"name": agent.name, **fields_of(agent)}
+    lines = [f"{key}: {_value(value)}" for key, value in fields.items()]
+    return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
+
+
+def add_member(text: str, agent: Agent) -> str:
+    """The text with a new member at the end of its list.
+
+    Raises:
+        NotEditable: The text is not a mapping, or not YAML.
+    """
+    return _Editor(text).add(agent)
+
+
+def change_member(text: str, name: str, fields: Mapping[str, Any]) -> str:
+    """The text with these fields of a member; None takes a field away.
+
+    Raises:
+        NotEditable: As for `add_member`, or the member is not listed in it.
+    """
+    for key, value in fields.items():
+        text = _Editor(text).change(name, key, value)
+    return text
+
+
+def remove_member(text: str, name: str) -> str:
+    """The text without the member.
+
+    Raises:
+        NotEditable: As for `change_member`.
+    """
+    return _Editor(text).remove(name)
+
+
+class _Item(Struct, frozen=True):
+    """A member in the text.
+
+    Attributes:
+        place: Which entry of the list or mapping it is.
+        node: Its fields; a scalar when there are none yet.
+        key: Its name, where the members are a mapping.
+    """
+
+    place: int
+    node: Any
+    key: Any = None
+
+
+class _Editor:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.root = _composed(text)
+        if self.root is not None and self.root.id != "mapping":
+            raise NotEditable("the settings are not a mapping")
+        self.key: Any = None
+        self.agents: Any = None
+        if self.root is not None:
+            self.key, self.agents = self._find(self.root, "agents")
+
+    def add(self, agent: Agent) -> str:
+        if self.agents is None:
+            return self._add_list(agent)
+        if self.agents.id == "scalar" or not self.agents.value:
+            return self._fill(agent)
+        last = self.agents.value[-1]
+        end = self._end(last[1] if self.agents.id == "mapping" else last)
+        if self.agents.flow_style:
+            return self._splice(end, end, self._separator() + self._flow_member(agent))
+        indent = " " * self.agents.start_mark.column
+        lines = member_lines(agent)
+        if self.agents.id == "mapping":
+            fields = [f"  {key}: {_value(value)}" for key, value in fields_of(agent).items()]
+            lines = [f"{quoted(agent.name)}:", *fields]
+        elif last.id == "scalar" and fields_of(agent) == {"role": "member"}:
+            lines = [f"- {quoted(agent.name)}"]
+        return self._insert_lines(end, [indent + line for line in lines])
+
+    def change(self, name: str, field: str, value: Any) -> str:
+        item = self._item(name)
+        node = item.node
+        if node.id == "scalar":
+            return self.text if value is None else self._first_field(item, name, field, value)
+        key, old = self._find(node, field)
+        if key is None:
+            return self.text if value is None else self._add_field(node, field, value)
+        if value is None:
+            return self._drop_pair(node, key)
+        written = self._flow(value) if node.flow_style else _value(value)
+        return self._splice(key.end_mark.index, self._end(old), f": {written}")
+
+    def remove(self, name: str) -> str:
+        item = self._item(name)
+        items = self.agents.value
+        if self.agents.flow_style:
+            spans = (
+                [(entry[0].start_mark.index, self._end(entry[1])) for entry in items] if item.key is not None else None
+            )
+            return self._drop_span(spans or [(entry.start_mark.index, self._end(entry)) for entry in items], item.place)
+        start = item.key.start_mark.index if item.key is not None else self._dash(item.node)
+        return self._drop_lines(start, self._end(item.node))
+
+    def _add_list(self, agent: Agent) -> str:
+        if self.root is not None and self.root.flow_style:
+            written = f"{self._flow('agents')}: [{self._flow_member(agent, in_list=True)}]"
+            end = self._end(self.root.value[-1][1]) if self.root.value else self.root.start_mark.index + 1
+            return self._splice(end, end, (", " if self.root.value else "") + written)
+        return self._insert_lines(len(self.text), ["agents:", *member_lines(agent)])
+
+    def _fill(self, agent: Agent) -> str:
+        """The list is there and empty."""
+        start, end = self.agents.start_mark.index, self._end(self.agents)
+        if self.root.flow_style:
+            return self._splice(start, end, f"[{self._flow_member(agent, in_list=True)}]")
+        text = self._splice(self.key.end_mark.index, max(end, self.key.end_mark.index + 1), ":")
+        return _Editor(text)._insert_lines(self.key.end_mark.index + 1, member_lines(agent))
+
+    def _first_field(self, item: _Item, name: str, field: str, value: Any) -> str:
+        """A member of which only the name is there gets a mapping of its own."""
+        start, end = item.node.start_mark.index, self._end(item.node)
+        if self.agents.flow_style:
+            written = "{" + f"{self._flow(field)}: {self._flow(value)}" + "}"
+            if item.key is not None:
+                return self._splice(item.key.end_mark.index, max(end, item.key.end_mark.index), f": {written}")
+            head = f"{self._flow('name')}: {self._flow(name)}, "
+            return self._splice(start, end, "{" + head + written[1:])
+        if item.key is not None:
+            column = item.key.start_mark.column + 2
+            text = self._splice(item.key.end_mark.index, max(end, item.key.end_mark.index + 1), ":")
+            return _Editor(text)._insert_lines(item.key.end_mark.index, [f"{' ' * column}{field}: {_value(value)}"])
+        text = self._splice(start, end, f"name: {self.text[start:end]}")
+        line = f"{' ' * item.node.start_mark.column}{field}: {_value(value)}"
+        return _Editor(text)._insert_lines(start, [line])
+
+    def _add_field(self, node: Any, field: str, value: Any) -> str:
+        end = self._end(node.value[-1][1]) if node.value else node.start_mark.index + 1
+        if node.flow_style:
+            separator = ", " if node.value else ""
+            return self._splice(end, end, f"{separator}{self._flow(field)}: {self._flow(value)}")
+        return self._insert_lines(end, [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
+
+    def _drop_pair(self, node: Any, key: Any) -> str:
+        keys = [entry[0] for entry in node.value]
+        place = keys.index(key)
+        if node.flow_style:
+            return self._drop_span([(entry[0].start_mark.index, self._end(entry[1])) for entry in node.value], place)
+        if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
+            return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
+        return self._drop_lines(key.start_mark.index, self._end(node.value[place][1]))
+
+    def _drop_span(self, spans: list[tuple[int, int]], place: int) -> str:
+        """A part between commas, with one of them."""
+        start, end = spans[place]
+        if place + 1 < len(spans):
+            end = spans[place + 1][0]
+        elif place > 0:
+            start = spans[place - 1][1]
+        return self._splice(start, end, "")
+
+    def _drop_lines(self, start: int, end: int) -> str:
+        first = self.text.rfind("\n", 0, start) + 1
+        last = self.text.find("\n", max(end - 1, start))
+        return self._splice(first, len(self.text) if last < 0 else last + 1, "")
+
+    def _insert_lines(self, after: int, lines: list[str]) -> str:
+        """Whole lines behind the line in which `after` is."""
+        at = self.text.find("\n", max(after - 1, 0)) + 1 if after else 0
+        at = at or len(self.text)
+        gap = self.newline if at == len(self.text) and self.text and not self.text.endswith("\n") else ""
+        return self._splice(at, at, gap + "".join(line + self.newline for line in lines))
+
+    def _splice(self, start: int, end: int, words: str) -> str:
+        return self.text[:start] + words + self.text[end:]
+
+    def _separator(self) -> str:
+        """What stands between two members of a list in brackets: each on a line of its own, if that is how they are."""
+        first = self.agents.value[-1]
+        start = (first[0] if self.agents.id == "mapping" else first).start_mark
+        before = self.text[start.index - start.column : start.index]
+        return f",{self.newline}{before}" if not before.strip() else ", "
+
+    def _flow_member(self, agent: Agent, *, in_list: bool = False) -> str:
+        fields = fields_of(agent)
+        if self.agents is not None and self.agents.id == "mapping" and not in_list:
+            return f"{self._flow(agent.name)}: {self._flow(fields)}"
+        return self._flow({"name": agent.name, **fields})
+
+    def _flow(self, value: Any) -> str:
+        """A value within brackets; settings written as JSON stay JSON."""
+        as_json = self.text.lstrip("\ufeff \t\r\n").startswith("{")
+        return json.dumps(_jsonable(value), ensure_ascii=False) if as_json else _value(value)
+
+    def _item(self, name: str) -> _Item:
+        if self.agents is None or self.agents.id == "scalar":
+            raise NotEditable(f"{name} is not listed in the settings")
+        for place, entry in enumerate(self.agents.value):
+            if self.agents.id == "mapping":
+                if entry[0].value == name:
+                    return _Item(place, entry[1], entry[0])
+            elif entry.id == "scalar":
+                if entry.value == name:
+                    return _Item(place, entry)
+            elif entry.id == "mapping" and getattr(self._find(entry, "name")[1], "value", None) == name:
+                return _Item(place, entry)
+        raise NotEditable(f"{name} is not listed in the settings")
+
+    def _find(self, node: Any, field: str) -> tuple[Any, Any]:
+        for key, value in node.value:
+            if _ALSO.get(key.value, key.value) == field if isinstance(key.value, str) else False:
+                return key, value
+        return None, None
+
+    def _dash(self, node: Any) -> int:
+        """Where the dash of an entry stands."""
+        dash = self.text.rfind("-", 0, node.start_mark.index)
+        between = self.text[dash + 1 : node.start_mark.index]
+        if dash < 0 or between.strip():
+            raise NotEditable("a comment stands between a dash and its entry")
+        return dash
+
+    def _end(self, node: Any) -> int:
+        """Where the words of a value end; the parser's own mark of a block lies behind the comments that follow."""
+        if node.id == "scalar" or node.flow_style:
+            return int(node.end_mark.index)
+        if not node.value:
+            return int(node.end_mark.index)
+        last = node.value[-1]
+        return self._end(last[1] if node.id == "mapping" else last)
+
+
+def _composed(text: str) -> Any:
+    import yaml
+
+    try:
+        # The parser in Python counts characters; that in C counts bytes.
+        return yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise NotEditable("the settings are not YAML as a whole") from error
+
+
+def _value(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(key)}: {_value(inner)}" for key, inner in value.items()) + "}"
+    return "[" + ", ".join(_value(item) for item in value) + "]"
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _jsonable(inner) for key, inner in value.items()}
+    return list(value) if isinstance(value, (tuple, frozenset)) else value

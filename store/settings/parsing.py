@@ -1,0 +1,335 @@
+"""Reads the YAML of the settings by their table: what is unknown or wrong is noted with its line, and never fatal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from team_console.store.model.names import ALL, is_name, nearest
+from team_console.store.settings.reference import HOISTED, TABLE, Form, Setting
+from team_console.store.settings.team_config import ConfigProblem
+
+T = TypeVar("T")
+Values = dict[str, Any]
+MAX_BYTES = 1_048_576
+_DEPTH = 16
+_NODES = 100_000
+"""Values read at most, shared ones each time they are used: aliases of aliases end here."""
+_TOP_KEY = re.compile(r"^(?=[^\s#\-\]}])", re.MULTILINE)
+"""Where a line begins in the first column with something other than a comment, a list entry or a closing bracket."""
+_YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
+
+
+class SettingsReader:
+    """Turns settings into checked values by key; a wrong value is left out, so that its default counts.
+
+    Attributes:
+        problems: What is wrong, in the order it was met.
+        misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
+            also lead and members that were not found, because they may be in the part that is not.
+        lines: Key at the top -> its line.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[ConfigProblem] = []
+        self.misread: set[str] = set()
+        self.lines: dict[str, int] = {}
+        self._nodes = 0
+        self._shift = 0
+        self._is_broken = False
+
+    def read(self, text: str) -> Values:
+        """The values in the text of a settings file."""
+        values: Values = {}
+        for node, lines in self._documents(text):
+            self._shift = lines
+            if getattr(node, "id", "") != "mapping":
+                self.wrong(node, "the settings must be a mapping of keys to values")
+                continue
+            for key, value in self.section(node, TABLE, "", more=HOISTED).items():
+                values.setdefault(key, value)
+        if self._is_broken:
+            self.misread |= {"lead", "agents"} - values.keys()
+        return values
+
+    def _documents(self, text: str) -> Iterator[tuple[Any, int]]:
+        """The whole as one node; when it is not YAML, each top-level setting that is, with its lines before."""
+        node, problem = self._compose(text)
+        if problem is None:
+            if node is not None:
+                yield node, 0
+            return
+        self._broken(problem)
+        starts = [match.start() for match in _TOP_KEY.finditer(text)]
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            part, lines = text[start:end], text.count("\n", 0, start)
+            node, problem = self._compose(part)
+            if problem is not None:  # lines that belong to nothing may follow a setting of one line
+                node, problem = self._compose(part.partition("\n")[0])
+                node = node if _holds_value(node) else None
+            if problem is not None or node is None:
+                self._forget(part)
+            elif getattr(node, "id", "") == "mapping":
+                yield node, lines
+
+    def _compose(self, text: str) -> tuple[Any, tuple[int, str] | None]:
+        """The text as a node, or the line and words of what is wrong with it."""
+        import yaml
+
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        try:
+            depth = 0
+            for event in yaml.parse(text, loader):
+                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+                if depth > _DEPTH:
+                    return None, (_line(event.start_mark), f"nesting deeper than {_DEPTH}")
+            return yaml.compose(text, loader), None
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+            return None, (_line(mark), str(words))
+
+    def _broken(self, problem: tuple[int, str]) -> None:
+        line, words = problem
+        self._is_broken = True
+        hint = "Correct the YAML. Settings that can be told apart count all the same."
+        self.problems.append(ConfigProblem("BAD_CONFIG", "error", line + 1, f"this is not YAML: {words}", hint))
+
+    def _forget(self, part: str) -> None:
+        """Note that the setting in a part that is not YAML is there."""
+        word = part.partition(":")[0].strip().strip("'\"")
+        known = next((setting.key for setting in TABLE if word in setting.keys), None)
+        self.misread.add(known or word)
+
+    def wrong(self, node: Any, text: str, hint: str = "Correct the line.") -> None:
+        """Note a wrong value; its default counts."""
+        self.problems.append(ConfigProblem("BAD_CONFIG", "error", self.line(node), text, hint))
+
+    def line(self, node: Any) -> int:
+        """The line of a node, from 1."""
+        return int(node.start_mark.line) + 1 + self._shift
+
+    def section(self, node: Any, settings: Sequence[Setting], place: str, more: Sequence[Setting] = ()) -> Values:
+        """The values of a mapping whose keys are `settings`; each of `more` may stand there as well."""
+        known = {word: setting for setting in (*more, *settings) for word in setting.keys}
+        values: Values = {}
+        for word, key, value in self._pairs(node, place):
+            setting = known.get(word)
+            if setting is None:
+                self._unknown(key, f"{place}{word}", word, known)
+            elif not _is_empty(value):
+                self._put(values, setting, value, place)
+        return values
+
+    def _put(self, values: Values, setting: Setting, node: Any, place: str) -> None:
+        before = len(self.problems)
+        if not place:
+            self.lines.setdefault(setting.key, self.line(node))
+        value = self.value(node, setting, f"{place}{setting.key}")
+        if value is not None and setting.key not in values:
+            values[setting.key] = value
+        if (
+            not place
+            and len(self.problems) > before
+            and any(problem.severity == "error" for problem in self.problems[before:])
+        ):
+            self.misread.add(setting.key)
+
+    def value(self, node: Any, setting: Setting, place: str) -> Any:
+        """The value of one setting, None when it is wrong."""
+        self._nodes += 1
+        if self._nodes > _NODES:
+            return None
+        read: Callable[[Any, Setting, str], Any] = getattr(self, f"_{setting.form.name.lower()}")
+        value = read(node, setting, place)
+        return frozenset() if value is None and setting.closed else value
+
+    def _pairs(self, node: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+        """The entries of a mapping, merged ones last; a key that stands twice counts the first time."""
+        seen: set[str] = set()
+        merged: list[Any] = []
+        for key, value in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                merged += value.value if value.id == "sequence" else [value]
+                continue
+            word = key.value if isinstance(key.value, str) else ""
+            if word in seen:
+                self.wrong(key, f"{place}{word} is given twice; the first one counts", "Keep one of the two.")
+                continue
+            seen.add(word)
+            yield word, key, value
+        for source in merged[:_DEPTH]:
+            for key, value in source.value if source.id == "mapping" else ():
+                if isinstance(key.value, str) and key.value not in seen:
+                    seen.add(key.value)
+                    yield key.value, key, value
+
+    def _unknown(self, key: Any, path: str, word: str, known: Mapping[str, Any]) -> None:
+        meant = nearest(word, known)
+        ask = f"; did you mean {meant!r}?" if meant else ""
+        hint = "Correct or remove it; 'team-console help settings' lists them all."
+        text = f"unknown setting {path!r}{ask}"
+        self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.line(key), text, hint))
+
+    def _mapping(self, node: Any, place: str) -> bool:
+        if node.id == "mapping":
+            return True
+        self.wrong(node, f"{place} must be a mapping of keys to values")
+        return False
+
+    def _section(self, node: Any, setting: Setting, place: str) -> Values | None:
+        return self.section(node, setting.fields, f"{place}.") if self._mapping(node, place) else None
+
+    def _entries(self, node: Any, setting: Setting, place: str) -> dict[str, Values] | None:
+        if not self._mapping(node, place):
+            return None
+        entries: dict[str, Values] = {}
+        for word, key, value in self._pairs(node, f"{place}."):
+            if not word:
+                self.wrong(key, f"{place}: a name is missing")
+            elif _is_empty(value):
+                entries[word] = {}
+            elif self._mapping(value, f"{place}.{word}"):
+                fields = self.section(value, setting.fields, f"{place}.{word}.")
+                if self._complete(value, setting.fields, fields, f"{place}.{word}"):
+                    entries[word] = fields
+        return entries
+
+    def _complete(self, node: Any, settings: Sequence[Setting], values: Values, place: str) -> bool:
+        """Whether everything needed is there; what is there and wrong was told before."""
+        missing = [setting for setting in settings if setting.needed and setting.key not in values]
+        given = {key.value for key, _ in node.value if isinstance(key.value, str)}
+        for setting in missing:
+            if given.isdisjoint(setting.keys):
+                self.wrong(node, f"{place} has no {setting.key!r}", f"Add {setting.key}.")
+        return not missing
+
+    def _values(self, node: Any, setting: Setting, place: str) -> dict[str, tuple[int, Any]] | None:
+        """Name -> line and value."""
+        if not self._mapping(node, place):
+            return None
+        values: dict[str, tuple[int, Any]] = {}
+        for word, key, value in self._pairs(node, f"{place}."):
+            if setting.choices and word not in setting.choices:
+                self._unknown(key, f"{place}.{word}", word, dict.fromkeys(setting.choices))
+            elif not _is_empty(value) and (read := self.value(value, setting.fields[0], f"{place}.{word}")) is not None:
+                values[word] = self.line(value), read
+        return values
+
+    def _members(self, node: Any, setting: Setting, place: str) -> dict[str, Values] | None:
+        if node.id == "scalar":
+            self.wrong(node, f"{place} must be a list of members")
+            return None
+        members: dict[str, Values] = {}
+        for at, fields in self._each_member(node, setting.fields):
+            name = fields.get("name")
+            if name in members:
+                self.wrong(at, f"{place}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
+            elif name is not None:
+                members[name] = fields
+        return members
+
+    def _each_member(self, node: Any, settings: Sequence[Setting]) -> Iterator[tuple[Any, Values]]:
+        name = settings[0]
+        if node.id == "mapping":
+            for word, key, value in self._pairs(node, "agents."):
+                known = self.value(key, name, "agents")
+                if known is not None and (_is_empty(value) or self._mapping(value, f"agents.{word}")):
+                    fields = {} if _is_empty(value) else self.section(value, settings, f"agents.{word}.")
+                    yield key, {**fields, "name": known}
+            return
+        for item in node.value:
+            if item.id == "scalar":
+                yield item, {"name": self.value(item, name, "agents")}
+            elif self._mapping(item, "a member"):
+                fields = self.section(item, settings, "agents[].")
+                if self._complete(item, settings, fields, "a member"):
+                    yield item, fields
+
+    def _name(self, node: Any, setting: Setting, place: str) -> str | None:
+        text = self._text(node, setting, place)
+        if text is None or (is_name(text) and text != ALL):
+            return text
+        self.wrong(node, f"{place}: {text!r} is not a usable name", "Letters, digits, dots, dashes, underscores.")
+        return None
+
+    def _text(self, node: Any, setting: Setting, place: str) -> str | None:
+        if node.id == "scalar" and node.value:
+            return str(node.value)
+        self.wrong(node, f"{place} must be {setting.form}")
+        return None
+
+    def _word(self, node: Any, setting: Setting, place: str) -> str | None:
+        text = self._text(node, setting, place)
+        if text is None or text in setting.choices:
+            return text
+        meant = nearest(text, setting.choices)
+        ask = f"; did you mean {meant!r}?" if meant else ""
+        self.wrong(node, f"{place}: {text!r} is none of {', '.join(setting.choices)}{ask}")
+        return None
+
+    def _flag(self, node: Any, setting: Setting, place: str) -> bool | None:
+        text = self._text(node, setting, place)
+        if text is None or text.lower() in (*_YES, *_NO):
+            return None if text is None else text.lower() in _YES
+        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
+        return None
+
+    def _count(self, node: Any, setting: Setting, place: str) -> int | None:
+        text = self._text(node, setting, place)
+        if text is None:
+            return None
+        digits = text.replace("_", "")
+        if digits.isascii() and digits.isdigit() and len(digits) <= 12 and int(digits) > 0:
+            return int(digits)
+        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
+        return None
+
+    def _seconds(self, node: Any, setting: Setting, place: str) -> float | None:
+        text = self._text(node, setting, place)
+        if text is None:
+            return None
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = 0.0
+        if 0 < seconds < 1e9:
+            return seconds
+        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
+        return None
+
+    def _texts(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
+        if node.id == "mapping":
+            self.wrong(node, f"{place} must be {setting.form}")
+            return None
+        items = [node] if node.id == "scalar" else node.value
+        texts = [self.value(item, _TEXT, place) for item in items]
+        return tuple(text for text in texts if text is not None)
+
+    def _command(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
+        if node.id != "scalar":
+            return self._texts(node, setting, place)
+        import shlex
+
+        try:
+            return tuple(shlex.split(str(node.value))) or None
+        except ValueError as error:
+            self.wrong(node, f"{place}: {str(error).lower()}", "Write the command and its arguments as a list.")
+            return None
+
+
+_TEXT = Setting("", Form.TEXT, "")
+
+
+def _line(mark: Any) -> int:
+    return 0 if mark is None else int(mark.line)
+
+
+def _is_empty(node: Any) -> bool:
+    return node.id == "scalar" and not node.style and node.value in ("", "~", "null")
+
+
+def _holds_value(node: Any) -> bool:
+    """Whether a node is a mapping whose first entry has a value."""
+    return getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1])

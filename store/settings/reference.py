@@ -1,0 +1,164 @@
+"""The table of every setting: reading, checking, the nearest name and the reference are all made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from msgspec import Struct
+from team_console.store.model.message import Priority
+from team_console.store.settings.team_config import OVERDUE_SECONDS
+
+ROLES = ("master", "resident", "slave", "temp", "member")
+LANGUAGES = ("any", "zh", "en")
+PRIORITIES = tuple(str(priority) for priority in Priority)
+
+
+class Form(StrEnum):
+    """What a value must look like; the text is what the reference and a finding say."""
+
+    NAME = "a name"
+    TEXT = "a text"
+    WORD = "one of the words"
+    FLAG = "true or false"
+    COUNT = "a whole number above 0"
+    SECONDS = "a number of seconds above 0"
+    TEXTS = "a list of texts"
+    COMMAND = "a command and its arguments, as a list"
+    SECTION = "a mapping of the settings below"
+    ENTRIES = "a mapping of names to the settings below"
+    VALUES = "a mapping of names to values"
+    MEMBERS = "a list of names or mappings, or a mapping of names to mappings"
+
+
+class Setting(Struct, frozen=True):
+    """One setting.
+
+    Attributes:
+        also: Other words for the same setting.
+        meaning: What it does, in one line.
+        default: What counts without it, where that is not a plain value of `TeamConfig` or `Agent`.
+        choices: The words it may be.
+        fields: The settings inside it; of `VALUES` one that stands for each value.
+        values: For `ENTRIES` and `VALUES`: what their names are.
+        needed: Whether its mapping is of no use without it.
+        closed: Whether a wrong value permits nothing, because its absence would permit everything.
+    """
+
+    key: str
+    form: Form
+    meaning: str
+    also: tuple[str, ...] = ()
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    fields: tuple[Setting, ...] = ()
+    values: str = ""
+    needed: bool = False
+    closed: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every word for it."""
+        return (self.key, *self.also)
+
+
+MEMBER = (
+    Setting("name", Form.NAME, "the member's name", default="needed in a list", needed=True),
+    Setting("role", Form.WORD, "what it is in the team", choices=ROLES),
+    Setting(
+        *("plan_mode_required", Form.FLAG, "it hands in a plan and works only after its approval"),
+        also=("plan",),
+    ),
+    Setting(
+        "deliver", Form.COMMAND, "runs for each pushed message (record on its standard input)", default="its inbox file"
+    ),
+    Setting("deliver_timeout", Form.SECONDS, "how long that command may take"),
+    Setting("may_message", Form.TEXTS, "whom it may write to", default="everybody", closed=True),
+    Setting("may_send", Form.TEXTS, "which kinds it may send", default="all", closed=True),
+    Setting("agent_type", Form.TEXT, "kept for other programs", default="none"),
+    Setting("description", Form.TEXT, "kept for people", default="none"),
+)
+RETENTION = (
+    Setting("active_messages_max", Form.COUNT, "read messages that stay in the queue at most"),
+    Setting("archive_after_days", Form.COUNT, "read messages older than that leave the queue for the archives"),
+    Setting("delete_archived_after_days", Form.COUNT, "age from which `clear` deletes archived messages"),
+)
+LIMITS = (
+    Setting("content_max_bytes", Form.COUNT, "larger messages are refused"),
+    Setting("attachment_bytes", Form.COUNT, "larger contents move to `attachments/`"),
+    Setting("content_soft_bytes", Form.COUNT, "larger messages give a warning"),
+)
+_KIND = (
+    Setting("description", Form.TEXT, "what the kind is for", default="none"),
+    Setting("required_fields", Form.TEXTS, "fields that `send` refuses the kind without", default="none"),
+    Setting("priority", Form.WORD, "its priority where none is given", choices=PRIORITIES, default="the kind's own"),
+)
+_ROUTE = (
+    Setting("trigger", Form.TEXT, "when the handoff is due", default="none"),
+    Setting("from", Form.NAME, "who hands over", default="needed", needed=True),
+    Setting("to", Form.NAME, "who takes over", default="needed", needed=True),
+    Setting("payload", Form.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"),
+)
+_WAIT = Setting("seconds", Form.SECONDS, "seconds")
+
+TABLE: tuple[Setting, ...] = (
+    Setting("team", Form.NAME, "the team's name, part of request ids", also=("name",), default="team"),
+    Setting(
+        *("lead", Form.NAME, "who answers plans and may ask for shutdowns"),
+        also=("master",),
+        default="the member with role master, else user",
+    ),
+    Setting(
+        *("agents", Form.MEMBERS, "the members; with a list other names are refused"),
+        also=("members",),
+        fields=MEMBER,
+        default="whoever writes and is written to",
+    ),
+    Setting("language", Form.WORD, "the language of summaries", choices=LANGUAGES),
+    Setting("retention", Form.SECTION, "how long messages stay", fields=RETENTION),
+    Setting("limits", Form.SECTION, "how large messages may be", fields=LIMITS),
+    Setting(
+        *("overdue_seconds", Form.VALUES, "how long a request may stay open before it is overdue"),
+        fields=(_WAIT,),
+        choices=tuple(OVERDUE_SECONDS),
+        values="KIND OF REQUEST",
+        default=", ".join(f"{kind} {seconds:g}" for kind, seconds in OVERDUE_SECONDS.items()),
+    ),
+    Setting(
+        *("message_types", Form.ENTRIES, "rules for kinds of message, your own kinds included"),
+        fields=_KIND,
+        values="KIND",
+        default="none",
+    ),
+    Setting(
+        *("priorities", Form.VALUES, "the order of the priorities (critical: 1), or a kind's priority (review: high)"),
+        fields=(Setting("priority", Form.TEXT, "a priority or a number"),),
+        values="PRIORITY or KIND",
+        default="critical, high, medium, low",
+    ),
+    Setting(
+        *("routing", Form.ENTRIES, "standard handoffs, offered when composing and checked when sent"),
+        also=("routes",),
+        fields=_ROUTE,
+        values="ROUTE",
+        default="the eight standard ones",
+    ),
+    Setting("spawn", Form.COMMAND, "runs when a creation request is approved", default="nothing"),
+    Setting("key_file", Form.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),
+    Setting("queue_dir", Form.TEXT, "folder of the queue, inside the project", default="see What is on disk"),
+    Setting("queue_file", Form.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
+    Setting("archive_dir", Form.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
+    Setting("version", Form.TEXT, "kept for people", default="none"),
+    Setting("description", Form.TEXT, "kept for people", default="none"),
+)
+HOISTED = (*RETENTION, *LIMITS)
+"""Settings of a section that may also stand at the top."""
+
+
+def every_setting() -> Iterator[tuple[str, Setting]]:
+    """Each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists them."""
+    for setting in TABLE:
+        yield setting.key, setting
+        between = {Form.MEMBERS: "[]", Form.ENTRIES: f".{setting.values}"}.get(setting.form, "")
+        for inner in setting.fields if setting.form is not Form.VALUES else ():
+            yield f"{setting.key}{between}.{inner.key}", inner

@@ -1,0 +1,44 @@
+"""Last reports: what each agent last said of its own state, live or archived."""
+
+from __future__ import annotations
+
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.views.ordered import Ordered
+
+
+class LastReports:
+    """State reports by sender. What left the queue still counts until a newer one comes."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, Ordered[Entry]] = {}
+        self._past: dict[str, Entry] = {}
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        if report_of(entry.message) is not None:
+            self._live.setdefault(entry.message.sender, Ordered()).put(entry.order, entry)
+
+    def remove(self, entry: Entry) -> None:
+        """A message was changed or left; its successor is added next."""
+        reports = self._live.get(entry.message.sender)
+        if reports is not None:
+            reports.drop(entry.order)
+
+    def remember(self, entry: Entry) -> None:
+        """A message is in the archive."""
+        known = self._past.get(entry.message.sender)
+        if report_of(entry.message) is not None and (known is None or known.order[0] <= entry.order[0]):
+            self._past[entry.message.sender] = entry
+
+    def clear_live(self) -> None:
+        """Forget the queue; what was archived stays known."""
+        self._live.clear()
+
+    def latest(self, name: str) -> Entry | None:
+        """The newest report of this agent."""
+        reports, past = self._live.get(name), self._past.get(name)
+        live = reports.row_at(len(reports) - 1) if reports else None
+        if live is None or past is None:
+            return live or past
+        return live if live.order[0] >= past.order[0] else past

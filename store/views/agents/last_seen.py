@@ -1,0 +1,100 @@
+"""When each agent last wrote or read anything, and when it last said something that shows it is alive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from team_console.store.model.clock import from_text
+from team_console.store.protocol.entries import EARLIEST, Entry, Order
+from team_console.store.protocol.relations.stops import is_speech
+from team_console.store.views.ordered import Ordered
+
+
+class LastSeen:
+    """Times by agent. What left the queue still counts: an agent does not un-speak, and does not un-read."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, Ordered[None]] = {}
+        self._speech: dict[str, Ordered[None]] = {}
+        self._past: dict[str, Order] = {}
+        self._past_speech: dict[str, Order] = {}
+        self._reading: dict[str, Ordered[None]] = {}
+        self._past_reading: dict[str, datetime] = {}
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Everybody who ever wrote, as far as known."""
+        return self._live.keys() | self._past.keys()
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        for name, moment in _readings(entry).items():
+            self._reading.setdefault(name, Ordered()).put((moment, entry.place), None)
+        sender = entry.message.sender
+        self._live.setdefault(sender, Ordered()).put(entry.order, None)
+        if is_speech(entry):
+            self._speech.setdefault(sender, Ordered()).put(entry.order, None)
+
+    def remove(self, entry: Entry) -> None:
+        """A message was changed; its successor is added next."""
+        for name, moment in _readings(entry).items():
+            self._reading[name].drop((moment, entry.place))
+        for known in (self._live, self._speech):
+            orders = known.get(entry.message.sender)
+            if orders is not None:
+                orders.drop(entry.order)
+                if not orders:
+                    del known[entry.message.sender]
+
+    def remember(self, entry: Entry) -> None:
+        """A message is in the archive."""
+        for name, moment in _readings(entry).items():
+            self._past_reading[name] = max(moment, self._past_reading.get(name, moment))
+        sender = entry.message.sender
+        self._past[sender] = max(entry.order, self._past.get(sender, entry.order))
+        if is_speech(entry):
+            self._past_speech[sender] = max(entry.order, self._past_speech.get(sender, entry.order))
+
+    def clear_live(self) -> None:
+        """Forget the queue; what was archived stays known."""
+        self._live.clear()
+        self._reading.clear()
+        self._speech.clear()
+
+    def is_live(self, name: str) -> bool:
+        """Whether a live message is from this agent."""
+        return name in self._live
+
+    def last_seen(self, name: str) -> datetime | None:
+        """When the agent last wrote or read, None when it never did or the time is unknown."""
+        live = self._reading.get(name)
+        read = live.last_key[0] if live else None
+        moments = (self.last_written(name), read, self._past_reading.get(name))
+        return max((moment for moment in moments if moment is not None), default=None)
+
+    def last_written(self, name: str) -> datetime | None:
+        """When the agent last wrote, None when it never did or the time is unknown."""
+        order = _latest(self._live.get(name), self._past.get(name))
+        return None if order is None or order[0] is EARLIEST else order[0]
+
+    def spoke(self, name: str) -> Order | None:
+        """When it last said anything but that it agrees to stop."""
+        return _latest(self._speech.get(name), self._past_speech.get(name))
+
+
+def _readings(entry: Entry) -> dict[str, datetime]:
+    """When each agent last read or took the message, as far as its record tells."""
+    latest: dict[str, datetime] = {}
+    for name, text in entry.message.reading_times():
+        moment = from_text(text)
+        if moment is not None:
+            latest[name] = max(moment, latest.get(name, moment))
+    return latest
+
+
+def _latest(live: Ordered[None] | None, past: Order | None) -> Order | None:
+    if live is None:
+        return past
+    last: Order = live.last_key
+    return last if past is None else max(last, past)

@@ -1,0 +1,176 @@
+"""The eleven steps of a temporary agent (seed 002), and which are missing, out of order or doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+from msgspec import Struct, field
+from team_console.store.protocol.entries import Entry
+from team_console.store.views.agents.sent_rosters import Rosters
+from team_console.store.views.rows import Lifecycle, Step
+
+TITLES = (
+    "asked for",
+    "created by the Master",
+    "announced to the asker",
+    "on the roster",
+    "got its task",
+    "works",
+    "reported",
+    "end asked for",
+    "told to stop",
+    "end confirmed",
+    "off the roster",
+)
+"""What happened at each step, from 1."""
+_UNSEEN = frozenset({2, 6})
+"""Steps that are no message; they are known by the message after them."""
+_BY_ROSTER = frozenset({4, 11})
+_STEPS = {
+    "AGENT_CREATED": 3,
+    "TASK_ASSIGNMENT": 5,
+    "AGENT_COMPLETE": 7,
+    "AGENT_DESTROY_REQUEST": 8,
+    "shutdown_request": 9,
+    "AGENT_DESTROYED": 10,
+}
+LIFE = frozenset(_STEPS)
+"""Kinds that are a step in the life of the agent they speak of."""
+
+
+class Life(Struct):
+    """One agent from its creation to its end; a name used again begins a new one."""
+
+    agent: str
+    seen: dict[int, list[Entry]] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its end was confirmed."""
+        return 10 in self.seen
+
+    def first(self, step: int) -> Entry | None:
+        """The message that first made this step."""
+        entries = self.seen.get(step)
+        return entries[0] if entries else None
+
+
+def agent_of(entry: Entry) -> str | None:
+    """The temporary agent a fact speaks of, None when it speaks of none."""
+    name, body, message = entry.read.name, entry.read.body, entry.message
+    if name in ("TASK_ASSIGNMENT", "shutdown_request"):
+        return message.recipients[0]
+    if name == "AGENT_COMPLETE":
+        return message.sender
+    found = body.get("agent_name") if name in _STEPS else None
+    return found if isinstance(found, str) and found else None
+
+
+def lives_of(agent: str, facts: Iterable[Entry]) -> list[Life]:
+    """Split the facts of one agent, in order, into its lives."""
+    lives: list[Life] = []
+    for entry in facts:
+        step = _STEPS.get(entry.read.name)
+        if step is None:
+            continue
+        if not lives or (step in (3, 5) and lives[-1].is_over):
+            lives.append(Life(agent))
+        lives[-1].seen.setdefault(step, []).append(entry)
+    return lives
+
+
+def is_temporary(life: Life) -> bool:
+    """Whether this is the life of a temporary agent: it was created, got a task, reported, or its end was asked for."""
+    return not life.seen.keys().isdisjoint((3, 5, 7, 8))
+
+
+def lifecycle(
+    life: Life,
+    *,
+    number: int,
+    rosters: Rosters,
+    asked: Mapping[str, Entry],
+    refused: Callable[[str], bool],
+    complete: bool = True,
+) -> Lifecycle:
+    """The eleven steps of one life.
+
+    Args:
+        number: From 1, which life of this name it is.
+        asked: Message id of an AGENT_CREATED -> the request it answered.
+        refused: Whether the shutdown with this request id was refused, so that asking again is no doubled step.
+        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
+    """
+    _complete(life, rosters, asked)
+    steps = tuple(_step(life, item) for item in range(1, 12))
+    first, last = 1 if complete else min(life.seen, default=1), max(life.seen, default=0)
+    silent = _UNSEEN if rosters.wanted else _UNSEEN | _BY_ROSTER
+    return Lifecycle(
+        key=life.agent if number == 1 else f"{life.agent}#{number}",
+        agent=life.agent,
+        slave=_slave(life),
+        steps=steps,
+        missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
+        out_of_order=_out_of_order(steps),
+        doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, refused)),
+        ended=life.is_over,
+    )
+
+
+def _complete(life: Life, rosters: Rosters, asked: Mapping[str, Entry]) -> None:
+    """Add the steps that are not the agent's own messages: the request and the rosters."""
+    created, destroyed = life.first(3), life.first(10)
+    question = asked.get(created.message.message_id) if created is not None else None
+    if question is not None:
+        life.seen[1] = [question]
+    end = destroyed.order if destroyed is not None else None
+    if created is not None:
+        listed = rosters.first(life.agent, listed=True, after=created.order, before=end)
+        if listed is not None:
+            life.seen[4] = [listed]
+    if end is not None:
+        left = rosters.first(life.agent, listed=False, after=end)
+        if left is not None:
+            life.seen[11] = [left]
+
+
+def _step(life: Life, number: int) -> Step:
+    entry = life.first(number)
+    if entry is not None:
+        return Step(number, TITLES[number - 1], entry.moment, entry.message)
+    after = life.first(number + 1) if number in _UNSEEN else None
+    return Step(number, TITLES[number - 1], after.moment if after is not None else None)
+
+
+def _out_of_order(steps: Iterable[Step]) -> tuple[int, ...]:
+    """Steps that were made before an earlier one was."""
+    found: list[int] = []
+    latest: datetime | None = None
+    for step in steps:
+        if step.at is None or step.message is None:
+            continue
+        if latest is not None and step.at < latest:
+            found.append(step.number)
+        latest = step.at if latest is None else max(latest, step.at)
+    return tuple(found)
+
+
+def _is_doubled(life: Life, step: int, refused: Callable[[str], bool]) -> bool:
+    ids = {entry.message.message_id: entry for entry in life.seen[step]}
+    if step != 9:
+        return len(ids) > 1
+    return any(not refused(entry.read.request_id or "") for entry in list(ids.values())[:-1])
+
+
+def _slave(life: Life) -> str:
+    """The slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
+    for step in (5, 8):
+        entry = life.first(step)
+        if entry is not None:
+            return entry.message.sender
+    for step in (3, 10, 7):
+        entry = life.first(step)
+        if entry is not None:
+            return entry.message.recipients[0]
+    return ""

@@ -1,0 +1,177 @@
+"""The state of each agent with its reason, from settings, rosters, requests, stops and traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.relations.membership import Membership
+from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.protocol.relations.stops import Stop
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.agents.last_reports import LastReports
+from team_console.store.views.agents.last_seen import LastSeen
+from team_console.store.views.mail.inboxes import Inbox
+from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
+
+ACTIVE_FOR = timedelta(minutes=5)
+"""An agent that wrote or read this recently counts as active."""
+HUMAN = "human"
+"""The role of `user` where the lead has another name."""
+_ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
+_NO_INBOX = Inbox()
+
+
+class Scene(Struct, frozen=True):
+    """What the roster is made of, at one moment.
+
+    Attributes:
+        open: Requests that wait for an answer.
+        plans: Author -> state of its latest plan.
+        work: Agent -> the story it works on.
+        reports: What each agent last said of its state.
+        unanswered: Agent -> messages it has read and not answered.
+        dropped: Messages that wait to be taken into the queue.
+    """
+
+    config: TeamConfig
+    now: datetime
+    me: str
+    team: Membership
+    stops: Mapping[str, Stop]
+    last_seen: LastSeen
+    inboxes: Mapping[str, Inbox]
+    open: tuple[RequestRow, ...] = ()
+    plans: Mapping[str, RequestState] = field(default_factory=dict)
+    work: Mapping[str, str] = field(default_factory=dict)
+    reports: LastReports = field(default_factory=LastReports)
+    unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    dropped: tuple[Message, ...] = ()
+
+    @property
+    def mine(self) -> frozenset[str]:
+        """Names under which the human at this console is addressed."""
+        return names_of(self.config, self.me)
+
+
+def names_of(config: TeamConfig, me: str) -> frozenset[str]:
+    """The lead's seat is the human's, so what goes to `user` goes to the lead too (D6)."""
+    return frozenset({me, USER}) if me == config.lead else frozenset({me})
+
+
+def roster(scene: Scene) -> tuple[RosterRow, ...]:
+    """Everybody there is or was, the lead first, who is gone last."""
+    waiting = _by_asker(scene.open)
+    rows = [_row(scene, name, waiting.get(name, ())) for name in names(scene)]
+    places = {name: place for place, name in enumerate(scene.config.agents)}
+    last = len(places)
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (
+                row.name in scene.team.gone,
+                row.stranger,
+                _ROLE_ORDER.get(row.role, len(_ROLE_ORDER)),
+                places.get(row.name, last),
+                row.name,
+            ),
+        )
+    )
+
+
+def names(scene: Scene) -> list[str]:
+    """Members, those gone that the queue still speaks of, and whoever else writes or is written to."""
+    config, team = scene.config, scene.team
+    found = dict.fromkeys(team.roles)
+    if config.lead == USER and not config.agents and USER not in scene.inboxes and not scene.last_seen.is_live(USER):
+        found.pop(USER, None)
+    found.update(dict.fromkeys(name for name in team.gone if _is_heard_of(scene, name)))
+    found.update(dict.fromkeys(sorted(scene.inboxes)))
+    found.update(dict.fromkeys(name for name in sorted(scene.last_seen.names) if scene.last_seen.is_live(name)))
+    found.pop(ALL, None)
+    return list(found)
+
+
+def is_stranger(config: TeamConfig, team: Membership, name: str) -> bool:
+    """Whether a name in traffic is on no roster of a team that declares its members."""
+    return config.declared and team.role(name) is None and name not in (USER, config.lead)
+
+
+def _is_heard_of(scene: Scene, name: str) -> bool:
+    return name in scene.inboxes or scene.last_seen.is_live(name)
+
+
+def _by_asker(rows: Iterable[RequestRow]) -> dict[str, list[RequestRow]]:
+    found: dict[str, list[RequestRow]] = {}
+    for row in rows:
+        found.setdefault(row.asker, []).append(row)
+    return found
+
+
+def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
+    inbox = scene.inboxes.get(name, _NO_INBOX)
+    state, reason = _state(scene, name, waiting)
+    last = scene.reports.latest(name)
+    report = report_of(last.message) if last is not None else None
+    return RosterRow(
+        name=name,
+        role=scene.team.role(name) or (HUMAN if name == USER else "member"),
+        state=state,
+        plan_mode_required=scene.config.agent(name).plan_mode_required,
+        stranger=is_stranger(scene.config, scene.team, name),
+        unread=len(inbox.unread),
+        total=len(inbox.messages),
+        oldest_unread=inbox.oldest_unread,
+        dropped=sum(message.is_addressed_to(name) for message in scene.dropped),
+        last_seen=scene.last_seen.last_seen(name),
+        reason=reason,
+        reported=report.text if report is not None else "",
+        reported_at=last.moment if last is not None else None,
+        unanswered=len(scene.unanswered.get(name, ())),
+    )
+
+
+def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
+    spoke = scene.last_seen.spoke(name)
+    stop = scene.stops[name].after(spoke) if name in scene.stops else None
+    back = stop is not None and stop.is_over(spoke)
+    if stop is not None and not back:
+        return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
+    held = _held(scene, name, waiting)
+    if held is not None:
+        return held
+    seen = scene.last_seen.last_seen(name)
+    if seen is None:
+        return AgentState.UNKNOWN, "has not written yet"
+    if back and stop is not None:
+        return _awake(scene, seen), f"{stop.reason}, but still writes"
+    story = scene.work.get(name)
+    if story:
+        return _awake(scene, seen), f"works on story {story}"
+    return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
+
+
+def _awake(scene: Scene, seen: datetime) -> AgentState:
+    return AgentState.ACTIVE if scene.now - seen <= ACTIVE_FOR else AgentState.IDLE
+
+
+def _held(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str] | None:
+    """What keeps the agent from going on, as far as its requests and its plan mode tell."""
+    rows = list(waiting)
+    plan = next((row for row in rows if row.kind is RequestKind.PLAN), None)
+    if plan is not None:
+        return AgentState.PLANNING, f"its plan waits for {plan.addressee}"
+    mine = next((row for row in rows if row.addressee in scene.mine and row.kind is not RequestKind.SHUTDOWN), None)
+    if mine is not None:
+        return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
+    if not scene.config.agent(name).plan_mode_required or scene.last_seen.last_seen(name) is None:
+        return None
+    last = scene.plans.get(name)
+    if last is RequestState.APPROVED:
+        return None
+    rejected = last is RequestState.REJECTED
+    return AgentState.PLANNING, "revises its rejected plan" if rejected else "has no approved plan yet"

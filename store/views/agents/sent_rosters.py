@@ -1,0 +1,48 @@
+"""The rosters that were sent, and the first after some moment that lists an agent or does not."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from team_console.store.protocol.entries import Entry, Order
+from team_console.store.views.ordered import Ordered
+
+
+class Rosters:
+    """Roster messages in order. `wanted` says whether there is any resident to send one to."""
+
+    def __init__(self) -> None:
+        self.wanted = True
+        self._sent: Ordered[tuple[Entry, frozenset[str]]] = Ordered()
+
+    @property
+    def newest(self) -> Order | None:
+        """Order of the latest roster."""
+        newest: Order | None = self._sent.last_key
+        return newest
+
+    def add(self, entry: Entry) -> None:
+        """A roster was sent."""
+        self._sent.put(entry.order, (entry, temps_of(entry)))
+
+    def remove(self, entry: Entry) -> None:
+        """A roster was changed."""
+        self._sent.drop(entry.order)
+
+    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> Entry | None:
+        """The first roster in that stretch that lists `agent` as a temporary one, or does not."""
+        rows = self._sent.rows
+        for entry, temps in rows[bisect_right(rows, after, key=lambda row: row[0].order) :]:
+            if before is not None and entry.order >= before:
+                return None
+            if (agent in temps) is listed:
+                return entry
+        return None
+
+
+def temps_of(roster: Entry) -> frozenset[str]:
+    """The temporary agents a roster lists."""
+    lists = roster.read.body.get("roster")
+    temps = lists.get("temps") if isinstance(lists, Mapping) else None
+    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()

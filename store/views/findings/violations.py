@@ -1,0 +1,178 @@
+"""What is odd about single live messages: their bodies, directions, signatures, ids and kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from team_console.store.contract.team import Problem
+from team_console.store.model.message import Status
+from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
+from team_console.store.model.words import counted
+from team_console.store.protocol.checks.fields import REQUIRED
+from team_console.store.protocol.checks.message_rules import problems_of, self_addressed
+from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_by_team, names_concerned, team_problems
+from team_console.store.protocol.entries import EARLIEST, Entry
+from team_console.store.protocol.kinds.configured import missing_fields
+from team_console.store.protocol.kinds.kind import Family
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.ordered import Ordered
+
+SEVERITIES = ("error", "warning", "notice")
+_BODY, _TEAM = 0, 1
+
+
+class Violations:
+    """Problems of single messages, judged when a message comes; by the team's rules again when the team changes."""
+
+    def __init__(self, config: TeamConfig) -> None:
+        self._config = config
+        self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
+        self._found: dict[tuple[float, int], tuple[Problem, ...]] = {}
+        self._unjudged: dict[int, Entry] = {}
+        self._untold: dict[int, Entry] = {}
+        self._concerned: dict[str, dict[int, Entry]] = {}
+        self._facts = TeamFacts(config)
+        self._ids: dict[str, int] = {}
+        self._twice: set[str] = set()
+        self._unknown: dict[str, int] = {}
+        self._ahead: dict[int, Entry] = {}
+        self._now = EARLIEST
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        self._count(entry, 1)
+        if entry.order[0] > self._now or entry.message.status == Status.CLAIMED:
+            self._ahead[id(entry)] = entry
+        if is_judged_by_team(entry.read):
+            for name in names_concerned(entry.read):
+                self._concerned.setdefault(name, {})[id(entry)] = entry
+            self._untold[id(entry)] = entry
+        if _is_sprint(entry):
+            self._unjudged[id(entry)] = entry
+            self._note(entry, _BODY, (*entry.read.departures, *_of_record(entry, self._config)))
+        else:
+            self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        self._count(entry, -1)
+        self._ahead.pop(id(entry), None)
+        self._unjudged.pop(id(entry), None)
+        self._untold.pop(id(entry), None)
+        if is_judged_by_team(entry.read):
+            for name in names_concerned(entry.read):
+                self._concerned[name].pop(id(entry), None)
+        self._note(entry, _BODY, ())
+        self._note(entry, _TEAM, ())
+
+    def refresh(self, facts: TeamFacts, *, bodies: bool) -> None:
+        """Judge by the team what is new or concerns an agent of whom something changed; bodies, if wanted, once."""
+        before, self._facts = self._facts, facts
+        changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
+        changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
+        if ("resident" in facts.roles.values()) is not ("resident" in before.roles.values()):
+            changed |= self._concerned.keys()
+        for name in changed:
+            self._untold.update(self._concerned.get(name, {}))
+        for entry in self._untold.values():
+            self._note(entry, _TEAM, team_problems(entry.read, facts))
+        self._untold.clear()
+        if bodies and self._unjudged:
+            for entry in self._unjudged.values():
+                self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+            self._unjudged.clear()
+
+    def judge_at(self, now: datetime) -> None:
+        """Say what time it is, before messages are added."""
+        self._now = now
+
+    def ahead(self) -> Iterator[Problem]:
+        """Dates that are yet to come, and claims longer than any that can be made: somebody's clock is or was wrong."""
+        for entry in sorted(self._ahead.values(), key=lambda entry: entry.place):
+            message, lease = entry.message, lease_end(entry.message)
+            if entry.order[0] > self._now + CLOCKS_DIFFER:
+                text = f"it says that it was written at {message.created}, which is yet to come"
+                hint = f"Check the clock of {message.sender}. What came first is told by the audit trail, not by dates."
+                yield Problem("FUTURE_DATE", "warning", message.message_id, text, hint)
+            if message.status == Status.CLAIMED and lease is not None and lease > self._now + MAX_LEASE:
+                text = f"it is claimed until {message.envelope('lease_until')}, longer than any claim may be"
+                hint = "The claim counts as over; whoever receives next gets the message."
+                yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
+
+    def is_live(self, message_id: str) -> bool:
+        """Whether a message with this id is in the queue."""
+        return message_id in self._ids
+
+    def frozen(self, severity: str) -> tuple[Problem, ...]:
+        """The problems of one severity, in stored order."""
+        return self._problems[severity].rows
+
+    def doubled(self) -> Iterator[Problem]:
+        """Ids that more than one live message has."""
+        for message_id in sorted(self._twice):
+            text = f"{self._ids[message_id]} messages in the queue have the id {message_id}"
+            hint = "Each is handled as what it is; 'team-console check --heal' gives the later ones ids of their own."
+            yield Problem("DUPLICATE_ID", "error", message_id, text, hint)
+
+    def unknown(self) -> Iterator[Problem]:
+        """Kinds nobody here knows; their messages are shown and kept as they are."""
+        for name, number in sorted(self._unknown.items()):
+            if name in self._config.kinds:
+                continue
+            are = "is" if number == 1 else "are"
+            text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
+            yield Problem(
+                "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
+            )
+
+    def _note(self, entry: Entry, part: int, problems: Iterable[Problem]) -> None:
+        key = entry.place, part
+        for number, problem in enumerate(self._found.pop(key, ())):
+            self._list(problem).drop((*key, number))
+        found = tuple(problems)
+        if found:
+            self._found[key] = found
+            for number, item in enumerate(found):
+                self._list(item).put((*key, number), item)
+
+    def _list(self, problem: Problem) -> Ordered[Problem]:
+        return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]
+
+    def _count(self, entry: Entry, step: int) -> None:
+        message_id = entry.message.message_id
+        number = self._ids.pop(message_id, 0) + step
+        if number:
+            self._ids[message_id] = number
+        self._twice.discard(message_id)
+        if number > 1:
+            self._twice.add(message_id)
+        if entry.read.kind is None and not entry.read.departures:
+            seen = self._unknown.pop(entry.read.name, 0) + step
+            if seen:
+                self._unknown[entry.read.name] = seen
+
+
+def _is_sprint(entry: Entry) -> bool:
+    return entry.read.kind is not None and entry.read.kind.family is Family.SPRINT
+
+
+def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
+    message = entry.message
+    yield from self_addressed(message)
+    for name in missing_fields(config, message.type, message.payload):
+        if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
+            text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
+            hint = f"message_types.{message.type} in the team settings requires it; ask {message.sender} for it."
+            yield Problem("BODY_INVALID", "warning", place, text, hint)
+    if not config.key:
+        return
+    seal = seal_of(message, config.key)
+    if seal is Seal.BROKEN:
+        text = "the signature does not fit: the record was changed, or signed with another key"
+        hint = f"Do not act on it; ask {message.sender} whether it wrote this."
+        yield Problem("BROKEN_SIGNATURE", "error", message.message_id, text, hint)
+    elif seal is Seal.UNSIGNED:
+        hint = f"Ask {message.sender} to send through team-console, which signs."
+        yield Problem("UNSIGNED", "warning", message.message_id, "the team has a key and this is not signed", hint)

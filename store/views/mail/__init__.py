@@ -1,0 +1,1 @@
+"""Mail: inboxes, deliveries, threads, and what was read and not answered."""

@@ -1,0 +1,91 @@
+"""Messages on their way out: waiting, due, tried again, failed, expired, taken back (seed 003, decision D12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.store.model.message import Status
+from team_console.store.model.schedule import OVERDUE_AFTER, attempts_of, expires_at, max_attempts, next_attempt
+from team_console.store.protocol.entries import Entry
+from team_console.store.views.ordered import Ordered
+from team_console.store.views.rows import DeliveryRow, DeliveryState
+
+_STATES: dict[str, DeliveryState] = {
+    str(Status.FAILED): DeliveryState.FAILED,
+    str(Status.EXPIRED): DeliveryState.EXPIRED,
+    str(Status.RETRY): DeliveryState.RETRY,
+    str(Status.PENDING): DeliveryState.PENDING,
+    str(Status.CLAIMED): DeliveryState.CLAIMED,
+    str(Status.DELIVERED): DeliveryState.DELIVERED,
+    str(Status.RECALLED): DeliveryState.RECALLED,
+}
+"""Status -> row, in the order of the list; what has been read is no delivery any more."""
+
+
+class Deliveries:
+    """Rows by state, the oldest first within each."""
+
+    def __init__(self) -> None:
+        self._lists: dict[str, Ordered[DeliveryRow]] = {status: Ordered() for status in _STATES}
+        self._due_until: datetime | None = None
+
+    @property
+    def failed(self) -> tuple[DeliveryRow, ...]:
+        """What the router gave up, oldest first."""
+        return self._lists[Status.FAILED].rows
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        rows = self._lists.get(entry.message.status)
+        if rows is not None:
+            for number, name in enumerate(_open_recipients(entry)):
+                rows.put((*entry.order, number), self._row(entry, name))
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        rows = self._lists.get(entry.message.status)
+        if rows is not None:
+            for number, _ in enumerate(_open_recipients(entry)):
+                rows.drop((*entry.order, number))
+
+    @property
+    def rows(self) -> tuple[DeliveryRow, ...]:
+        """All of them."""
+        return tuple(chain.from_iterable(rows.rows for rows in self._lists.values()))
+
+    def judge_at(self, now: datetime) -> None:
+        """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""
+        limit = now - OVERDUE_AFTER
+        pending = self._lists[Status.PENDING]
+        places = [pending.place_of((moment,)) if moment else 0 for moment in (self._due_until, limit)]
+        state = DeliveryState.DUE if places[0] < places[1] else DeliveryState.PENDING
+        self._due_until = limit
+        for place in range(min(places), max(places)):
+            pending.replace_at(place, replace(pending.row_at(place), state=state))
+
+    def _row(self, entry: Entry, recipient: str) -> DeliveryRow:
+        message = entry.message
+        state = _STATES[message.status]
+        if state is DeliveryState.PENDING and self._due_until is not None and entry.order[0] < self._due_until:
+            state = DeliveryState.DUE
+        error: Any = message.envelope("error_message")
+        return DeliveryRow(
+            key=message.message_id if not message.is_group else f"{message.message_id}/{recipient}",
+            message=message,
+            recipient=recipient,
+            state=state,
+            attempts=attempts_of(message),
+            max_attempts=max_attempts(message),
+            next_attempt_at=next_attempt(message),
+            expires_at=expires_at(message) if message.status in (Status.PENDING, Status.RETRY) else None,
+            error="" if error is None else str(error),
+        )
+
+
+def _open_recipients(entry: Entry) -> Iterable[str]:
+    message = entry.message
+    return [name for name in message.recipients if name not in message.read_by]

@@ -1,0 +1,124 @@
+"""What each agent finds in its inbox, kept sorted while messages come, change and go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL
+from team_console.store.protocol.entries import EARLIEST, Entry
+from team_console.store.views.ordered import Ordered
+
+
+class Inbox:
+    """The live messages of one agent: what it has not read by urgency and age, then the rest newest first.
+
+    Attributes:
+        unread: What it has not read, by age; pushed and not acknowledged is not read (D19).
+    """
+
+    __slots__ = ("messages", "unread")
+
+    def __init__(self) -> None:
+        self.messages: Ordered[Message] = Ordered()
+        self.unread: Ordered[Entry] = Ordered()
+
+    @property
+    def oldest_unread(self) -> datetime | None:
+        """Creation time of the oldest message it has not read, None when there is none or it is unknown."""
+        return self.unread.row_at(0).moment if self.unread else None
+
+
+class Inboxes:
+    """Inboxes by agent, and how many live messages have which status; `ranks` are the team's own, if any."""
+
+    def __init__(self, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._ranks = ranks
+        self.by_agent: dict[str, Inbox] = {}
+        self._counts: Counter[str] = Counter()
+        self._to_all: dict[int, Entry] = {}
+        self._everybody: frozenset[str] = frozenset()
+        self._named: Counter[str] = Counter()
+
+    @property
+    def named(self) -> Iterable[str]:
+        """Everybody a live message names as its recipient."""
+        return self._named.keys()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Status -> number of live messages."""
+        return MappingProxyType({status: number for status, number in sorted(self._counts.items()) if number})
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        self._counts[entry.message.status] += 1
+        for name in entry.message.recipients:
+            self._named[name] += 1
+        if ALL in entry.message.recipients:
+            self._to_all[id(entry)] = entry
+        for name in self._addressees(entry):
+            self._put(name, entry)
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        self._counts[entry.message.status] -= 1
+        for name in entry.message.recipients:
+            self._named[name] -= 1
+            if not self._named[name]:
+                del self._named[name]
+        self._to_all.pop(id(entry), None)
+        for name in self._addressees(entry):
+            self._drop(name, entry)
+
+    def meet(self, names: Iterable[str]) -> None:
+        """Say who `all` is now; messages to all are in the inboxes of exactly these agents."""
+        everybody = frozenset(names)
+        if everybody == self._everybody:
+            return
+        arrived, left = everybody - self._everybody, self._everybody - everybody
+        self._everybody = everybody
+        for entry in self._to_all.values():
+            for name in arrived - {entry.message.sender, *entry.message.recipients}:
+                self._put(name, entry)
+            for name in left - {entry.message.sender, *entry.message.recipients}:
+                self._drop(name, entry)
+
+    def frozen(self) -> Mapping[str, tuple[Message, ...]]:
+        """Agent -> its messages; inboxes that did not change keep their tuple."""
+        return MappingProxyType({name: inbox.messages.rows for name, inbox in self.by_agent.items()})
+
+    def _addressees(self, entry: Entry) -> Iterable[str]:
+        message = entry.message
+        if ALL not in message.recipients:
+            return message.recipients
+        return {name for name in message.recipients if name != ALL} | (self._everybody - {message.sender})
+
+    def _put(self, name: str, entry: Entry) -> None:
+        inbox = self.by_agent.get(name)
+        if inbox is None:
+            inbox = self.by_agent[name] = Inbox()
+        inbox.messages.put(_key(entry, name, self._ranks), entry.message)
+        if entry.message.is_unread_by(name):
+            inbox.unread.put(entry.order, entry)
+
+    def _drop(self, name: str, entry: Entry) -> None:
+        inbox = self.by_agent.get(name)
+        if inbox is None:
+            return
+        inbox.messages.drop(_key(entry, name, self._ranks))
+        inbox.unread.drop(entry.order)
+        if not inbox.messages:
+            del self.by_agent[name]
+
+
+def _key(entry: Entry, agent: str, ranks: Mapping[str, int]) -> tuple[Any, ...]:
+    message = entry.message
+    if message.is_unread_by(agent):
+        return 0, message.order_by(ranks)[0], *entry.order
+    age = (EARLIEST - entry.order[0]).total_seconds()
+    return 1, 0, age, -entry.place

@@ -1,0 +1,178 @@
+"""One message or request with everything that belongs to it: its thread, its versions, its deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL
+from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.reading import reading
+from team_console.store.views.rows import RequestRow
+
+Find = Callable[[str], Iterable[Message]]
+"""Archived messages whose text holds a word."""
+
+
+_TRIED = frozenset({"attempts", "retry_count"})
+"""Keys of a record that the router tried to deliver; what was only pulled has none."""
+
+
+class Delivery(Struct, frozen=True):
+    """Where a message, or one of several of the same sending, is on its way to one recipient.
+
+    Attributes:
+        at: When it got there or was read, as the record says; empty when it did neither.
+        tries: How often the router tried, of at most `most_tries`.
+    """
+
+    message_id: str
+    recipient: str
+    status: str
+    at: str = ""
+    tries: int = 0
+    most_tries: int = 0
+    next_try: str = ""
+    error: str = ""
+
+
+class Thread(Struct, frozen=True):
+    """A message and what belongs to it.
+
+    Attributes:
+        message: The message asked for; for a request the one that opened it.
+        is_live: Whether it is still in the queue.
+        request_id: The request that it opens or answers.
+        messages: Everything said about it, itself included, oldest first.
+        siblings: The records of the same sending, itself included; one per recipient.
+        doubles: Other messages under the same id.
+    """
+
+    message: Message
+    is_live: bool
+    request_id: str | None
+    messages: tuple[Message, ...]
+    siblings: tuple[Message, ...]
+    doubles: tuple[Message, ...] = ()
+
+    @property
+    def deliveries(self) -> list[Delivery]:
+        """How far each recipient's copy is."""
+        return [delivery for message in self.siblings for delivery in deliveries_of(message)]
+
+
+def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | None:
+    """What belongs to the message or request `word`; None when nothing is known under that id."""
+    near = _unique(live, archived(word))
+    named = [message for message in near if message.message_id == word]
+    about = [message for message in near if word in _request_ids(message)]
+    opening = [message for message in about if reading(message).opens is not None]
+    message = next(iter([*named, *opening, *about]), None)
+    if message is None:
+        return None
+    read = reading(message)
+    request_id = read.request_id
+    if request_id is not None and request_id != word:
+        near = _unique(near, archived(request_id))
+    broadcast = message.broadcast_id
+    if broadcast is not None and broadcast != word:
+        near = _unique(near, archived(broadcast))
+    ids = {word, message.message_id, *filter(None, [request_id])}
+    thread = [other for other in near if other is message or not ids.isdisjoint(_quoted_ids(other))]
+    siblings = [other for other in near if other is message or (broadcast and other.broadcast_id == broadcast)]
+    return Thread(
+        message=message,
+        is_live=any(other is message for other in live),
+        request_id=request_id,
+        messages=tuple(sorted(thread, key=lambda other: other.created_at or EARLIEST)),
+        siblings=tuple(sorted(siblings, key=lambda other: other.recipients)),
+        doubles=tuple(other for other in named if other is not message),
+    )
+
+
+def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
+    """The request and those it replaced or was replaced by, the first one first; without others only itself."""
+    by_id = {row.request_id: row for row in rows}
+    row = by_id.get(request_id)
+    if row is None:
+        return []
+    seen = {request_id: row}
+    chain = [row]
+    while (earlier := by_id.get(chain[0].supersedes or "")) is not None and earlier.request_id not in seen:
+        chain.insert(0, earlier)
+        seen[earlier.request_id] = earlier
+    while (later := by_id.get(chain[-1].superseded_by or "")) is not None and later.request_id not in seen:
+        chain.append(later)
+        seen[later.request_id] = later
+    return chain
+
+
+def deliveries_of(message: Message) -> list[Delivery]:
+    """How far the message is on its way to each recipient; a record to all has those that got or read it."""
+    names: Iterable[str] = message.recipients
+    if ALL in message.recipients:
+        names = dict.fromkeys((*message.recipients, *message.delivered_to, *message.read_by))
+    return [_delivery(message, name) for name in names]
+
+
+def delivery_json(delivery: Delivery) -> dict[str, Any]:
+    """One delivery as JSON; what is not known is null."""
+    return {
+        "message_id": delivery.message_id,
+        "recipient": delivery.recipient,
+        "status": delivery.status,
+        "at": delivery.at or None,
+        "tries": delivery.tries,
+        "most_tries": delivery.most_tries,
+        "next_try": delivery.next_try or None,
+        "error": delivery.error or None,
+    }
+
+
+def _delivery(message: Message, name: str) -> Delivery:
+    status, at = message.status, ""
+    if name in message.read_by:
+        status, at = str(Status.READ), message.read_by[name]
+    elif name in message.delivered_to:
+        status, at = str(Status.DELIVERED), message.delivered_to[name]
+    elif status in (Status.READ, Status.DELIVERED):
+        at = _text(message.envelope("read_at" if status == Status.READ else "delivered_at"))
+    upcoming = next_attempt(message) if status in (Status.PENDING, Status.RETRY) else None
+    return Delivery(
+        message_id=message.message_id,
+        recipient=name,
+        status=status,
+        at=at,
+        tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
+        most_tries=max_attempts(message),
+        next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
+        error=_text(message.envelope("error_message")),
+    )
+
+
+def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
+    """All of `first`, and of `more` what has another id than those; equal archive copies count once."""
+    messages = list(first)
+    known = {message.message_id for message in messages}
+    for message in more:
+        if message.message_id not in known:
+            known.add(message.message_id)
+            messages.append(message)
+    return messages
+
+
+def _request_ids(message: Message) -> set[str]:
+    return {word for word in (message.request_id, reading(message).request_id) if word}
+
+
+def _quoted_ids(message: Message) -> set[str]:
+    replied = message.payload.get("in_reply_to")
+    more = {replied} if isinstance(replied, str) else set()
+    return {message.message_id, *_request_ids(message), *more}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

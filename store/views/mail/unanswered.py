@@ -1,0 +1,71 @@
+"""Unanswered messages: what an agent has read, was written to it alone, and got no word back since (requirement 89)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.reading import Reading
+from team_console.store.views.ordered import Ordered
+
+_ASKING = frozenset({"message", "handoff", "review", "clarify", "escalate"})
+"""Kinds that are written to one agent for it to act on; a broadcast demands no answer (requirement 84)."""
+_Pair = tuple[str, str]
+
+
+class Unanswered:
+    """Messages read by one agent and written by another, with when the reader last wrote back."""
+
+    def __init__(self) -> None:
+        self._asked: dict[_Pair, Ordered[Message]] = {}
+        self._said: dict[_Pair, Ordered[None]] = {}
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        message = entry.message
+        for name in message.recipients:
+            self._said.setdefault((message.sender, name), Ordered()).put(entry.order, None)
+        if _wants_an_answer(entry.read):
+            self._asked.setdefault((message.recipients[0], message.sender), Ordered()).put(entry.order, message)
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        message = entry.message
+        for name in message.recipients:
+            _drop(self._said, (message.sender, name), entry)
+        if _wants_an_answer(entry.read):
+            _drop(self._asked, (message.recipients[0], message.sender), entry)
+
+    def by_reader(self) -> dict[str, tuple[Message, ...]]:
+        """Reader -> what it owes an answer, the oldest first within a sender."""
+        owed: dict[str, list[Message]] = {}
+        for pair, asked in self._asked.items():
+            messages = tuple(self._since(pair, asked))
+            if messages:
+                owed.setdefault(pair[0], []).extend(messages)
+        return {name: tuple(messages) for name, messages in sorted(owed.items())}
+
+    def _since(self, pair: _Pair, asked: Ordered[Message]) -> Iterator[Message]:
+        said = self._said.get(pair)
+        begin = asked.place_of(said.last_key) if said else 0
+        yield from asked.rows[begin:]
+
+
+def _wants_an_answer(read: Reading) -> bool:
+    message = read.message
+    if message.type not in _ASKING or read.name != message.type or len(message.recipients) != 1:
+        return False
+    reader = message.recipients[0]
+    was_read = message.status == Status.READ or reader in message.read_by
+    is_answer = message.payload.get("in_reply_to") is not None or message.payload.get("request_id") is not None
+    return was_read and not is_answer and reader not in (ALL, message.sender)
+
+
+def _drop(rows: dict[_Pair, Ordered[Message]] | dict[_Pair, Ordered[None]], pair: _Pair, entry: Entry) -> None:
+    kept = rows.get(pair)
+    if kept is not None:
+        kept.drop(entry.order)
+        if not kept:
+            del rows[pair]

@@ -1,0 +1,1 @@
+"""What needs the human, ranked, with the rank explained."""

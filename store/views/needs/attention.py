@@ -1,0 +1,308 @@
+"""What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.team import Problem
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER
+from team_console.store.model.permissions import may_answer
+from team_console.store.model.words import counted
+from team_console.store.protocol.entries import EARLIEST, Entry
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.protocol.relations.stops import RESPONSE
+from team_console.store.views.agents.roster import Scene
+from team_console.store.views.needs.blocking import Blocking
+from team_console.store.views.needs.rank import explain, score
+from team_console.store.views.ordered import Ordered
+from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
+from team_console.store.views.titles import reason_of
+
+_REMEMBERED = timedelta(days=1)
+"""How long an agent that agreed to stop and still writes stays on the list."""
+_NEEDS = {
+    RequestKind.PLAN: Need.PLAN,
+    RequestKind.CREATE: Need.CREATE,
+    RequestKind.DESTROY: Need.DESTROY,
+    RequestKind.ESCALATION: Need.ESCALATE,
+    RequestKind.CLARIFICATION: Need.CLARIFY,
+    RequestKind.SHUTDOWN: Need.SHUTDOWN,
+}
+_Key = tuple[int, datetime, str]
+_Subject = tuple[str, str]
+"""Who reports, and what about."""
+
+
+class Waiting(Struct, frozen=True):
+    """Everything that could need somebody at one moment.
+
+    Attributes:
+        open, flagged: Requests that wait, and requests with something odd.
+        failed: Deliveries the router gave up.
+        problems: What is wrong with the store.
+        twins: Questions under an id that another question has.
+        shutdown: Request id -> the row of that shutdown.
+    """
+
+    scene: Scene
+    blocking: Blocking
+    open: tuple[RequestRow, ...]
+    flagged: Iterable[RequestRow]
+    failed: tuple[DeliveryRow, ...]
+    problems: tuple[Problem, ...]
+    twins: Iterable[Entry]
+    shutdown: Callable[[str], RequestRow | None]
+
+    @property
+    def is_lead(self) -> bool:
+        """Whether it is the human in charge who looks."""
+        return self.scene.me in (self.scene.config.lead, USER)
+
+
+class Attention:
+    """The list of one identity. Plain unread messages are kept as rows; the rest is made at each look."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._messages: Ordered[AttentionItem] = Ordered()
+        self._refusals: Ordered[Entry] = Ordered()
+        self._reports: defaultdict[_Subject, Ordered[Entry]] = defaultdict(Ordered)
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        subject = self._subject(entry)
+        if subject is not None:
+            self._change_reports(subject, lambda reports: reports.put(entry.order, entry))
+        elif not self._is_mine(entry):
+            return
+        elif _is_refusal(entry):
+            self._refusals.put(entry.order, entry)
+        elif entry.read.opens is None:
+            item = _plain(entry)
+            self._messages.put((*_key(item), entry.place), item)
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        subject = self._subject(entry)
+        if subject is not None:
+            self._change_reports(subject, lambda reports: reports.drop(entry.order))
+        elif not self._is_mine(entry):
+            return
+        elif _is_refusal(entry):
+            self._refusals.drop(entry.order)
+        elif entry.read.opens is None:
+            self._messages.drop((*_key(_plain(entry)), entry.place))
+
+    def _subject(self, entry: Entry) -> _Subject | None:
+        """Who reports what, None for a message that is no report to this identity, read or not."""
+        message = entry.message
+        to_me = ALL in message.recipients or not self._names.isdisjoint(message.recipients)
+        report = report_of(message) if to_me and message.sender not in self._names else None
+        return (message.sender, report.subject) if report is not None else None
+
+    def _change_reports(self, subject: _Subject, change: Callable[[Ordered[Entry]], None]) -> None:
+        """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
+        reports = self._reports[subject]
+        self._show_newest(reports, present=False)
+        change(reports)
+        self._show_newest(reports, present=True)
+
+    def _show_newest(self, reports: Ordered[Entry], *, present: bool) -> None:
+        newest = reports.row_at(len(reports) - 1) if reports else None
+        if newest is None or not self._is_mine(newest):
+            return
+        item = _report(newest, sum(self._is_mine(row) for row in reports.rows) - 1)
+        if present:
+            self._messages.put((*_key(item), newest.place), item)
+        else:
+            self._messages.drop((*_key(item), newest.place))
+
+    def items(self, waiting: Waiting) -> tuple[AttentionItem, ...]:
+        """The most urgent first; among equals what waits longest."""
+        standing = sorted((*_standing(waiting), *self._refused(waiting), *self._second(waiting)), key=_key)
+        if not standing:
+            return self._messages.rows
+        found = list(self._messages.rows)
+        for item in reversed(standing):
+            found.insert(self._messages.place_of(_key(item)), item)
+        return tuple(found)
+
+    def _is_mine(self, entry: Entry) -> bool:
+        message = entry.message
+        if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
+            return False
+        return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
+
+    def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
+        asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}
+        for entry in self._refusals.rows:
+            if entry.message.sender not in asked_again:
+                row = waiting.shutdown(entry.read.request_id or "")
+                title = reason_of(entry.message) or "will not stop and gives no reason"
+                yield _item(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+
+    def _second(self, waiting: Waiting) -> Iterator[AttentionItem]:
+        for entry in waiting.twins:
+            if self._is_mine(entry):
+                yield _plain(entry)
+
+
+def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
+    config, me = waiting.scene.config, waiting.scene.me
+    endings = {row.request_id for row in waiting.open if row.kind is RequestKind.DESTROY}
+    stopping = {row.question.payload.get("in_reply_to") for row in waiting.open if _may_still_answer(row)}
+    for row in waiting.open:
+        if row.kind is RequestKind.DESTROY and row.request_id in stopping:
+            continue
+        if row.asker in waiting.scene.mine:
+            if row.state is RequestState.OVERDUE and not _is_settled_otherwise(waiting, row, endings):
+                title = f"has not answered the {row.kind} request: {row.title}"
+                yield _about(Need.OVERDUE, row.addressee, row, title)
+        elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
+            yield _asked(waiting, row)
+    if waiting.is_lead:
+        yield from _alive(waiting)
+        yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
+    yield from _dropped(waiting.scene)
+    for delivery in waiting.failed:
+        if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
+            yield _failed(delivery)
+
+
+def _may_still_answer(row: RequestRow) -> bool:
+    """Whether an agent that was asked to stop has time to answer: until then its end is approved and not confirmed."""
+    return row.kind is RequestKind.SHUTDOWN and row.state is RequestState.OPEN
+
+
+def _is_settled_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
+    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is asked about on the same list."""
+    is_stop = row.kind is RequestKind.SHUTDOWN
+    quoted = row.question.payload.get("in_reply_to")
+    return is_stop and (row.addressee in waiting.scene.team.gone or quoted in endings)
+
+
+def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
+    need = _NEEDS.get(row.kind, Need.MESSAGE)
+    blocks = waiting.blocking.by(row)
+    priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
+    planning = need is Need.PLAN and waiting.scene.config.agent(row.asker).plan_mode_required
+    return AttentionItem(
+        key=row.key,
+        need=need,
+        who=row.asker,
+        title=row.title,
+        why=explain(need, blocks, priority=priority, overdue=overdue, plan_mode=planning),
+        score=score(need, blocks, priority=priority, overdue=overdue),
+        since=row.asked_at,
+        blocks=blocks,
+        request=row,
+        message=row.question,
+        answerable=need is not Need.MESSAGE,
+    )
+
+
+def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
+    return AttentionItem(
+        key=f"{need}:{row.key}",
+        need=need,
+        who=who,
+        title=title,
+        why=explain(need, ()),
+        score=score(need, ()),
+        since=since or row.asked_at,
+        request=row,
+        message=row.question,
+    )
+
+
+def _dropped(scene: Scene) -> Iterator[AttentionItem]:
+    """Messages for the reader that nobody took into the queue yet."""
+    for message in scene.dropped:
+        mine = any(message.is_addressed_to(name) for name in scene.mine)
+        if mine and message.sender not in scene.mine:
+            title = message.summary or reading(message).name
+            item = _item(Need.MESSAGE, message, title, since=message.created_at)
+            yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
+
+
+def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
+    for row in waiting.flagged:
+        recent = row.answered_at is not None and waiting.scene.now - row.answered_at < _REMEMBERED
+        if Flag.STILL_ALIVE in row.flags and recent:
+            who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
+            yield _about(
+                Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
+            )
+
+
+def _failed(delivery: DeliveryRow) -> AttentionItem:
+    message, tries = delivery.message, counted(delivery.attempts, "attempt")
+    error = delivery.error or f"gave up after {tries}"
+    blocks = (delivery.recipient,)
+    return AttentionItem(
+        key=f"{Need.FAILED}:{delivery.key}",
+        need=Need.FAILED,
+        who=delivery.recipient,
+        title=message.summary or f"{message.type} from {message.sender}",
+        why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
+        score=score(Need.FAILED, blocks, priority=message.priority),
+        since=message.created_at,
+        blocks=blocks,
+        message=message,
+    )
+
+
+def _damaged(problem: Problem) -> AttentionItem:
+    return AttentionItem(
+        key=f"{Need.DAMAGED}:{problem.code}:{problem.place}",
+        need=Need.DAMAGED,
+        who=problem.place,
+        title=problem.message,
+        why=explain(Need.DAMAGED, ()),
+        score=score(Need.DAMAGED, ()),
+        since=None,
+    )
+
+
+def _plain(entry: Entry) -> AttentionItem:
+    return _item(Need.MESSAGE, entry.message, entry.message.summary or entry.read.name, since=entry.moment)
+
+
+def _report(entry: Entry, older: int) -> AttentionItem:
+    """A state report, with how many older unread ones it stands for."""
+    item = _plain(entry)
+    if not older:
+        return item
+    earlier = "1 earlier report" if older == 1 else f"{older} earlier reports"
+    return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
+
+
+def _item(
+    need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
+) -> AttentionItem:
+    return AttentionItem(
+        key=f"{need}:{message.message_id}",
+        need=need,
+        who=message.sender,
+        title=title,
+        why=explain(need, (), priority=message.priority),
+        score=score(need, (), priority=message.priority),
+        since=since,
+        request=request,
+        message=message,
+    )
+
+
+def _is_refusal(entry: Entry) -> bool:
+    return entry.read.name == RESPONSE and entry.read.approve is False
+
+
+def _key(item: AttentionItem) -> _Key:
+    return -item.score, item.since or EARLIEST, item.key

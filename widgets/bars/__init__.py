@@ -1,0 +1,1 @@
+"""Bars of one line: status, tabs, keys, banner."""

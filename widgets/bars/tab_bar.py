@@ -1,0 +1,100 @@
+"""The modes with their keys and what waits in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from msgspec import Struct
+from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.text.cells import Line, width_of
+from textual.events import Click, Resize
+from textual.message import Message
+
+
+class Tab(Struct, frozen=True):
+    """One mode; `count` is short text such as `5` or `6/9`, `tone` its urgency."""
+
+    id: str
+    key: str
+    label: str
+    short: str
+    count: str = ""
+    tone: str = "muted"
+
+
+class TabBar(OneLine):
+    """All modes in one line; labels shorten when it is narrow."""
+
+    DEFAULT_CSS = """
+    TabBar { background: $surface; padding: 0 1; }
+    """
+    HELP: ClassVar[str] = "The modes. Press a number, or click one."
+
+    @dataclass
+    class Chosen(Message):
+        """A mode was clicked."""
+
+        id: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._tabs: tuple[Tab, ...] = ()
+        self._active = ""
+        self._ends: tuple[tuple[int, str], ...] = ()
+
+    def show(self, tabs: tuple[Tab, ...], active: str) -> None:
+        """Show `tabs` with the one named `active` set apart."""
+        self._tabs, self._active = tabs, active
+        for label in (_airy, _full, _short, _tight, _active_only):
+            pieces = [(tab.id, label(tab, tab.id == active)) for tab in tabs]
+            if sum(width_of(piece) for _, piece in pieces) <= self.size.width:
+                break
+        end, ends = 0, []
+        for name, piece in pieces:
+            end += width_of(piece)
+            ends.append((end, name))
+        self._ends = tuple(ends)
+        self.set_line(tuple(part for _, piece in pieces for part in piece))
+
+    def on_resize(self, event: Resize) -> None:
+        """Choose labels that fit."""
+        self.show(self._tabs, self._active)
+
+    def on_click(self, event: Click) -> None:
+        """Choose the mode under the mouse."""
+        for end, name in self._ends:
+            if event.x < end + 1:
+                self.post_message(self.Chosen(name))
+                return
+
+
+def _airy(tab: Tab, active: bool) -> Line:
+    return (*_piece(tab, tab.label, active), (" ", ""))
+
+
+def _full(tab: Tab, active: bool) -> Line:
+    return _piece(tab, tab.label, active)
+
+
+def _short(tab: Tab, active: bool) -> Line:
+    return _piece(tab, tab.short, active)
+
+
+def _tight(tab: Tab, active: bool) -> Line:
+    piece = _short(tab, active)
+    return piece if active else ((piece[0][0].lstrip(), piece[0][1]), *piece[1:])
+
+
+def _active_only(tab: Tab, active: bool) -> Line:
+    return _piece(tab, tab.short if active else "", active)
+
+
+def _piece(tab: Tab, label: str, active: bool) -> Line:
+    words: Line = ((f" {tab.key} ", "chip" if active else "key"), (f"{label} " if label else "", _tone(active)))
+    count: Line = ((tab.count + " ", "chip" if active else tab.tone),) if tab.count else ()
+    return (*words, *count)
+
+
+def _tone(active: bool) -> str:
+    return "chip" if active else ""

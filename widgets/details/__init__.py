@@ -1,0 +1,1 @@
+"""Details: one thing shown whole, scrolled."""

@@ -1,0 +1,132 @@
+"""Shows one document, scrolls it, and knows whether it was really drawn."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from team_console.widgets.details.document import Document, lay_out
+from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.text.tones import Inked
+from team_console.widgets.text.viewport import room_of
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+
+class Detail(Inked, ScrollView, can_focus=True):
+    """A scrolled document. The line API keeps a change of document to the lines that differ."""
+
+    DEFAULT_CSS = """
+    Detail {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        padding: 0 1;
+        color: $foreground;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_down", "Down", show=False),
+        Binding("k,up", "scroll_up", "Up", show=False),
+        Binding("g,home", "scroll_home", "Top", show=False),
+        Binding("G,end", "scroll_end", "End", show=False),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+    ]
+    HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
+
+    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.document: Document | None = None
+        self.raw = False
+        self._lines: list[Line] = []
+        self._empty: tuple[Line, ...] = ()
+        self._drawn = ""
+
+    @property
+    def drawn(self) -> str:
+        """The token of the document whose lines were last drawn; empty before that."""
+        return self._drawn
+
+    def show(self, document: Document | None, *, empty: tuple[Line, ...] = ()) -> None:
+        """Show `document`, or the lines `empty` when there is none. The same thing keeps its place."""
+        if document == self.document and empty == self._empty:
+            return
+        same = document is not None and self.document is not None and document.key == self.document.key
+        if document is None or self.document is None or document.token != self.document.token:
+            self._drawn = ""
+        self.document, self._empty = document, empty
+        self._lay_out(keep=same)
+
+    def toggle_raw(self) -> bool:
+        """Change between the read and the plain form; returns whether it is plain now."""
+        self.raw = not self.raw
+        self._lay_out(keep=False)
+        return self.raw
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the document at the present scroll position."""
+        width, number = room_of(self).width, y + self.scroll_offset.y
+        if self.document is not None:
+            self._drawn = self.document.token
+        line = self._lines[number] if number < len(self._lines) else ()
+        return self.strip(fit(line, width), width)
+
+    def action_half(self, direction: int) -> None:
+        """Scroll half a page."""
+        self.scroll_relative(y=direction * max(1, room_of(self).height // 2), animate=False)
+
+    def action_scroll_down(self) -> None:
+        """Scroll a line down, at once."""
+        self.scroll_relative(y=1, animate=False)
+
+    def action_scroll_up(self) -> None:
+        """Scroll a line up, at once."""
+        self.scroll_relative(y=-1, animate=False)
+
+    def action_scroll_home(self) -> None:
+        """Go to the top, at once."""
+        self.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end, at once."""
+        self.scroll_end(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll a page down, at once."""
+        self.scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        """Scroll a page up, at once."""
+        self.scroll_page_up(animate=False)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the document out again at another width."""
+        self._lay_out(keep=True)
+
+    def _lay_out(self, *, keep: bool) -> None:
+        width = room_of(self).width
+        if width <= 0:
+            return
+        before = self._lines
+        lines = lay_out(self.document, width, raw=self.raw) if self.document else list(self._empty)
+        self._lines = lines
+        self.virtual_size = Size(width, len(lines))
+        if not keep:
+            self.scroll_to(y=0, animate=False)
+        self._refresh_changed(before, lines)
+
+    def _refresh_changed(self, before: list[Line], after: list[Line]) -> None:
+        top, height = self.scroll_offset.y, room_of(self).height
+        for number in range(top, top + height):
+            old = before[number] if number < len(before) else ()
+            new = after[number] if number < len(after) else ()
+            if old != new:
+                self.refresh_line(number)
+        if self.document is not None and not self._drawn:
+            self.refresh_line(top)

@@ -1,0 +1,187 @@
+"""A message to read: who wrote it to whom, where it is on its way, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from team_console.store.contract.team import Problem
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, Status
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.checks.signing import Seal
+from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.reading import Reading, reading
+from team_console.store.views.nested_text import structure
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
+from team_console.widgets.text.ages import ago, clock_time
+from team_console.widgets.text.cells import Line, Part
+from team_console.widgets.text.glyphs import SEVERITIES, priority_sign, status_sign
+
+_IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
+_PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")
+
+
+class MessageDetail(Detail):
+    """Shows one message; Markdown for its content, YAML for its structure."""
+
+    HELP = "The message under the cursor. v shows its text exactly as it was written, y copies it."
+
+    def show_message(self, message: Message | None, *, now: datetime, content: str | None = None) -> None:
+        """Show `message`; `content` replaces a content that was stored beside the queue."""
+        self.show(message_document(message, now=now, content=content) if message else None)
+
+
+def message_document(
+    message: Message,
+    *,
+    now: datetime,
+    content: str | None = None,
+    token: str = "",
+    problems: tuple[Problem, ...] = (),
+    seal: Seal | None = None,
+) -> Document:
+    """What there is to read of `message`.
+
+    Args:
+        content: The whole content when the stored one is only its beginning.
+        token: What an answer must quote.
+        problems: Where it departs from its protocol, as far as findings know.
+        seal: What its signature tells, None when the team has no key.
+    """
+    read = reading(message)
+    return Document(
+        key=f"message:{message.message_id}",
+        title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
+        blocks=(
+            *head_facts(message, read, now, seal),
+            *content_blocks(message, read, content),
+            *problem_blocks(problems or read.departures),
+        ),
+        token=token,
+        source=content if content is not None else message.content or structure(message.payload),
+    )
+
+
+def kind_words(read: Reading) -> str:
+    """The kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
+    words = {"plan_approval_request": "Plan", "plan_approval_response": "Answer to a plan"}
+    name = words.get(read.name)
+    if name:
+        return name
+    return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind else read.name
+
+
+def head_facts(message: Message, read: Reading, now: datetime, seal: Seal | None = None) -> tuple[Block, ...]:
+    """The facts of the envelope."""
+    priority = priority_sign(message)
+    facts = [
+        Fact("from", ((safe_line(message.sender, 64), "strong"), (" → ", "faint"), (_recipients(message), "strong"))),
+        Fact("written", ((ago(message.created_at, now), ""), *seal_line(message, seal))),
+        Fact("state", state_line(message, now)),
+        Fact(
+            "kind",
+            (
+                (safe_line(read.name, 64), "accent"),
+                (" · ", "muted"),
+                (f"{priority.glyph} {priority.word}".lstrip(), priority.tone),
+            ),
+        ),
+        Fact("id", ((safe_line(message.message_id, 120), "muted"),)),
+    ]
+    if read.request_id and read.request_id != message.message_id:
+        facts.append(Fact("request", ((safe_line(read.request_id, 200), "muted"),)))
+    return tuple(facts)
+
+
+def state_line(message: Message, now: datetime) -> Line:
+    """Where the message is on its way, in the word that is known to be true (decision D15)."""
+    sign = status_sign(message)
+    parts: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
+    for status, key in ((Status.READ, "read_at"), (Status.DELIVERED, "delivered_at"), (Status.RECALLED, "recalled_at")):
+        moment = from_text(str(message.envelope(key) or ""))
+        if message.status == status and moment is not None:
+            parts.append((f" {clock_time(moment, now)}", "muted"))
+    if message.read_by:
+        names = ", ".join(safe_line(item, 64) for item in list(message.read_by)[:6])
+        parts.append((f" · read by {names}", "muted"))
+    error = message.envelope("error_message")
+    if error and message.status in (Status.FAILED, Status.RETRY):
+        parts.append((f" · {safe_line(error, 200)}", "bad"))
+    return tuple(parts)
+
+
+def content_blocks(message: Message, read: Reading, content: str | None = None) -> tuple[Block, ...]:
+    """Summary, content and the rest of the payload."""
+    blocks: list[Block] = []
+    summary = message.payload.get("summary")
+    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
+    text = "" if sprint else content if content is not None else message.content
+    if isinstance(summary, str) and summary.strip() and summary.strip() != text.strip():
+        blocks.append(Lines((((safe_line(summary), "strong"),),)))
+    if sprint:
+        blocks.append(
+            Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
+        )
+    elif text:
+        blocks.append(Text(safe_text(text)))
+    rest = _rest(message, sprint=sprint)
+    for key in _PROSE_KEYS:
+        if isinstance(value := rest.get(key), str) and value.strip() and key != "content":
+            blocks += [Heading(key.replace("_", " ")), Text(safe_text(value))]
+            del rest[key]
+    if rest:
+        blocks += [Heading("further fields"), Text(structure(rest), Form.STRUCTURED)]
+    blocks += _attachment(message, content)
+    if not blocks:
+        blocks.append(Lines(((("This message has no content.", "muted"),),)))
+    return tuple(blocks)
+
+
+def _rest(message: Message, *, sprint: bool) -> dict[str, Any]:
+    hidden = _IN_HEAD if not sprint else _IN_HEAD | {"content"}
+    rest = {key: value for key, value in message.payload.items() if key not in hidden}
+    if isinstance(message.payload.get("approve"), bool):
+        rest = {"approve": message.payload["approve"], **rest}
+    return rest
+
+
+def _attachment(message: Message, content: str | None) -> list[Block]:
+    value = message.payload.get("attachment")
+    if not isinstance(value, Mapping) or content is not None:
+        return []
+    place, size = safe_line(value.get("path", ""), 200), safe_line(value.get("bytes", "?"), 20)
+    words = f"Only the beginning is shown; the whole of it ({size} bytes) is in {place}."
+    return [Lines(((("✂ ", "warn"), (words, "warn")),))]
+
+
+def problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
+    """The section of departures, when there are any."""
+    if not problems:
+        return ()
+    lines = tuple(_problem(problem) for problem in problems)
+    return Heading("departs from its protocol"), Lines(lines, indent=2)
+
+
+def _problem(problem: Problem) -> Line:
+    sign = SEVERITIES.get(problem.severity, SEVERITIES["notice"])
+    return ((f"{sign.glyph} {safe_line(problem.code)} ", sign.tone), (safe_line(problem.message), ""))
+
+
+def _recipients(message: Message) -> str:
+    names = [safe_line(recipient, 64) for recipient in message.recipients[:8]]
+    more = len(message.recipients) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def seal_line(message: Message, seal: Seal | None) -> Line:
+    """What the signature tells, as far as it could be checked."""
+    if seal is None:
+        return ((" · signed, not checked here", "muted"),) if message.envelope("signature") else ()
+    return {
+        Seal.SIGNED: ((" · ✓ signed", "good"),),
+        Seal.UNSIGNED: ((" · △ unsigned", "warn"),),
+        Seal.BROKEN: ((" · ‼ its signature is broken", "alarm"),),
+    }[seal]

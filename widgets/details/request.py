@@ -1,0 +1,163 @@
+"""A request to decide on: what is asked, its clock, who answered, and how the same plan fared before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.checks.signing import Seal
+from team_console.store.protocol.reading import reading
+from team_console.store.views.rows import AttentionItem, Flag, RequestRow
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
+from team_console.widgets.details.message import content_blocks, seal_line
+from team_console.widgets.text.ages import ago, clock_time, span
+from team_console.widgets.text.cells import Line, Part
+from team_console.widgets.text.glyphs import REQUESTS
+
+_MEANINGS = {
+    Flag.OVERDUE: "nobody answered in time",
+    Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
+    Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
+    Flag.SUPERSEDED: "a newer plan of the same author took its place",
+    Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
+    Flag.STILL_ALIVE: "it agreed to stop and still writes",
+    Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
+}
+_EARLIER = 8
+_JUST = 10.0
+"""Seconds for which a question counts as just asked."""
+_NAMED_IN_RANK = 3
+"""Blocked names up to this many stand in the rank already."""
+
+
+class RequestDetail(Detail):
+    """Shows one request with the history of its plan."""
+
+    HELP = "What is asked of you. a approves, r rejects with a reason; both act on what stands here."
+
+    def show_request(self, row: RequestRow | None, *, now: datetime, earlier: tuple[RequestRow, ...] = ()) -> None:
+        """Show `row`; `earlier` are former plans of the same author, newest first."""
+        self.show(request_document(row, now=now, earlier=earlier) if row else None)
+
+
+def request_document(
+    row: RequestRow,
+    *,
+    now: datetime,
+    earlier: tuple[RequestRow, ...] = (),
+    content: str | None = None,
+    token: str = "",
+    item: AttentionItem | None = None,
+    seal: Seal | None = None,
+    me: str = "",
+) -> Document:
+    """What there is to read of a request.
+
+    Args:
+        earlier: Former plans of the same author, newest first.
+        content: The whole content when the stored one is only its beginning.
+        token: What an answer must quote.
+        item: Why it stands in the list of what waits, when it does.
+        seal: What the signature of the question tells, None when the team has no key.
+        me: Who looks at it; it goes without saying that this reader has not read it yet.
+    """
+    read = reading(row.question)
+    return Document(
+        key=f"request:{row.key}",
+        title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
+        blocks=(
+            *_facts(row, now, item, seal, me),
+            *content_blocks(row.question, read, content),
+            *_answers(row, now),
+            *_history(row, earlier, now),
+        ),
+        token=token,
+        source=content if content is not None else row.question.content or row.title,
+    )
+
+
+def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
+    """The plans that `row` came after, newest first: the chain of `supersedes`, else the author's answered ones."""
+    by_id: Mapping[str, RequestRow] = {request.request_id: request for request in requests if request.kind is row.kind}
+    chain: list[RequestRow] = []
+    step = by_id.get(row.supersedes) if row.supersedes else None
+    while step is not None and step not in chain and len(chain) < _EARLIER:
+        chain.append(step)
+        step = by_id.get(step.supersedes) if step.supersedes else None
+    return tuple(chain)
+
+
+def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> list[Block]:
+    sign = REQUESTS[row.state]
+    waited = span(row.waiting_seconds(now))
+    state: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
+    just_asked = row.is_open and row.waiting_seconds(now) < _JUST
+    words = "just asked" if just_asked else f"waits for {waited}" if row.is_open else f"took {waited}"
+    state.append((f" · {words}", "muted"))
+    if row.is_open and row.due_at is not None:
+        left = (row.due_at - now).total_seconds()
+        state.append((f" · due in {span(left)}" if left > 0 else f" · overdue for {span(-left)}", "muted"))
+    facts: list[Block] = [
+        Fact(
+            "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
+        ),
+        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now, me), *seal_line(row.question, seal))),
+        Fact("state", tuple(state)),
+        Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
+    ]
+    if item is not None and len(item.blocks) > _NAMED_IN_RANK:
+        facts.insert(3, Fact("blocks", ((", ".join(safe_line(block, 64) for block in item.blocks[:12]), "warn"),)))
+    if item is not None and item.why:
+        facts.insert(3, Fact("rank", ((safe_line(item.why, 300), "muted"),)))
+    for flag in row.flags:
+        if flag is not Flag.OVERDUE:
+            facts.append(Fact("note", ((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], ""))))
+    return facts
+
+
+def _seen(row: RequestRow, now: datetime, me: str) -> Line:
+    if row.seen_at is None and row.addressee == me:
+        return ()
+    if row.seen_at is None:
+        return ((" · not read by ", "muted"), (safe_line(row.addressee, 64), "muted"), (" yet", "muted"))
+    return ((f" · read {clock_time(row.seen_at, now)}", "muted"),)
+
+
+def _answers(row: RequestRow, now: datetime) -> tuple[Block, ...]:
+    if not row.answers:
+        return ()
+    blocks: list[Block] = [Heading("answers" if len(row.answers) > 1 else "answer")]
+    for answer in row.answers:
+        blocks.append(Lines((_answer_line(answer, row, now),), indent=2))
+        if answer.content:
+            blocks.append(Text(safe_text(answer.content)))
+    return tuple(blocks)
+
+
+def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
+    approve = reading(message).approve
+    word, tone = {True: ("✓ approved", "good"), False: ("✗ rejected", "bad"), None: ("✓ answered", "good")}[approve]
+    stands = message is row.verdict
+    if not stands:
+        tone = "muted"
+    who = f" by {safe_line(message.sender, 64)} {clock_time(message.created_at, now)}"
+    return ((word, tone), (who, "" if stands else "muted"), ("" if stands else " · decides nothing", "warn"))
+
+
+def _history(row: RequestRow, earlier: tuple[RequestRow, ...], now: datetime) -> tuple[Block, ...]:
+    lines: list[Line] = []
+    if row.superseded_by:
+        lines.append((("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")))
+    for request in earlier:
+        sign = REQUESTS[request.state]
+        lines.append(
+            (
+                (f"{sign.glyph} {sign.word} ", sign.tone),
+                (f"{clock_time(request.answered_at or request.asked_at, now)} ", "muted"),
+                (safe_line(request.reason or request.title, 300), ""),
+            )
+        )
+    return (Heading("history of this plan"), Lines(tuple(lines), indent=2)) if lines else ()

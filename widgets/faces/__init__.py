@@ -1,1 +1,0 @@
-"""How each kind of row looks: pure functions from a plain row to lines of parts."""

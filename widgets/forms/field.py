@@ -1,0 +1,44 @@
+"""One line of text that a human types; what is pasted is made safe to show before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from team_console.store.model.safe import safe_line
+from team_console.widgets.guarded import Guarded
+from textual.events import Paste
+from textual.suggester import Suggester
+from textual.widgets import Input
+
+
+class Field(Guarded, Input):
+    """One line of text."""
+
+    DEFAULT_CSS = """
+    Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
+    Field:focus { background: $primary-muted; }
+    Field:nocolor:focus { text-style: underline; }
+    """
+
+    def _on_paste(self, event: Paste) -> None:
+        event.text = safe_line(event.text.strip("\r\n"))
+        super()._on_paste(event)
+
+
+class NameSuggester(Suggester):
+    """Completes the last of several names that are parted by commas."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._names = names
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The value with its last name completed; None when nothing fits or it is complete."""
+        head, comma, last = value.rpartition(",")
+        typed = last.lstrip()
+        lead = head + comma + last[: len(last) - len(typed)]
+        taken = {item.strip() for item in head.split(",")}
+        for name in self._names():
+            if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
+                return lead + typed + name[len(typed) :]
+        return None

@@ -1,0 +1,67 @@
+"""Several lines of text that a human types; what is pasted is made safe to show before it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from team_console.store.model.safe import safe_text
+from team_console.widgets.guarded import Guarded
+from textual.binding import Binding
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+
+class Note(Guarded, TextArea):
+    """A few lines of text. Enter hands it in, ctrl+j begins a new line."""
+
+    DEFAULT_CSS = """
+    Note, Note:focus { border: none; height: 4; padding: 0; background: $panel; }
+    Note:focus { background: $primary-muted 45%; }
+    """
+    BINDINGS = [Binding("ctrl+j", "newline", "New line", show=False)]
+
+    @dataclass
+    class Entered(Message):
+        """Enter was pressed."""
+
+        note: Note
+
+        @property
+        def control(self) -> Note:
+            """The note it was pressed in."""
+            return self.note
+
+    def __init__(self, text: str = "", *, id: str | None = None) -> None:
+        super().__init__(safe_text(text), id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+        self.highlight_cursor_line = False
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Entered(self))
+        else:
+            await super()._on_key(event)
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.text = safe_text(event.text.replace("\r", "\n"))
+        await super()._on_paste(event)
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self.insert("\n")
+
+
+class Letter(Note):
+    """A text of any length; enter begins a new line."""
+
+    DEFAULT_CSS = """
+    Letter, Letter:focus { height: 1fr; min-height: 4; }
+    """
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            await TextArea._on_key(self, event)
+        else:
+            await super()._on_key(event)

@@ -1,0 +1,1 @@
+"""Rows: a virtual list, and how each kind of row looks."""

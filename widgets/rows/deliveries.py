@@ -1,0 +1,45 @@
+"""A message on its way out: state, recipient, what it is, tries made, and the error or the next try."""
+
+from __future__ import annotations
+
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import DeliveryRow, DeliveryState
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.messages import kind_name, summary_parts, title_of
+from team_console.widgets.text.ages import age, span
+from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.glyphs import DELIVERIES
+
+
+def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
+    """State, recipient and what it is; with two lines the recipient stands below, beside the tries and what follows."""
+    sign = DELIVERIES[row.state]
+    state: Line = ((f"{sign.glyph} {pad(sign.word, 10)} ", sign.tone),)
+    tone = "strong" if row.state is DeliveryState.FAILED else ""
+    when: Line = ((f"  {age(row.message.created_at, drawing.now)} ", "muted"),)
+    recipient = safe_line(row.recipient, 64)
+    if drawing.lines == 2:
+        return spread((*state, (title_of(row.message), tone)), when, drawing.width), _below(row, recipient, drawing)
+    size = min(18, max(8, drawing.width // 5))
+    who: Line = (("→ ", "faint"), (pad_name(recipient, size) + " ", ""))
+    what = summary_parts(row.message, tone, drawing.width - size - 22)
+    return (spread((*state, *who, *what), when, drawing.width),)
+
+
+def _below(row: DeliveryRow, recipient: str, drawing: Drawing) -> Line:
+    tries = f" · {row.attempts} of {row.max_attempts} tries" if row.attempts else ""
+    nexts = ""
+    if row.next_attempt_at is not None:
+        wait = (row.next_attempt_at - drawing.now).total_seconds()
+        nexts = f" · next in {span(wait)}" if wait > 0 else " · next try is due"
+    error = f" · {safe_line(row.error, 160)}" if row.error else ""
+    kind = kind_name(row.message)
+    tone = "bad" if row.state is DeliveryState.FAILED else "warn"
+    return (
+        (" " * 13, ""),
+        ("→ ", "faint"),
+        (recipient, ""),
+        (tries + nexts, "muted"),
+        (error, tone),
+        (f" · {kind}" if kind else "", "muted"),
+    )

@@ -1,0 +1,19 @@
+"""A finding in the health list: how bad, which code, where, what."""
+
+from __future__ import annotations
+
+from team_console.store.contract.team import Problem
+from team_console.store.model.safe import safe_line
+from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.text.cells import Line
+from team_console.widgets.text.glyphs import SEVERITIES, Sign
+
+
+def finding_lines(problem: Problem, drawing: Drawing) -> tuple[Line, ...]:
+    """Severity and sentence, below them code and place; on one line the code and the sentence."""
+    sign = SEVERITIES.get(problem.severity, Sign("·", safe_line(problem.severity, 10)))
+    mark: Line = ((f"{sign.glyph} ", sign.tone),)
+    code, message = safe_line(problem.code, 32), safe_line(problem.message, 400)
+    if drawing.lines == 1:
+        return ((*mark, (f"{code} ", sign.tone), (message, "")),)
+    return (*mark, (message, "")), (("  ", ""), (code, sign.tone), (f" · {safe_line(problem.place, 200)}", "muted"))

@@ -1,0 +1,402 @@
+"""A virtual list of rows that keeps its place by key and repaints only rows that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, ClassVar, Generic, TypeVar
+
+from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, centred, in_one_ink
+from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.text.tones import Inked
+from team_console.widgets.text.viewport import room_of
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+RowT = TypeVar("RowT")
+
+_BROAD = 26
+"""Cells from which on a second line has room for something."""
+GUTTER = 2
+"""Cells before each row: the cursor's bar and the mark."""
+
+
+class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
+    """Rows in, `Moved` and `Opened` out.
+
+    Selection and marks belong to keys, so rows may come, go and change order under them.
+    """
+
+    DEFAULT_CSS = """
+    RowList {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        color: $foreground;
+        & > .row-list--cursor { background: $foreground 8%; }
+        &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
+        &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
+    }
+    """
+    CURSOR = "row-list--cursor"
+    COMPONENT_CLASSES = {"row-list--cursor"}
+    """`row-list--cursor` is the row under the cursor."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Down", show=False),
+        Binding("k,up", "move(-1)", "Up", show=False),
+        Binding("g,home", "end(False)", "First", show=False),
+        Binding("G,end", "end(True)", "Last", show=False),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("space", "mark", "Mark", show=False),
+        Binding("enter", "open", "Open", show=False),
+    ]
+    HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
+
+    @dataclass
+    class Told(Message):
+        """Something happened in `row_list`; the base of the messages below."""
+
+        row_list: RowList[Any]
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list it happened in."""
+            return self.row_list
+
+    @dataclass
+    class Moved(Told):
+        """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
+
+        key: str | None
+        by_user: bool
+
+    @dataclass
+    class Opened(Told):
+        """Enter was pressed or the row clicked twice."""
+
+        key: str
+
+    @dataclass
+    class Marked(Told):
+        """Marks changed."""
+
+    def __init__(
+        self,
+        key: Callable[[RowT], str],
+        draw: Draw[RowT],
+        *,
+        lines: int = 1,
+        roomy: int = 0,
+        matter: Callable[[RowT], object] = lambda row: row,
+        markable: bool = True,
+        clock: Callable[[], float] = monotonic,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        """Make an empty list.
+
+        Args:
+            key: What names a row.
+            draw: How a row looks.
+            lines: Lines of each row, 1 or 2.
+            roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
+            matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
+            markable: Whether space marks rows.
+            clock: Seconds that only go forward.
+        """
+        super().__init__(name=name, id=id, classes=classes)
+        self._key, self._drawn, self._clock, self._matter = key, Drawn(draw, self._draw_failed), clock, matter
+        self._row_lines, self._markable, self._roomy = lines, markable, roomy
+        self.rows: tuple[RowT, ...] = ()
+        self._index: dict[str, int] | None = None
+        self._cursor, self._cursor_key = 0, None
+        self._marks: frozenset[str] = frozenset()
+        self._empty: tuple[Line, ...] = ()
+        self._now = datetime.now(UTC)
+        self._disturbed_at = float("-inf")
+        self._is_touched = False
+
+    _cursor_key: str | None
+
+    @property
+    def _width(self) -> int:
+        """Cells a row has, the scrollbar's left out."""
+        return room_of(self).width
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._cursor_key
+
+    @property
+    def cursor_row(self) -> RowT | None:
+        """The row under the cursor."""
+        return self.rows[self._cursor] if self._cursor < len(self.rows) else None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Keys of the marked rows."""
+        return self._marks
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The number of the row under the cursor, from 1, and how many there are."""
+        return (self._cursor + 1 if self.rows else 0), len(self.rows)
+
+    def marked_rows(self) -> tuple[RowT, ...]:
+        """The marked rows in list order."""
+        return tuple(row for row in self.rows if self._key(row) in self._marks) if self._marks else ()
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed without the user's doing."""
+        return self._clock() - self._disturbed_at
+
+    def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
+        """Show `rows`; when there are none, the lines `empty` say why."""
+        if rows is self.rows and empty == self._empty:
+            self.tick(now)
+            return
+        before = self._visible()
+        had, old_row, old_screen_row = self._cursor_key, self.cursor_row, self._screen_row()
+        self.rows, self._index, self._empty, self._now = rows, None, empty, now
+        self._place_cursor(had, old_screen_row)
+        if self._marks:
+            self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
+        self._drawn.forget()
+        self._refresh_changed(before)
+        changed = self._cursor_key != had or self._is_another(old_row)
+        if had is not None and (changed or self._screen_row() != old_screen_row):
+            self._disturbed_at = self._clock()
+        if changed or self.cursor_row != old_row:
+            self._tell(by_user=False)
+
+    def set_lines(self, lines: int) -> None:
+        """Give each row `lines` lines."""
+        if lines != self._row_lines:
+            self._row_lines = lines
+            self._drawn.forget()
+            self._resize_virtual()
+            self._show_cursor()
+            self.refresh()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on: rows on the screen whose lines became other are repainted, no more."""
+        before = self._visible()
+        self._now = now
+        self._drawn.forget()
+        self._refresh_changed(before)
+
+    def select(self, key: str, *, by_user: bool = True) -> bool:
+        """Put the cursor on the row `key`; False when there is none."""
+        index = self._find(key)
+        if index is not None:
+            self._go(index, by_user=by_user)
+        return index is not None
+
+    def begin_at_top(self) -> None:
+        """Put the cursor on the first row, unless the user did something with a row already."""
+        if not self._is_touched and self._cursor:
+            self._disturbed_at = self._clock()
+            self._go(0, by_user=False)
+
+    def clear_marks(self) -> None:
+        """Take all marks away."""
+        if self._marks:
+            before = self._visible()
+            self._marks = frozenset()
+            self._refresh_changed(before)
+            self.post_message(self.Marked(self))
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor by `step` rows."""
+        self._go(self._cursor + step)
+
+    def action_end(self, last: bool) -> None:
+        """Go to the first or the last row."""
+        self._go(len(self.rows) - 1 if last else 0)
+
+    def action_half(self, direction: int) -> None:
+        """Move half a page."""
+        self._go(self._cursor + direction * max(1, self._page() // 2))
+
+    def action_page(self, direction: int) -> None:
+        """Move a page."""
+        self._go(self._cursor + direction * max(1, self._page() - 1))
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        if self._cursor_key is None or not self._markable:
+            return
+        self._is_touched = True
+        self._marks = self._marks ^ {self._cursor_key}
+        self._refresh_row(self._cursor)
+        self.post_message(self.Marked(self))
+        self._go(self._cursor + 1)
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self._cursor_key is not None:
+            self._is_touched = True
+            self.post_message(self.Opened(self, self._cursor_key))
+
+    def on_click(self, event: Click) -> None:
+        """A click puts the cursor there, a double click opens."""
+        index = (event.y + self.scroll_offset.y) // self._row_lines
+        if 0 <= index < len(self.rows):
+            self._go(index)
+            if event.chain == 2:
+                self.action_open()
+
+    def on_resize(self, event: Resize) -> None:
+        """Keep the cursor in sight at another size."""
+        if self._roomy:
+            room = room_of(self)
+            self.set_lines(2 if room.height >= self._roomy and room.width >= _BROAD else 1)
+        self._resize_virtual()
+        self._show_cursor()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the row that is there, the gutter included."""
+        width = self._width
+        number = y + self.scroll_offset.y
+        index, line = divmod(number, self._row_lines)
+        if index >= len(self.rows):
+            return self._empty_line(y, width)
+        lines = self._lines_of(index)
+        shown = lines[line] if line < len(lines) else ()
+        states = ("row-list--cursor",) if index == self._cursor else ()
+        if states and self._row_lines == 1:
+            shown = in_one_ink(shown)
+        text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
+        return Strip.join([self._gutter(index, first=line == 0), text])
+
+    def _gutter(self, index: int, *, first: bool) -> Strip:
+        on = index == self._cursor
+        states = ("row-list--cursor",) if on else ()
+        marked = first and bool(self._marks) and self._key(self.rows[index]) in self._marks
+        if not on and not marked:
+            return self.strip(((" " * GUTTER, ""),), GUTTER)
+        bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
+        return self.strip((bar, ("*" if marked else " ", "mark" if marked else "")), GUTTER, *states)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        lines = () if self.rows else centred(self._empty, width)
+        number = y - max(0, (room_of(self).height - len(lines)) // 3)
+        line = lines[number] if 0 <= number < len(lines) else ()
+        return self.strip(fit(line, width), width)
+
+    def _lines_of(self, index: int) -> tuple[Line, ...]:
+        drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
+        return self._drawn.lines(index, self.rows[index], drawing)
+
+    def _draw_failed(self, error: Exception) -> None:
+        self.app._handle_exception(error)
+
+    def _find(self, key: str) -> int | None:
+        if self._index is None:
+            self._index = {self._key(row): index for index, row in enumerate(self.rows)}
+        return self._index.get(key)
+
+    def _place_cursor(self, had: str | None, screen_row: int) -> None:
+        """Follow the key to its new place; when it is gone stay at the same place of the list."""
+        index = self._find(had) if had is not None else None
+        at_top = self.scroll_offset.y == 0
+        if index is None:
+            index = min(self._cursor, max(0, len(self.rows) - 1))
+        self._cursor = index
+        self._cursor_key = self._key(self.rows[index]) if self.rows else None
+        self._resize_virtual()
+        if not at_top and had is not None:
+            self._scroll_rows((index - screen_row) * self._row_lines)
+        self._show_cursor()
+
+    def _is_another(self, old: RowT | None) -> bool:
+        row = self.cursor_row
+        if row is None or old is None:
+            return row is not old
+        return row is not old and self._matter(row) != self._matter(old)
+
+    def _screen_row(self) -> int:
+        return self._cursor - self.scroll_offset.y // self._row_lines
+
+    def _page(self) -> int:
+        return max(1, room_of(self).height // self._row_lines)
+
+    def _go(self, index: int, *, by_user: bool = True) -> None:
+        index = max(0, min(index, len(self.rows) - 1))
+        if index == self._cursor or not self.rows:
+            return
+        self._is_touched = self._is_touched or by_user
+        old, self._cursor = self._cursor, index
+        self._cursor_key = self._key(self.rows[index])
+        self._refresh_row(old)
+        self._refresh_row(index)
+        self._show_cursor()
+        self._tell(by_user=by_user)
+
+    def _tell(self, *, by_user: bool) -> None:
+        self.post_message(self.Moved(self, self._cursor_key, by_user))
+
+    def _show_cursor(self) -> None:
+        """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
+        height, top = room_of(self).height, self.scroll_offset.y
+        first = self._cursor * self._row_lines
+        last = first + self._row_lines
+        step = max(0, height // 3)
+        if height <= 0:
+            return
+        if first < top:
+            near = top - first < height
+            self._scroll_rows(min(first, last - height + step) if near else first)
+        elif last > top + height:
+            near = last - top - height < height
+            self._scroll_rows(last - height + (step if near else 0))
+
+    def _scroll_rows(self, y: int) -> None:
+        """At once, and before the scrollbar that belongs to new rows is there."""
+        self.scroll_to(y=max(0, y), animate=False, force=True)
+
+    def _resize_virtual(self) -> None:
+        size = Size(self._width, len(self.rows) * self._row_lines)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def _refresh_row(self, index: int) -> None:
+        y = index * self._row_lines - self.scroll_offset.y
+        if -self._row_lines < y < room_of(self).height:
+            self.refresh(Region(0, y, self.outer_size.width, self._row_lines))
+
+    def _visible(self) -> list[tuple[object, ...]]:
+        """What each place on the screen shows now, to compare with what it will show."""
+        if not self.rows:
+            return [("empty", self._empty)] * self._page()
+        top = self.scroll_offset.y // self._row_lines
+        return [self._face(index) for index in range(top, top + self._page() + 1)]
+
+    def _face(self, index: int) -> tuple[object, ...]:
+        if index >= len(self.rows):
+            return ()
+        marked = bool(self._marks) and self._key(self.rows[index]) in self._marks
+        return self._lines_of(index), index == self._cursor, marked
+
+    def _refresh_changed(self, before: list[tuple[object, ...]]) -> None:
+        after = self._visible()
+        if not self.rows or len(before) != len(after) or before[:1] == [("empty", self._empty)]:
+            if before != after or not self.rows:
+                self.refresh()
+            return
+        top = self.scroll_offset.y // self._row_lines
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old != new:
+                self._refresh_row(top + place)

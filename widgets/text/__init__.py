@@ -1,0 +1,1 @@
+"""Text as widgets draw it: cells, tones, glyphs, ages."""

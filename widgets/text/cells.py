@@ -1,0 +1,179 @@
+"""Lines as widgets draw them: parts of text with a tone, cut, padded and wrapped by terminal cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from rich.cells import cell_len, set_cell_size, split_graphemes
+
+Part = tuple[str, str]
+"""Safe text and its tone, one of `team_console.widgets.text.tones.TONES` or an empty string."""
+Line = tuple[Part, ...]
+
+ELLIPSIS = "…"
+_BOTH_ENDS = 7
+"""Cells from which on there is room for both ends of a name."""
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
+)
+_WORDS = re.compile(r"[ \t]+|[^ \t]+")
+
+
+def width_of(line: Line) -> int:
+    """Cells the line takes."""
+    return sum(cell_len(text) for text, _ in line)
+
+
+def text_of(line: Line) -> str:
+    """The line without its tones."""
+    return "".join(text for text, _ in line)
+
+
+def crop(text: str, width: int) -> str:
+    """At most `width` cells of `text`; what does not fit ends in an ellipsis."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Exactly `width` cells of `text`, set to the left or to the right."""
+    cut = crop(text, width)
+    space = " " * (width - cell_len(cut))
+    return space + cut if right else cut + space
+
+
+def fit(line: Line, width: int) -> Line:
+    """Exactly `width` cells of the line."""
+    left, parts = max(0, width), []
+    for text, tone in line:
+        size = cell_len(text)
+        if size > left:
+            if left:
+                parts.append((crop(text, left), tone))
+            elif parts:
+                last, last_tone = parts[-1]
+                parts[-1] = (crop(last + " ", cell_len(last)) if last else last, last_tone)
+            return tuple(parts)
+        parts.append((text, tone))
+        left -= size
+    if left:
+        parts.append((" " * left, ""))
+    return tuple(parts)
+
+
+def spread(left: Line, right: Line, width: int) -> Line:
+    """`left` and `right` at the two ends of `width` cells; `left` gives way."""
+    end = width_of(right)
+    if end >= width:
+        return fit(right, width)
+    return (*fit(left, width - end), *right)
+
+
+def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
+    """Break the line at spaces (anywhere in scripts without them) into lines of at most `width` cells.
+
+    Args:
+        rest: What every line after the first begins with.
+    """
+    width = max(1, width)
+    lines: list[Line] = []
+    parts: list[Part] = []
+    used, indent = 0, min(width_of(rest), width - 1)
+    for text, tone in _tokens(line, width - indent):
+        size = cell_len(text)
+        if used + size > width and used:
+            lines.append(_trimmed(parts))
+            parts, used = list(rest) if indent else [], indent
+            if text.isspace():
+                continue
+        parts.append((text, tone))
+        used += size
+    lines.append(_trimmed(parts))
+    return lines
+
+
+def _tokens(line: Line, width: int) -> Iterator[Part]:
+    for text, tone in line:
+        for word in _words(text.expandtabs(4)):
+            if cell_len(word) <= width:
+                yield word, tone
+            else:
+                yield from ((piece, tone) for piece in _pieces(word, max(1, width)))
+
+
+def _words(text: str) -> list[str]:
+    """Spaces and what stands between them; wide characters one by one, because a line may end after each."""
+    return _WORDS.findall(text) if text.isascii() else _words_of_any_script().findall(text)
+
+
+@cache
+def _words_of_any_script() -> re.Pattern[str]:
+    return re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    start, used = 0, 0
+    for index, _, size in _clusters(word):
+        if used + size > width and index > start:
+            yield word[start:index]
+            start, used = index, 0
+        used += size
+    yield word[start:]
+
+
+def _clusters(text: str) -> Iterable[tuple[int, int, int]]:
+    """Begin, end and cells of what stands in one place: a character with its marks, or joined emoji."""
+    if text.isascii():
+        return ((index, index + 1, 1) for index in range(len(text)))
+    return split_graphemes(text)[0]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` cells of a name: its middle gives way, since names of one kind differ at both ends."""
+    if cell_len(text) <= width:
+        return text
+    if width < _BOTH_ENDS:
+        return crop(text, width)
+    clusters = list(_clusters(text))
+    head, tail = (width - 1) // 2, width // 2
+    return text[: _cut_at(clusters, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(clusters, text), tail) :]
+
+
+def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
+    """Where the first clusters that fit in `width` cells end."""
+    used = end = 0
+    for _, stop, size in clusters:
+        used += size
+        if used > width:
+            break
+        end = stop
+    return end
+
+
+def _mirrored(clusters: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
+    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(clusters)]
+
+
+def pad_name(text: str, width: int) -> str:
+    """Exactly `width` cells of a name, shortened in the middle when it is longer."""
+    return pad(shorten(text, width), width)
+
+
+def _trimmed(parts: Iterable[Part]) -> Line:
+    """The parts with neighbours of one tone joined and no space at the end."""
+    joined: list[Part] = []
+    for text, tone in parts:
+        if joined and joined[-1][1] == tone:
+            joined[-1] = (joined[-1][0] + text, tone)
+        else:
+            joined.append((text, tone))
+    while joined and not joined[-1][0].strip():
+        joined.pop()
+    if joined:
+        joined[-1] = (joined[-1][0].rstrip(), joined[-1][1])
+    return tuple(joined)

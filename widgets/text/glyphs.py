@@ -1,0 +1,101 @@
+"""Signs of states: for each a glyph, a word and a tone, so that no state is told by colour alone.
+
+Every table is total: a state without a sign would break the list it is in (a test finds tables that are not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, StoryState
+
+
+class Sign(Struct, frozen=True):
+    """How a state is written."""
+
+    glyph: str
+    word: str
+    tone: str = ""
+
+
+NEEDS: Mapping[Need, Sign] = {
+    Need.PLAN: Sign("◆", "PLAN", "accent"),
+    Need.ESCALATE: Sign("▲", "ESCALATE", "bad"),
+    Need.CREATE: Sign("✚", "CREATE", "accent"),
+    Need.DESTROY: Sign("⊖", "DESTROY", "accent"),
+    Need.REFUSED: Sign("⊘", "REFUSED", "warn"),
+    Need.SHUTDOWN: Sign("■", "SHUTDOWN", "warn"),
+    Need.CLARIFY: Sign("?", "CLARIFY", "warn"),
+    Need.FAILED: Sign("✗", "FAILED", "bad"),
+    Need.DAMAGED: Sign("‼", "DAMAGED", "bad"),
+    Need.OVERDUE: Sign("◷", "OVERDUE", "warn"),
+    Need.MESSAGE: Sign("○", "MESSAGE", "muted"),
+}
+PRIORITIES: Mapping[str, Sign] = {
+    Priority.CRITICAL: Sign("▲", "critical", "bad"),
+    Priority.HIGH: Sign("△", "high", "warn"),
+    Priority.MEDIUM: Sign(" ", "medium", "muted"),
+    Priority.LOW: Sign("▽", "low", "faint"),
+}
+STATUSES: Mapping[str, Sign] = {
+    Status.PENDING: Sign("○", "written, not read yet", "accent"),
+    Status.CLAIMED: Sign("◔", "claimed, not read yet", "accent"),
+    Status.RETRY: Sign("↻", "not delivered yet, tried again soon", "warn"),
+    Status.DELIVERED: Sign("◑", "delivered, not read yet", "accent"),
+    Status.READ: Sign("✓", "read", "good"),
+    Status.FAILED: Sign("✗", "not delivered", "bad"),
+    Status.EXPIRED: Sign("◌", "expired unread", "warn"),
+    Status.RECALLED: Sign("↶", "recalled", "muted"),
+}
+AGENTS: Mapping[AgentState, Sign] = {
+    AgentState.ACTIVE: Sign("●", "active", "good"),
+    AgentState.IDLE: Sign("○", "idle", "muted"),
+    AgentState.PLANNING: Sign("◇", "planning", "accent"),
+    AgentState.WAITING: Sign("◆", "waits for you", "warn"),
+    AgentState.STOPPING: Sign("◐", "stopping", "warn"),
+    AgentState.STOPPED: Sign("■", "stopped", "faint"),
+    AgentState.UNKNOWN: Sign("·", "not seen yet", "faint"),
+}
+REQUESTS: Mapping[RequestState, Sign] = {
+    RequestState.OPEN: Sign("○", "open", "accent"),
+    RequestState.OVERDUE: Sign("◷", "overdue", "warn"),
+    RequestState.APPROVED: Sign("✓", "approved", "good"),
+    RequestState.REJECTED: Sign("✗", "rejected", "bad"),
+    RequestState.ANSWERED: Sign("✓", "answered", "good"),
+    RequestState.SUPERSEDED: Sign("↷", "superseded", "muted"),
+    RequestState.WITHDRAWN: Sign("↶", "withdrawn", "muted"),
+}
+DELIVERIES: Mapping[DeliveryState, Sign] = {
+    DeliveryState.PENDING: Sign("○", "pending", "muted"),
+    DeliveryState.DUE: Sign("◷", "due", "warn"),
+    DeliveryState.RETRY: Sign("↻", "retry", "warn"),
+    DeliveryState.CLAIMED: Sign("◔", "claimed", "accent"),
+    DeliveryState.DELIVERED: Sign("◑", "delivered", "good"),
+    DeliveryState.FAILED: Sign("✗", "failed", "bad"),
+    DeliveryState.EXPIRED: Sign("◌", "expired", "warn"),
+    DeliveryState.RECALLED: Sign("↶", "recalled", "muted"),
+}
+STORIES: Mapping[StoryState, Sign] = {
+    StoryState.OPEN: Sign("○", "open", "muted"),
+    StoryState.RUNNING: Sign("◐", "running", "accent"),
+    StoryState.DONE: Sign("✓", "done", "good"),
+    StoryState.FAILED: Sign("✗", "failed", "bad"),
+}
+SEVERITIES: Mapping[str, Sign] = {
+    "error": Sign("✗", "error", "bad"),
+    "warning": Sign("▲", "warning", "warn"),
+    "notice": Sign("·", "notice", "muted"),
+}
+
+
+def priority_sign(message: Message) -> Sign:
+    """The sign of its priority, another writer's word included."""
+    return PRIORITIES.get(message.priority) or Sign("·", safe_line(message.priority, 16), "faint")
+
+
+def status_sign(message: Message) -> Sign:
+    """The sign of its status, another writer's word included."""
+    return STATUSES.get(message.status) or Sign("?", safe_line(message.status, 24), "warn")

@@ -1,0 +1,121 @@
+"""The few tones everything is written in, and how a widget turns them into terminal styles.
+
+Tones are taken from the theme's variables rather than from component classes: a component class costs a
+walk through the whole stylesheet for every widget that has it, and there are many widgets and many tones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+from rich.segment import Segment
+from rich.style import Style
+from team_console.widgets.guarded import Guarded
+from team_console.widgets.text.cells import Line
+from textual.color import Color, ColorParseError
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+class Tone(Struct, frozen=True):
+    """A theme variable for the letters, one for what is behind them, and a weight."""
+
+    front: str = ""
+    back: str = ""
+    bold: bool = False
+    italic: bool = False
+
+
+TONES: Mapping[str, Tone] = {
+    "muted": Tone("text-muted"),
+    "faint": Tone("text-disabled"),
+    "strong": Tone(bold=True),
+    "accent": Tone("text-accent"),
+    "head": Tone("text-accent", bold=True),
+    "good": Tone("text-success"),
+    "warn": Tone("text-warning"),
+    "bad": Tone("text-error"),
+    "alarm": Tone("text-error", bold=True),
+    "alert": Tone("text-warning", bold=True),
+    "code": Tone("text-secondary"),
+    "italic": Tone(italic=True),
+    "key": Tone("text-accent", bold=True),
+    "mark": Tone("text-warning", bold=True),
+    "bar": Tone("accent", bold=True),
+    "chip": Tone("text-accent", "accent-muted", bold=True),
+    "warn-chip": Tone("text-warning", "warning-muted", bold=True),
+}
+"""Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
+
+
+class Inked(Guarded):
+    """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
+
+    CURSOR: ClassVar[str] = "-none-"
+    """The component class of what is selected; where colours lack it is shown reversed in all of its width."""
+    _inks: dict[tuple[object, ...], Style] | None = None
+
+    def ink(self, tone: str, *states: str) -> Style:
+        """The terminal style of `tone` in a place with the component classes `states`."""
+        inks = self._inks
+        if inks is None:
+            inks = self._inks = {}
+        key = (self.has_focus, tone, *states)
+        style = inks.get(key)
+        if style is None:
+            place = self.get_visual_style(*states)
+            style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
+            if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
+                style = Style(reverse=True, bold=style.bold)
+            inks[key] = style
+        return style
+
+    def strip(self, line: Line, width: int, *states: str) -> Strip:
+        """The line as a strip of exactly `width` cells; it must have that width already."""
+        return Strip([Segment(text, self.ink(tone, *states)) for text, tone in line if text], width)
+
+    def notify_style_update(self) -> None:
+        """Forget styles that a new theme or state made wrong."""
+        super().notify_style_update()
+        self._inks = None
+
+
+def has_few_colours(app: App[object]) -> bool:
+    """Whether backgrounds of a theme cannot be told apart: no colours, the terminal's own, or 16 of them."""
+    return app.no_color or app.current_theme.name.startswith("ansi") or app.console.color_system == "standard"
+
+
+def _style(app: App[object], tone: Tone | None, background: Color | None) -> Style:
+    """The tone over `background`; without colours what has a background of its own is shown reversed."""
+    if tone is None:
+        return Style.null()
+    variables = app.theme_variables
+    back = _colour(variables.get(tone.back, ""), background) if tone.back else None
+    front = _colour(variables.get(tone.front, ""), back or background) if tone.front else None
+    plain = bool(tone.back) and (has_few_colours(app) or (back is not None and back.ansi is not None))
+    return Style(
+        color=front.rich_color if front is not None else None,
+        bgcolor=back.rich_color if back is not None and not plain else None,
+        bold=True if tone.bold else None,
+        italic=True if tone.italic else None,
+        dim=True if front is not None and front.ansi is not None and "%" in variables.get(tone.front, "") else None,
+        reverse=True if plain else None,
+    )
+
+
+def _colour(text: str, background: Color | None) -> Color | None:
+    """A colour as theme variables spell it: `#5fb3b3`, `auto 60%`, `ansi_default 50%`."""
+    name, _, share = text.partition(" ")
+    part = float(share.rstrip("%")) / 100 if share else 1.0
+    background = background or Color(0, 0, 0)
+    try:
+        colour = background.get_contrast_text(part) if name == "auto" else Color.parse(name)
+    except ColorParseError:
+        return None
+    if colour.ansi is not None:
+        return colour
+    return background + (colour if name == "auto" or not share else colour.multiply_alpha(part))
