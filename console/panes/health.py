@@ -14,8 +14,9 @@ from team_console.console.display.screen_state import ScreenState, pulse_of, tru
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.pane import AttachmentCache, ListPane
-from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, Problem, WatchState
+from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
+from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.model.words import counted
 from team_console.store.views.rows import RequestRow, View

@@ -11,8 +11,9 @@ from team_console.console.display.screen_state import ScreenState, empty_words
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.pane import AttachmentCache, ListPane
-from team_console.store.contract.team import LOST, Problem, Snapshot
+from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View

@@ -12,8 +12,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.display.screen_state import ScreenState, empty_words
 from team_console.console.input.subject import Mode, Selection
-from team_console.store.contract.team import Problem, Team
+from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.views.rows import View
 from team_console.widgets.bars.one_line import OneLine

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.contract.team import Problem
 from team_console.store.model.copies import counterpart, distinct, is_copy, shared_ids
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 

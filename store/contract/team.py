@@ -15,6 +15,7 @@ from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -41,49 +42,8 @@ ARCHIVE_LOST = "ARCHIVE_LOST"
 """Code of the problem that archived messages are not any more where the audit trail says they are."""
 KEPT_PRIVATE = "KEPT_PRIVATE"
 """Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
-SETTINGS_LOST = "SETTINGS_LOST"
-"""Code of the problem that settings which were in force are gone, emptied or cut."""
-SETTINGS_UNREADABLE = "SETTINGS_UNREADABLE"
-"""Code of the problem that the settings cannot be read, or do not say who leads and who is a member though they may."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
-
-
-class Problem(Struct, frozen=True):
-    """Something wrong that a human should know: a departure, a damaged place, a stale lock.
-
-    Attributes:
-        code: Stable upper-case word, such as `DAMAGED_ENTRY`.
-        severity: `error`, `warning` or `notice`.
-        place: File and line, message id, agent or request id.
-        message: What is wrong, in one sentence.
-        hint: The next step; may be empty.
-    """
-
-    code: str
-    severity: str
-    place: str
-    message: str
-    hint: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong and where, the place named once."""
-        return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"
-
-
-def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
-    """What is wrong in the settings that stand in `source`, as findings with the line."""
-    return tuple(
-        Problem(
-            problem.code,
-            problem.severity,
-            f"{source}:{problem.line}" if problem.line else source,
-            problem.message,
-            problem.hint,
-        )
-        for problem in config.problems
-    )
 
 
 class LockHolder(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Advice to a sender: whatever `check` would report of the message is told before anybody else reads it.
 
-The rules themselves stand in `store.protocol.checks`, in `message_rules` and `team_rules`, where `check` takes them from too.
+The rules themselves stand in `store.protocol.checks` (`message_rules`, `team_rules`), where `check` has them from too.
 """
 
 from __future__ import annotations

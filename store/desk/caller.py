@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Problem, Team
+from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 
 
 class Caller(Struct, frozen=True):

@@ -13,12 +13,12 @@ from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, nearest
-from team_console.store.model.permissions import check_permission, check_settings
 from team_console.store.protocol.checks.secrets import secret_warnings
 from team_console.store.protocol.checks.signing import sign
 from team_console.store.protocol.checks.summary import summary_warnings
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.registry import carried_name, default_priority
+from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import known, members
 from team_console.store.protocol.relations.stops import silent

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Problem, Snapshot, Team, Transaction
+from team_console.store.contract.team import Snapshot, Team, Transaction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.delivery.slices import slices, still
 from team_console.store.desk.maintenance.compaction import compact
@@ -19,6 +19,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import check_name
+from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_LEASE, is_held
 from team_console.store.model.words import counted
 from team_console.store.protocol.reading import reading

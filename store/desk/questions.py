@@ -14,9 +14,9 @@ from team_console.store.contract.team import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.permissions import may_answer
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
+from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers
 from team_console.store.protocol.relations.succession import superseders

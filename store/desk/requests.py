@@ -308,8 +308,9 @@ _REFUSED = {RequestKind.CREATE: "creation", RequestKind.DESTROY: "end"}
 
 def _preview(question: Message, kind: RequestKind, verdict: Verdict) -> str:
     """The line an inbox shows: the decision, then the reason, else what was decided."""
-    if kind in _REFUSED:
-        return f"The {_REFUSED[kind]} of {reading(question).subject or 'the agent'} was refused"[:120]
+    refused = _REFUSED.get(kind)
+    if refused is not None:
+        return f"The {refused} of {reading(question).subject or 'the agent'} was refused"[:120]
     yes, no = _WORDS.get(kind, ("approved", "rejected"))
     what = verdict.content.partition("\n")[0] or question.summary
     return f"{kind.capitalize()} {yes if verdict.approve else no}: {what}".rstrip(": ")[:120]

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Problem
 from team_console.store.model.json_text import json_trouble
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
 from team_console.store.protocol.kinds.registry import KINDS, PREFIX, carried_name

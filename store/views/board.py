@@ -71,7 +71,8 @@ class Board:
             self._start(snapshot.config)
         self._judge_at(now)
         if not stale:
-            self._apply(self._change(snapshot.messages, now), snapshot.missing)
+            # A damaged record still lies in the queue, though a repair would put it back from the ledger.
+            self._apply(self._change(snapshot.messages, now), snapshot.missing - snapshot.damaged)
         for message in history:
             self._remember(message)
         self._complete = complete

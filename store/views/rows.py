@@ -15,7 +15,8 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import RequestKind
 
 if TYPE_CHECKING:
-    from team_console.store.contract.team import Problem, Snapshot
+    from team_console.store.contract.team import Snapshot
+    from team_console.store.model.problem import Problem
 
 
 class AgentState(StrEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from team_console.store.contract.team import LockHolder, Problem, Team
+from team_console.store.contract.team import LockHolder, Team
 from team_console.store.model.clock import to_text
+from team_console.store.model.problem import Problem
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
 from team_console.store.views.truth import State, Truth, judge
 

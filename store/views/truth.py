@@ -7,17 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
-from team_console.store.contract.team import (
-    SETTINGS_LOST,
-    SETTINGS_UNREADABLE,
-    Condition,
-    LockHolder,
-    Problem,
-    Snapshot,
-    WatchHint,
-    WatchState,
-)
+from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
+from team_console.store.model.problem import Problem
+from team_console.store.settings.problems import SETTINGS_LOST, SETTINGS_UNREADABLE
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""

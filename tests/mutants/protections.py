@@ -69,7 +69,7 @@ LINES = (
     ),
     Line(
         "lost settings give nobody authority",
-        "store/model/permissions.py",
+        "store/protocol/permissions.py",
         "    if config.lost:",
         "    if not config:",
         ("tests/sql/test_settings_lost.py::test_nothing_that_needs_authority_is_written_until_they_are_healed",),

@@ -301,7 +301,7 @@ def test_a_name_that_is_taken_or_no_name_is_refused(sprint: MemoryTeam) -> None:
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
-    settings = replace(SPRINT, creation={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
+    settings = replace(SPRINT, agents={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
     team = MemoryTeam(config=settings, clock=clock)
     receipt = requests.approve(Caller(team, MASTER), request_id=ask_creation(team))
     assert len(receipt.messages) == 1

@@ -145,6 +145,8 @@ def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Ca
     }
     answer = route(caller, document)
     (stored,) = team.snapshot().messages
+    (warning,) = answer.pop("warnings")
+    assert "architect is not the orchestrator" in warning
     assert answer == {
         "success": True,
         "action": "send",

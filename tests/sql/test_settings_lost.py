@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import SETTINGS_LOST, Team
+from team_console.store.contract.team import Team
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.maintenance.repair import accept_settings, heal
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.loss import loss
+from team_console.store.settings.problems import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.sql.conftest import SETTINGS

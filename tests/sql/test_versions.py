@@ -39,7 +39,7 @@ def test_tables_of_a_later_version_are_refused_and_left_alone(
             put(each, make_message(2))
         assert caught.value.code is Code.STORE_UNREADABLE
     refused = elsewhere("-t", place, "status", "--json")
-    assert (refused.status, refused.json["error"]) == (4, "STORE_UNREADABLE")
+    assert (refused.status, refused.json["condition"]) == (4, "unreadable")
     assert execute(place, "SELECT count(*) FROM agent_message")[0][0] == 1
     assert execute(place, "SELECT count(*) FROM team_console_audit")[0][0] == 1
 

@@ -8,7 +8,8 @@ import pytest
 from team_console.store.backends.yaml.reading.foreign_changes import Losses
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.contract.team import Condition, Problem, Snapshot
+from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.model.problem import Problem
 
 from tests.store.yaml_folder import (
     HOLD,

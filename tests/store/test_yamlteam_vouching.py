@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.reading import archives
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST, Problem
+from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
+from team_console.store.model.problem import Problem
 from team_console.store.views.findings.audit_chain import trail_findings
 from team_console.store.views.history import past
 

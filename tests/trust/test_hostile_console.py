@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from team_console.store.model.safe import safe_line
 
 from tests.pty import Terminal, console
 from tests.trust import corpus, strict
@@ -172,7 +173,8 @@ def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> N
         record["payload"].get("request_id") for record in corpus.records()
     }
     assert "PWNED" not in copied
-    assert stored & set(copied)
+    assert {safe_line(one) for one in stored} & set(copied)
+    assert not [text for text in copied if any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)]
 
 
 def test_the_terminal_keeps_its_title(tour: Tour) -> None:

@@ -81,7 +81,9 @@ def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: tuple
     found = strict.of_print(output)
     assert status in (0, 1), found.text[-2000:]
     assert found.faults == []
-    assert any(text in set(_strings(json.loads(output))) for text in corpus.TEXTS if "\x1b" in text or "\x9b" in text)
+    answer, end = json.JSONDecoder().raw_decode(text := output.decode())
+    assert all(line.startswith("warning: ") for line in text[end:].split("\r\n") if line.strip()), text[end:]
+    assert any(text in set(_strings(answer)) for text in corpus.TEXTS if "\x1b" in text or "\x9b" in text)
 
 
 @pytest.mark.parametrize("words", REFUSALS, ids=lambda words: words[0][:8].strip("\x1b"))
@@ -98,11 +100,12 @@ def test_a_refusal_that_quotes_hostile_words_is_only_text(
     assert "unexpected" not in found.text
 
 
-def test_settings_with_a_hostile_name_are_refused_in_plain_text(tmp_path: Path) -> None:
+def test_settings_with_a_hostile_name_are_told_in_plain_text(tmp_path: Path) -> None:
     (tmp_path / CONFIG_NAME).write_text('team: "\\e]0;PWNED\\a\\u202e"\n')
     status, output = printed(tmp_path, "status")
     found = strict.of_print(output)
-    assert (status, found.faults) == (4, [])
+    assert (status, found.faults) == (0, [])
+    assert "condition  settings: " in found.text
     assert f"{CONFIG_NAME} line 1" in found.text.replace("\n", "")
 
 

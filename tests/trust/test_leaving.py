@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ sys.exit(run_to_the_end(Broken(open_team(sys.argv[1]), me="ceo"))[1])
 @pytest.fixture
 def folder(team: CommandLine) -> Path:
     """A team with a plan that waits."""
-    healthy(team, at=utc_now())
+    healthy(team, at=utc_now() - timedelta(seconds=10))
     return team.folder
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from team_console.store.model.clock import utc_now
 
@@ -22,7 +24,7 @@ LOSSES = [
 def test_a_loss_while_the_console_runs_is_told_in_health_and_history(
     team: CommandLine, file: str, harm: str, code: str
 ) -> None:
-    healthy(team, at=utc_now())
+    healthy(team, at=utc_now() - timedelta(seconds=10))
     with console(team.folder) as terminal:
         terminal.wait_for("─ Needs you ·", "● LIVE", PLAN[:20], seconds=60)
         HARMS[harm](team.folder / FILES[file])

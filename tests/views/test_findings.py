@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import sign
 from team_console.store.views.board import Board, view_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 from team_console.store.views.rows import RequestState
 
 from tests.views.chronicle import LEAD, Chronicle, agent, creation, row

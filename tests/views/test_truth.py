@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot, WatchHint, WatchState
+from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import new_record
+from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
 
@@ -22,7 +23,7 @@ MESSAGE = new_record(
 WELL = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition.OK)
 ROLLED_BACK = Problem("ROLLED_BACK", "error", "queue", "somebody took 3 messages out", "Write again.")
 DAMAGED = Problem("DAMAGED_ENTRY", "error", "queue:7", "not closed", "Repair it.")
-BAD_CONFIG = Problem("BAD_CONFIG", "error", "settings:6", "settings:6: no YAML", "Correct it.")
+BAD_CONFIG = Problem("SETTINGS_UNREADABLE", "error", "settings:6", "settings:6: no YAML", "Correct it.")
 GONE = Problem("UNREADABLE", "error", "queue:47", "the frame is broken", "Repair line 47.")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from team_console.store.contract.team import Problem
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
+from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import Family

@@ -25,6 +25,8 @@ _MEANINGS = {
     Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
     Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
+    Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
+    Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
 }
 _EARLIER = 8
 _JUST = 10.0

@@ -9,7 +9,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.looking import watched
 from team_console.console.cli.printing.findings import findings_of
 from team_console.console.cli.printing.table import width
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
 from team_console.store.views.looking import view_of_team
 from team_console.store.views.truth import State, Truth, judge

@@ -10,11 +10,12 @@ from typing import Any
 from sqlalchemy import Connection, func, select, tuple_
 from sqlalchemy.sql import ColumnElement
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
-from team_console.store.contract.team import AuditLine, Page, Problem
+from team_console.store.contract.team import AuditLine, Page
 from team_console.store.model.clock import to_text
 from team_console.store.model.copies import digest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
+from team_console.store.model.problem import Problem
 
 _STEP = 2000
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 from team_console.store.backends.sql.rows import RowEntry
-from team_console.store.contract.team import Problem
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 
 
 class State(Struct, frozen=True):

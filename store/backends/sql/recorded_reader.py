@@ -11,9 +11,9 @@ from team_console.store.backends.sql.history import dump, facts_of
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
-from team_console.store.contract.team import Problem
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.recording import is_answer
 

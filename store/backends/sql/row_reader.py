@@ -14,7 +14,7 @@ from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Pr
 from team_console.store.backends.sql.ordering import RowDelta, State, after
 from team_console.store.backends.sql.rows import Row, RowEntry, read_row
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, Shape
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 
 _SOME = 500
 """So many ids are asked for at once."""

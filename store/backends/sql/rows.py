@@ -14,9 +14,9 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from team_console.store.contract.team import Problem
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message, Priority, Status, from_record
+from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
 NOTE_KEY = "_envelope"

@@ -14,10 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select
 from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
-from team_console.store.contract.team import SETTINGS_UNREADABLE, Problem, config_problems
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest, from_record, loss, loss_problem, lost_to, misread_problems
 from team_console.store.settings.ownership import whose
+from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 

@@ -16,10 +16,11 @@ from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
 from team_console.store.contract.recorded import RecordedFacts
-from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot
+from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.copies import distinct
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 
 _ASK_SECONDS = 2.0

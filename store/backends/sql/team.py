@@ -24,7 +24,6 @@ from team_console.store.contract.team import (
     AuditLine,
     Capabilities,
     Page,
-    Problem,
     Snapshot,
     Team,
     Transaction,
@@ -33,6 +32,7 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest, on_record, refuse_misread
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig

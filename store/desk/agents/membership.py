@@ -9,12 +9,13 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Problem, Transaction
+from team_console.store.contract.team import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import current_members
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import USER, nearest
-from team_console.store.model.permissions import check_settings
+from team_console.store.model.problem import Problem
+from team_console.store.protocol.permissions import check_settings
 from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.rendering import settings_text
 from team_console.store.settings.settings_file import parse

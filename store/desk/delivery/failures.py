@@ -180,8 +180,8 @@ def _apply(tx: Transaction, message: Message, change: _Change) -> Message:
 
 def _redirected(tx: Transaction, message: Message, to: str) -> Message:
     from team_console.store.desk.draft import check_known, sealed
-    from team_console.store.model.permissions import check_permission
     from team_console.store.protocol.checks.signing import Seal, seal_of
+    from team_console.store.protocol.permissions import check_permission
     from team_console.store.protocol.reading import reading
 
     check_known(tx, [to])
@@ -204,7 +204,7 @@ def _refusal(
         who = f"its sender {message.sender} or the lead {config.lead}"
         return TeamError(Code.NOT_PERMITTED, f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
     if config.lost and actor != message.sender:
-        from team_console.store.model.permissions import check_settings
+        from team_console.store.protocol.permissions import check_settings
 
         check_settings(config, f"{remedy} what others sent")
     if is_held(message, now):

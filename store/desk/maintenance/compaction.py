@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from team_console.store.contract.team import Transaction
 from team_console.store.model.message import Message, Status
-from team_console.store.model.permissions import may_answer
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders

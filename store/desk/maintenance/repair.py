@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from team_console.store.contract.team import Problem, Snapshot, Transaction
+from team_console.store.contract.team import Snapshot, Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import sealed
 from team_console.store.model.copies import shared_ids
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of
 
 

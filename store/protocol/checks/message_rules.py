@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from team_console.store.contract.team import Problem
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.fields import EXPECTED, REQUIRED, WANTED
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.kinds.registry import CARRIERS

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from team_console.store.contract.team import Problem
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.bodies import BODIES, Body
 from team_console.store.protocol.reading import parse_carried

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.contract.team import Problem
 from team_console.store.model.names import USER
-from team_console.store.model.permissions import lead_rule
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.directions import DIRECTED, direction_problems
+from team_console.store.protocol.permissions import lead_rule
 from team_console.store.protocol.reading import Reading
 from team_console.store.protocol.relations.membership import CREATED, DESTROYED, is_master
 from team_console.store.settings.team_config import TeamConfig

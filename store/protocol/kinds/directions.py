@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from team_console.store.contract.team import Problem
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.kinds.kind import Family, Kind
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.reading import reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.team_rules import expected_on_roster, roster_gaps
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.relations.membership import Membership

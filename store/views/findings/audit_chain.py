@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from team_console.store.contract.team import AuditLine, Problem
+from team_console.store.contract.team import AuditLine
+from team_console.store.model.problem import Problem
 
 
 def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:

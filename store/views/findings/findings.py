@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from team_console.store.contract.team import Problem
 from team_console.store.model.names import nearest
-from team_console.store.model.permissions import may_answer
+from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES

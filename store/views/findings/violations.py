@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from team_console.store.contract.team import Problem
 from team_console.store.model.message import Status
+from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import REQUIRED

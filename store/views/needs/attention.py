@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.permissions import may_answer
+from team_console.store.model.problem import Problem
 from team_console.store.model.words import counted
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.state_reports import report_of
 from team_console.store.protocol.relations.stops import RESPONSE

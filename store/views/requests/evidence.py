@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from team_console.store.contract.recorded import RecordedFacts, RecordOrder
-from team_console.store.model.permissions import may_answer
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations.answering import answers
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.grouping import thread_of

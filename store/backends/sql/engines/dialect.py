@@ -15,8 +15,9 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.tables import Shape
-from team_console.store.contract.team import LockHolder, Problem, WatchHint
+from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 
 Progress = Callable[[int, int], bool]
 

@@ -19,8 +19,9 @@ from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
 from team_console.store.backends.sql.tables import NOTES, Shape
-from team_console.store.contract.team import LockHolder, Problem, WatchHint, WatchState
+from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 
 LOOK_SECONDS = 0.05
 """How often a watcher looks at the files."""

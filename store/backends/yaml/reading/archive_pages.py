@@ -10,10 +10,11 @@ from msgspec import Struct, field
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.reading.archives import HEADER, Archives, damaged_records
-from team_console.store.contract.team import Page, Problem
+from team_console.store.contract.team import Page
 from team_console.store.model.copies import digest, is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 
 _WINDOW = 1 << 16
 

@@ -20,10 +20,10 @@ from team_console.store.backends.yaml.codec.entry import parse_entry
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.files import LARGEST_FILE, cut, refuse_large, write_new
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
-from team_console.store.contract.team import Problem
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 
 HEADER = b"messages:\n"
 ROTATE_BYTES = 10 * 1024 * 1024

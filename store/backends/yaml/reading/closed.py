@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from team_console.store.backends.yaml.layout import EFFECTIVE, Layout
-from team_console.store.contract.team import KEPT_PRIVATE, Problem
+from team_console.store.contract.team import KEPT_PRIVATE
+from team_console.store.model.problem import Problem
 
 
 def is_closed(error: OSError) -> bool:

@@ -22,9 +22,10 @@ from team_console.store.backends.yaml.recovery.healing import (
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock_owner import Released, parse_released, read_text
-from team_console.store.contract.team import FOREIGN_WRITE, ROLLED_BACK, Problem
+from team_console.store.contract.team import FOREIGN_WRITE, ROLLED_BACK
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.problem import Problem
 
 _WHO = "a program that does not lock"
 _ASKED = 50

@@ -12,9 +12,10 @@ from team_console.store.backends.yaml.reading.archives import Archives, closed_i
 from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
-from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST, Problem
+from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import is_name
+from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
 
 DELETED = "delete_archived"

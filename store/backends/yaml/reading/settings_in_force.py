@@ -9,9 +9,10 @@ from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.backends.yaml.writing.commit import LockedQueue
-from team_console.store.contract.team import SETTINGS_UNREADABLE, Problem, config_problems
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import loss, loss_problem, lost_to, misread_problems, refuse_misread
+from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
 

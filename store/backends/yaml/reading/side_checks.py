@@ -10,7 +10,7 @@ from team_console.store.backends.yaml.reading.closed import closed_problem, is_c
 from team_console.store.backends.yaml.reading.integrity import audit_problem
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.generation import Generation
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 
 _RECENT = 20
 _HEALING = frozenset({"heal", "undo"})

@@ -21,10 +21,11 @@ from team_console.store.backends.yaml.reading.settings_in_force import ReadSetti
 from team_console.store.backends.yaml.reading.side_checks import Beside
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
-from team_console.store.contract.team import Condition, LockHolder, Problem, Snapshot
+from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ _BLOCK = 1 << 22
 Record = dict[str, Any]
 _PARTS = ("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
 Handle = tuple[str, str]
-"""Which record of the queue is meant: its id, and where several share it the digest of the one (`store.model.copies`)."""
+"""Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
 
 
 class RecordPatch(Struct, frozen=True):

@@ -29,8 +29,9 @@ from team_console.store.backends.yaml.writing.commit import KEPT, LockedQueue, k
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import Released
 from team_console.store.backends.yaml.writing.queue_edit import apply, in_sequence
-from team_console.store.contract.team import AUDIT_LOST, Problem
+from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 from team_console.store.model.words import counted
 
 UNDOABLE = frozenset({"receive", "claim"})

@@ -13,7 +13,7 @@ from team_console.store.backends.yaml.layout import Layout, refuse_way_out
 from team_console.store.backends.yaml.reading.archives import Archives, closed
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.queue_edit import archive_record
-from team_console.store.contract.team import Problem
+from team_console.store.model.problem import Problem
 
 
 class Append(Struct):

@@ -24,9 +24,9 @@ from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock import not_writable
 from team_console.store.backends.yaml.writing.lock_owner import Released
 from team_console.store.backends.yaml.writing.queue_edit import apply
-from team_console.store.contract.team import Problem
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest, on_record
 
 KEPT = ".old"

@@ -17,12 +17,12 @@ from team_console.store.backends.yaml.reading.archives import HEADER
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.appends import make_folder
 from team_console.store.backends.yaml.writing.commit import LockedQueue
-from team_console.store.contract.team import Problem
 from team_console.store.model.clock import to_text
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import is_name
+from team_console.store.model.problem import Problem
 
 _MAX_BYTES = 4 * 1024 * 1024
 _AT_ONCE = 500
