@@ -154,6 +154,9 @@ class _Day:
         for verb in ("requests", "roster", "status", "check", "history"):
             self.do(verb)
         self.do("inbox", "a1")
+        request = self.do("requests")["requests"][0]
+        for message_id in ("F-1", request["message_id"]):
+            self.do("show", message_id)
         self._watch()
         self.do("migrate", ".", str(Path("copy.db")))
         (self.command.folder / "messenger-config.yaml").write_text("")

@@ -141,6 +141,7 @@ _AGENT = record(
         "stranger": flag("it is on no roster"),
         "reported": or_null(text("what it last said of its own state")),
         "reported_at": or_null(MOMENT),
+        "dropped": count("messages for it that wait beside the queue to be taken in"),
         "unanswered": count("messages to it alone that it read and did not answer"),
     }
 )
@@ -179,6 +180,18 @@ _FAILURE = record(
     }
 )
 _CONDITION = text("ok, empty, polling, settings, locked, doubt, stale, vanished, unreadable or reading")
+_TRY = record(
+    {
+        "message_id": text(),
+        "recipient": text(),
+        "status": text("as of the record for this recipient"),
+        "at": or_null(text("when that became so")),
+        "tries": count(),
+        "most_tries": count(),
+        "next_try": or_null(text()),
+        "error": or_null(text()),
+    }
+)
 _REASON = record({"state": text("as in condition"), "text": text(), "hint": text("the next step")})
 _SKIPPED = {
     "messages_skipped": count(),
@@ -248,13 +261,25 @@ SCHEMAS: Mapping[str, Schema] = {
             "damaged": count("entries that cannot be read"),
             "lock": or_null(_LOCK),
             "reasons": array(_REASON, "all that is the matter, worst first"),
+            "dropped": count("messages that wait beside the queue to be taken in"),
         },
         {"needs": {"type": ["array", "null"], "description": "what waits for you", "items": {"type": "object"}}},
     ),
     "inbox": record({"agent": text(), "messages": array(STORED), "count": count()}),
+    "show": record(
+        {
+            "message": STORED,
+            "live": flag("it is in the queue, not in the archive"),
+            "request": or_null(_REQUEST),
+            "versions": array(_REQUEST, "the request and those it took the place of"),
+            "thread": array(STORED, "messages that belong together, the oldest first"),
+            "deliveries": array(_TRY, "one for each recipient"),
+            "doubles": array(STORED, "other messages with the same id"),
+        }
+    ),
     "history": _MESSAGES,
     "watch": record(
-        {"at": MOMENT, "change": text("new, status, gone, condition or problem")},
+        {"at": MOMENT, "change": text("new, status, gone, dropped, condition or problem")},
         {
             **{name: text() for name in ("message_id", "from", "message_type", "status", "was", "condition")},
             **{name: text() for name in ("priority", "code", "severity", "place", "message", "hint")},
