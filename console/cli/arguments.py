@@ -71,7 +71,7 @@ def parser_for(verb: Verb | None) -> Parser:
 
 
 def add_global_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags every verb takes (`DESIGN.md` section 5)."""
+    """The flags every verb takes (`ARCHITECTURE.md`, the command line)."""
     group = parser.add_argument_group("everywhere")
     team = group.add_argument("-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
     complete_with(team, "files")

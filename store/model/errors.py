@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Code(StrEnum):
-    """Error codes of the command line contract (`DESIGN.md` section 5; the first six are the seeds')."""
+    """Error codes of the command line contract (`ARCHITECTURE.md`; the first six are the seeds')."""
 
     INVALID_TYPE = "INVALID_TYPE"
     MISSING_RECIPIENT = "MISSING_RECIPIENT"

@@ -198,7 +198,7 @@ class Message(Struct, frozen=True, eq=False):
 
 
 def from_record(record: Mapping[str, Any]) -> Message:
-    """Understand a stored record leniently (`DESIGN.md` section 3); nothing of it is lost.
+    """Understand a stored record leniently (`ARCHITECTURE.md`, formats); nothing of it is lost.
 
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
@@ -234,7 +234,7 @@ def new_record(
     payload: Mapping[str, Any],
     **envelope: Any,
 ) -> Message:
-    """A pending message in the key order of `DESIGN.md` section 3; envelope values of None are left out."""
+    """A pending message in the key order of `ARCHITECTURE.md`, formats; envelope values of None are left out."""
     record: dict[str, Any] = {
         "message_id": message_id,
         "type": type,

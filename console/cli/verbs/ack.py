@@ -10,7 +10,7 @@ from team_console.console.cli.verbs.send import delivery
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     ids = parser.add_argument("ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
     complete_with(ids, "held")
     parser.add_argument("--token", help="the lease's token; refuses when the message was handed out again since")

@@ -12,7 +12,7 @@ from team_console.store.model.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     request = parser.add_argument("request", metavar="REQUEST", help="the request id")
     complete_with(request, "requests")
     parser.add_argument("--note", help="a word to the asker")

@@ -16,7 +16,7 @@ from team_console.store.model.words import counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Send one message to every member but the sender. The number of deliveries is said first; at a terminal\n"
         "you are asked before anything is written, in a script it is written at once. Use it for what everybody\n"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Archive and remove messages that were delivered, read, failed, expired or recalled more than N days ago.\n"
         "What still waits, and what an open request rests on, stays."

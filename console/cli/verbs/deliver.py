@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Push every due message to its agent: to the command in its settings, else into its inbox. What fails is\n"
         "tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,\n"

@@ -9,7 +9,7 @@ from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     parser.description = "Take dead letters out of the queue. They stay readable in the history of their agent."
     add_ids(parser)
     parser.add_argument("--reason", required=True, metavar="R", help="why; goes on the audit trail")

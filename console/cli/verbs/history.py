@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Print archived and live messages, oldest first, each once. With --agent the log lines say OUTGOING and\n"
         "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored."

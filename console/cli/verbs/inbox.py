@@ -15,7 +15,7 @@ from team_console.store.views.rows import View
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     agent = parser.add_argument("agent", metavar="AGENT", help="whose inbox")
     complete_with(agent, "agents")
     parser.add_argument("--unread", action="store_true", help="only what it has not read")

@@ -17,7 +17,7 @@ from team_console.store.settings.team_config import Agent
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Make a team at LOCATION: a folder (made when it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.\n"
         "Without LOCATION it is that of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of\n"

@@ -10,7 +10,7 @@ from team_console.store.model.safe import safe_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's\n"
         "inbox as plan_approval_response. A later plan of the same author supersedes an open one."

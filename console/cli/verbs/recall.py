@@ -9,7 +9,7 @@ from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     parser.description = "Take back messages that nobody has got yet; what was delivered or read stays so."
     add_ids(parser)
 

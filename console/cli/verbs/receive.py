@@ -24,7 +24,7 @@ _NAMED = 5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each\n"
         "is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':\n"

@@ -10,7 +10,7 @@ from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     parser.description = "Give messages that nobody has got yet to another agent. Id, sender and content stay."
     add_ids(parser)
     complete_with(parser.add_argument("--to", required=True, metavar="A", help="the agent to take them"), "agents")

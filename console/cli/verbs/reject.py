@@ -10,7 +10,7 @@ from team_console.console.cli.printing.verdict import describe
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     request = parser.add_argument("request", metavar="REQUEST", help="the request id")
     complete_with(request, "requests")
     parser.add_argument("--reason", default="", help="why not; the asker reads it")

@@ -12,7 +12,7 @@ from team_console.store.views.rows import RequestRow, View
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.add_argument("--open", action="store_true", dest="only_open", help="only those that wait for an answer")
     parser.add_argument("--kind", choices=[str(kind) for kind in RequestKind], help="only this kind")
 

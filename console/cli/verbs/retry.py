@@ -9,7 +9,7 @@ from team_console.console.cli.printing.receipts import add_ids, finish
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of `DESIGN.md` section 5."""
+    """Declare the arguments."""
     parser.description = "Failed, expired or put off messages become pending, with all their tries again."
     add_ids(parser)
 

@@ -15,7 +15,7 @@ _PRIORITIES = ("critical", "high", "medium", "low")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     to = parser.add_argument("--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member")
     complete_with(to, "agents")
     kind = parser.add_argument("--type", default="message", help="kind of message (default: message)")

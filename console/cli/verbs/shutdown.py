@@ -18,7 +18,7 @@ _ORDER = ("temp", "slave", "member", "resident")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of `DESIGN.md` section 5."""
+    """Declare the options."""
     parser.description = (
         "Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every\n"
         "listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."

@@ -1,4 +1,4 @@
-"""Where the files of a YAML team are (`DESIGN.md` section 3), and the rule that keeps names inside their folder."""
+"""Where the files of a YAML team are (`ARCHITECTURE.md`, formats), and the rule that keeps names inside their folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite: many processes of one machine on one file, a write-ahead log, synced commits (`RELIABILITY.md` 2.6)."""
+"""SQLite: many processes of one machine on one file, a write-ahead log, synced commits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Per-agent archives: append-only YAML lists whose entries are closed by a checksum line.
 
 An entry is followed by `# end <id> <crc32>`, so the file stays plain YAML and a cut or changed record shows
-without parsing (`RELIABILITY.md` section 4). Other writers' entries without that line are read all the same.
+without parsing. Other writers' entries without that line are read all the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes one unit of work durable, all of it or nothing: stage, ledger line, archives, swap, folder.
 
 The ledger line is the commit point. What follows it can be done again from the line, so a crash at any
-place leaves a state that the next lock holder finishes or takes back (`RELIABILITY.md` section 4).
+place leaves a state that the next lock holder finishes or takes back.
 """
 
 from __future__ import annotations
