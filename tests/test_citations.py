@@ -1,0 +1,60 @@
+"""What the code cites stands in the repository: decisions, requirements, contradictions, fault cases, documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+SOURCES = sorted(path for folder in ("store", "widgets", "console", "tests") for path in (ROOT / folder).rglob("*.py"))
+DECISIONS = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
+REQUIREMENTS = (ROOT / "REQUIREMENTS.md").read_text(encoding="utf-8")
+
+
+def numbers(text: str) -> Iterator[int]:
+    """The numbers of a list such as `169, 176 and 178-180`."""
+    for first, last in re.findall(r"(\d+)(?:\s*-\s*(\d+))?", text):
+        yield from range(int(first), int(last or first) + 1)
+
+
+def cited(pattern: str) -> dict[str, Path]:
+    """What a pattern finds in the sources, each with a place it stands in."""
+    return {match: path for path in SOURCES for match in re.findall(pattern, path.read_text(encoding="utf-8"))}
+
+
+def test_every_decision_cited_is_written_down() -> None:
+    decided = set(re.findall(r"\*\*(D\d+) ", DECISIONS))
+    used = cited(r"\b(D[1-9]\d?)\b(?=[,.;:) ])")
+    assert len(used) > 15
+    assert {name: path for name, path in used.items() if name not in decided and int(name[1:]) < 40} == {}
+
+
+def test_every_requirement_cited_is_in_the_list() -> None:
+    listed = {int(number) for number in re.findall(r"^\| (\d+) \|", REQUIREMENTS, re.M)}
+    assert listed == set(range(1, 257))
+    used = cited(r"\brequirements? (\d+(?:(?:, | and |-)\d+)*)")
+    assert len(used) > 20
+    assert {text: path for text, path in used.items() if not set(numbers(text)) <= listed} == {}
+
+
+def test_every_contradiction_and_fact_cited_is_in_the_list() -> None:
+    used = cited(r"\b(00[0-3]-[a-z])\b")
+    assert used
+    assert {name: path for name, path in used.items() if f"| {name} |" not in REQUIREMENTS} == {}
+    assert {part: path for part, path in cited(r"\b(B\.[1-9])\b").items() if f"## {part}" not in REQUIREMENTS} == {}
+
+
+def test_every_fault_case_cited_is_in_the_table() -> None:
+    listed = {int(number) for number in re.findall(r"^\| (\d+) \|", DECISIONS, re.M)}
+    used = cited(r"\bcases? (\d+(?:(?:, | and |-)\d+)*)")
+    assert used
+    assert {text: path for text, path in used.items() if not set(numbers(text)) <= listed} == {}
+
+
+@pytest.mark.parametrize("name", sorted(cited(r"`([A-Z_]+\.md)`")))
+def test_every_document_named_is_there(name: str) -> None:
+    assert list(ROOT.glob(f"**/{name}")) != []

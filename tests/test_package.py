@@ -1,0 +1,106 @@
+"""The package as a user installs it: beside others of the same folder names, complete, and the same from every build."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from team_console.store.version import VERSION
+from tests.conftest import ROOT, CommandLine, clean_environment
+
+pytestmark = pytest.mark.slow
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "build", "dist")
+
+
+def build(folder: Path, what: str) -> Path:
+    """One release file of a fresh copy of the repository: `sdist` or `wheel`."""
+    source, target = folder / "source", folder / "dist"
+    shutil.copytree(ROOT, source, ignore=LEFT_OUT, symlinks=True)
+    command = [sys.executable, "-m", "build", f"--{what}", "--outdir", str(target), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    (made,) = target.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel."""
+    return build(tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel's packages and, beside them, packages `console` and `store` of somebody else."""
+    place = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(place)
+    for name, text in (("console", "def fg(colour): return colour\n"), ("store", "SHELVES = 3\n")):
+        (place / name).mkdir()
+        (place / name / "__init__.py").write_text(text)
+    return place
+
+
+def run(place: Path, code: str, cwd: Path) -> str:
+    """What a fresh interpreter prints that finds the installed packages first."""
+    environment = {**clean_environment(), "PYTHONPATH": str(place)}
+    command = [sys.executable, "-P", "-c", code]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "from console import fg; import store, team_console.store.api, team_console.console.app.application as a;"
+        "print(fg('red'), store.SHELVES, a.__file__)"
+    )
+    red, shelves, file = run(installed, code, tmp_path).split()
+    assert (red, shelves) == ("red", "3")
+    assert file.startswith(str(installed / "team_console"))
+
+
+def test_a_folder_with_a_store_of_the_user_disturbs_nothing(installed: Path, team: CommandLine) -> None:
+    (team.folder / "store.py").write_text("raise SystemExit('the wrong store')\n")
+    path = f"{team.folder}{os.pathsep}{installed}"
+    environment = {**clean_environment(), "PYTHONPATH": path}
+    command = [sys.executable, "-m", "team_console.console", "status"]
+    done = subprocess.run(command, cwd=team.folder, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, "sprint-42" in done.stdout) == (0, True), done.stderr
+
+
+def test_the_wheel_has_every_module_and_no_test(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {
+        f"team_console/{path.relative_to(ROOT)}"
+        for folder in ("console", "store", "widgets")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".tcss", ".typed", ".json"}
+    }
+    assert wanted - names == set()
+    assert {name.split("/")[0] for name in names} == {"team_console", f"team_console-{VERSION}.dist-info"}
+
+
+def test_a_source_release_is_complete_and_the_same_every_time(tmp_path: Path) -> None:
+    first, second = (build(tmp_path / name, "sdist") for name in ("first", "second"))
+    assert first.name == f"team_console-{VERSION}.tar.gz"
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    tracked = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py")}
+    assert tracked - names == set()
+    assert {"CHANGELOG.md", "README.md", "Makefile", "constraints.txt", "screenshots/needs.svg", ".ci/run"} <= names
+
+
+def test_pins_name_versions_and_no_index() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
+    assert all(line.count("==") == 1 and "/" not in line and "@" not in line for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = {line.partition("==")[0].lower() for line in lines}
+    assert {need.partition(">")[0].lower() for need in project["dependencies"]} <= pinned
