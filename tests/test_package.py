@@ -1,4 +1,4 @@
-"""The package as a user installs it: beside others of the same folder names, complete, and the same from every build."""
+"""The package as a user installs it: beside others of the same names, complete, and the same from every build."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from team_console.store.version import VERSION
+
 from tests.conftest import ROOT, CommandLine, clean_environment
 
 pytestmark = pytest.mark.slow
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "build", "dist")
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "build", "dist"
+)
 
 
 def build(folder: Path, what: str) -> Path:

@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import get_character_cell_size
+from rich.cells import get_character_cell_size, split_graphemes
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -206,8 +206,6 @@ def _cells(text: str, style: str) -> list[Cell]:
 
 def _cells_of_clusters(text: str, style: str) -> list[Cell]:
     """The cells of a text in which several characters may make one, counted as the widgets counted them."""
-    from rich.cells import split_graphemes  # only such texts need it
-
     cells: list[Cell] = []
     for start, stop, width in split_graphemes(text)[0]:
         if width == 0 and cells:

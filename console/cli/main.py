@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -82,9 +83,6 @@ def _refuse_broken_text(argv: Sequence[str]) -> None:
 
 def _unexpected(error: Exception, out: Output) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
-    # Imported only when something broke: every verb pays for what this module imports.
-    import os
-
     from team_console.console.app.faults import log, place_of
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):

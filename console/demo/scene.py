@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.message import Message, new_record
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 
 class SceneLine(Struct, frozen=True):
@@ -92,7 +92,6 @@ def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> N
     """Settings and an empty queue in the folder `root`, which is made when it is not there."""
     from team_console.store.backends.open import QUEUE_NAME
     from team_console.store.settings.settings_file import write_new
-    from team_console.store.settings.team_config import CONFIG_NAME
 
     root.mkdir(parents=True, exist_ok=True)
     write_new(root / CONFIG_NAME, team=name, lead=lead, agents=agents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from team_console.console.app.workspace import Workspace
+from team_console.console.handlers import deciding, delivering, exporting, looking, moving, writing
 from team_console.console.input.subject import Subject
 
 Handler = Callable[[Workspace, Subject], None]
@@ -12,8 +13,6 @@ Handler = Callable[[Workspace, Subject], None]
 
 def handlers() -> Mapping[str, Handler]:
     """Action id -> what it does; the modules are imported when the first key is pressed, not at the start."""
-    from team_console.console.handlers import deciding, delivering, exporting, looking, moving, writing
-
     table: dict[str, Handler] = {}
     for module in (deciding, writing, delivering, looking, exporting, moving):
         table.update(module.HANDLERS)

@@ -6,8 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.workspace import Workspace
+from team_console.console.display.themes import other_theme, remember_theme
 from team_console.console.input.actions import Action, Group, actions_in, grouped
 from team_console.console.input.subject import Mode, Subject
+from team_console.widgets.rows.row_list import RowList
+from textual.binding import Binding
 
 if TYPE_CHECKING:
     from team_console.widgets.forms.help_panel import HelpRow
@@ -54,8 +57,6 @@ def show_help(workspace: Workspace, subject: Subject) -> None:
 def movement() -> tuple[HelpRow, ...]:
     """The keys of lists, from their real bindings."""
     from team_console.widgets.forms.help_panel import HelpRow
-    from team_console.widgets.rows.row_list import RowList
-    from textual.binding import Binding
 
     made = [binding for binding in RowList.BINDINGS if isinstance(binding, Binding)]
     rows: dict[str, list[str]] = {}
@@ -72,8 +73,6 @@ def redraw(workspace: Workspace, subject: Subject) -> None:
 
 def theme(workspace: Workspace, subject: Subject) -> None:
     """Change between dark and light, for the next time too."""
-    from team_console.console.display.themes import other_theme, remember_theme
-
     present = workspace.app.current_theme
     workspace.app.theme = other_theme(present.name, dark=present.dark)
     remember_theme(workspace.app.theme)

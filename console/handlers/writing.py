@@ -10,12 +10,18 @@ from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import listed, written
 from team_console.console.input.subject import Mode, Subject
 from team_console.store.desk import mail, requests
+from team_console.store.desk.agents.creation import trigger_course_correction
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
+from team_console.store.protocol.checks.fields import REQUIRED
+from team_console.store.protocol.checks.summary import summary_warnings, words_of
+from team_console.store.protocol.kinds.configured import required_fields
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.kinds.routes import routes_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 
@@ -83,7 +89,6 @@ def shutdown_all(workspace: Workspace, subject: Subject) -> None:
 
 def correct_course(workspace: Workspace, subject: Subject) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
-    from team_console.store.desk.agents.creation import trigger_course_correction
     from team_console.widgets.forms.reason import ReasonPrompt
 
     prompt = ReasonPrompt[Receipt](
@@ -126,10 +131,6 @@ def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Rec
 
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
-    from team_console.store.protocol.checks.fields import REQUIRED
-    from team_console.store.protocol.kinds.configured import required_fields
-    from team_console.store.protocol.kinds.registry import KINDS
-
     config = workspace.view.snapshot.config if workspace.view else TeamConfig()
     names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
     return {kind: tuple(dict.fromkeys((*REQUIRED.get(kind, ()), *required_fields(config, kind)))) for kind in names}
@@ -137,7 +138,6 @@ def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
 
 def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:
     """The team's standard handoffs, the actor's own first."""
-    from team_console.store.protocol.kinds.routes import routes_of
     from team_console.widgets.forms.compose import Handoff
 
     routes = routes_of(workspace.view.snapshot.config) if workspace.view else ()
@@ -259,8 +259,6 @@ def _foreseen(seen: mail.Preview) -> str:
 
 
 def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
-    from team_console.store.protocol.checks.summary import summary_warnings, words_of
-
     language = workspace.view.snapshot.config.language if workspace.view else "any"
     return len(words_of(summary)), summary_warnings(summary, language=language)
 

@@ -8,6 +8,7 @@ from team_console.console.input.actions import ACTIONS
 from team_console.widgets.forms.seen_guard import Showing
 from textual.app import App
 from textual.events import Event, Key, MouseDown, MouseUp
+from textual.widgets import Input, TextArea
 
 _HANDING_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
 """Keys that hand a form in, whatever has the focus."""
@@ -26,7 +27,6 @@ def came_too_early(app: App[Any], event: Event) -> bool:
     showing = getattr(app.screen, "showing", None)
     if not isinstance(showing, Showing) or showing.was_seen_at(event.time):
         return False
-    from textual.widgets import Input, TextArea
 
     if not isinstance(event, Key) or event.key in _HANDING_IN:
         return True

@@ -18,7 +18,7 @@ from team_console.store.desk.readers import refuse_unknown_reader
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import check_name
+from team_console.store.model.names import ALL, check_name
 from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_LEASE, is_held
 from team_console.store.model.words import counted
@@ -329,7 +329,6 @@ def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
 
 def _addressees(tx: Transaction, message: Message) -> list[str]:
     from team_console.store.desk.draft import current_members
-    from team_console.store.model.names import ALL
 
     names = current_members(tx) if ALL in message.recipients else message.recipients
     return [name for name in names if name != message.sender]

@@ -28,7 +28,7 @@ def submit(caller: Caller, document: object) -> dict[str, Any]:
         and `deliveries` for a broadcast.
 
     Raises:
-        TeamError: The codes of seed 001 section 7.2 and of `ARCHITECTURE.md`, the command line, before anything is written.
+        TeamError: The codes of seed 001 section 7.2 and our own (`store.model.errors`), before anything is written.
     """
     form = read_form(document)
     receipt = _sent(caller, form)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -99,7 +100,6 @@ def _others_write(status: os.stat_result) -> bool:
 def _is_own_group(status: os.stat_result) -> bool:
     """Whether the group is the owner's private one, as most distributions make it."""
     import grp
-    import pwd
 
     try:
         owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
@@ -115,8 +115,6 @@ def _shares(folder: Path, status: os.stat_result) -> bool:
 
 
 def _user(uid: int) -> str:
-    import pwd
-
     try:
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     except KeyError:

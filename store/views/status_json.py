@@ -1,4 +1,4 @@
-"""The JSON objects of `requests`, `roster`, `status` and `check` (`ARCHITECTURE.md`, the command line), as plain values."""
+"""The JSON objects of `requests`, `roster`, `status` and `check`, as plain values."""
 
 from __future__ import annotations
 

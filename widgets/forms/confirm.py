@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.field import Field, NameSuggester
 from team_console.widgets.forms.form import Draft, Form, labelled
 from textual import on
 from textual.app import ComposeResult
@@ -72,8 +72,6 @@ class Confirm(Form[ResultT]):
         if self._field:
             suggester = None
             if self._names is not None:
-                from team_console.widgets.forms.field import NameSuggester
-
                 suggester = NameSuggester(self._names)
             yield labelled(self._field, Field(self.draft.get("words", ""), id="words", suggester=suggester))
 

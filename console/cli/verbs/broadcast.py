@@ -9,7 +9,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
 from team_console.console.cli.stdin import content
 from team_console.console.cli.verbs.send import delivery
-from team_console.store.desk.mail import Preview
+from team_console.store.desk.mail import Preview, broadcast, preview
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
@@ -30,8 +30,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Preview, ask where there is somebody to ask, send."""
-    from team_console.store.desk.mail import broadcast, preview
-
     options = call.options
     text = content(options.content) or ""
     shown = preview(call.caller, to="all")

@@ -11,6 +11,7 @@ from team_console.console.cli.printing.findings import findings_of
 from team_console.console.cli.printing.table import width
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
+from team_console.store.views.findings.audit_chain import trail_findings
 from team_console.store.views.looking import view_of_team
 from team_console.store.views.truth import State, Truth, judge
 
@@ -32,7 +33,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    from team_console.store.views.findings.audit_chain import trail_findings
     from team_console.store.views.status_json import check_json, finding_json
 
     healed = _repaired(call)

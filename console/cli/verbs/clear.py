@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.words import counted
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def run(call: Call) -> int:
 
 def _ask(call: Call) -> None:
     from team_console.console.cli.verbs.broadcast import confirmed
-    from team_console.store.model.errors import Code, TeamError
 
     days = call.team.config().delete_archived_after_days
     call.out.note(f"archived messages older than {days} days will be deleted for good")

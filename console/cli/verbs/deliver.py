@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call, split_names
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """One pass and its result, or passes until a signal comes."""
     from team_console.store.desk.delivery.push import deliver
-    from team_console.store.model.errors import Code, TeamError
 
     options = call.options
     if options.timeout is not None and not 0 < options.timeout < 86_400:
@@ -105,8 +106,6 @@ def _say_skipped(call: Call, done: Delivered) -> None:
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
-    from team_console.store.model.clock import to_text
-
     return {
         "success": True,
         "action": "deliver",

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
 from team_console.console.cli.arguments import find_verb, overview, parser_for
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal, to_json
@@ -50,8 +51,6 @@ def _settings(call: Call, words: Sequence[str]) -> None:
         hint = f"Did you mean {meant!r}?" if meant else "team-console help settings lists them all."
         raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
     if call.out.as_json:
-        from msgspec.structs import asdict
-
         call.out.json({"settings": [asdict(row) for row in setting_rows() if settings_text(row.path) is not None]})
         return
     for line in lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -62,7 +63,6 @@ def _print_json(call: Call, messages: Sequence[Message]) -> None:
 
 def _print_csv(call: Call, messages: Sequence[Message]) -> None:
     import csv
-    import io
 
     from team_console.store.views.history import CSV_FIELDS, csv_row
 

@@ -13,7 +13,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.settings.reference import ROLES
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -126,7 +126,6 @@ def _make_parents(file: Path) -> None:
 def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
     from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
     from team_console.store.settings.settings_file import write_new
-    from team_console.store.settings.team_config import CONFIG_NAME
 
     for known in (PROJECT_CONFIG, PROJECT_QUEUE):
         if (folder / known).exists():

@@ -6,10 +6,12 @@ import shlex
 from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
+from msgspec.structs import replace
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.printing.member_rows import member_json, parse_agent
 from team_console.console.cli.printing.table import print_table
+from team_console.store.desk.agents import membership as desk
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.settings.reference import ROLES
@@ -43,8 +45,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Do it and say what is different."""
-    from team_console.store.desk.agents import membership as desk
-
     what, words = call.options.what, call.options.members
     if what == "list":
         return _list(call)
@@ -56,8 +56,6 @@ def run(call: Call) -> int:
         return _finish(call, desk.remove_members(call.caller, words), "removed")
     agents = [parse_agent(word, field="member") for word in words]
     if what == "add":
-        from msgspec.structs import replace
-
         return _finish(call, desk.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
     if len(words) > 1:
         raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import read
+from team_console.store.model.errors import Code, TeamError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,7 +23,6 @@ def run(call: Call) -> int:
     A failed delivery is seed 003's error object and nothing more.
     """
     from team_console.store.desk.delivery.orchestrator import read_document, route
-    from team_console.store.model.errors import Code, TeamError
 
     call.out.as_json = True
     try:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from team_console.console.cli.call import Call
 from team_console.console.cli.looking import watched
 from team_console.console.cli.printing.changes import changes
+from team_console.console.cli.printing.output import to_json
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
@@ -41,8 +42,6 @@ def run(call: Call) -> int:
 
 
 def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
-    from team_console.console.cli.printing.output import to_json
-
     for change in changes(before, after):
         call.out.say(to_json(change.as_json()) if call.out.as_json else change.line())
     call.out.flush()

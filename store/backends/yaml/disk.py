@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -328,8 +329,6 @@ def _find(fd: int, needle: bytes) -> int:
 
 def _flush(fd: int) -> None:
     """fsync; on macOS through the drive's own cache."""
-    import fcntl
-
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         try:

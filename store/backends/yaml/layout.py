@@ -1,4 +1,4 @@
-"""Where the files of a YAML team are (`ARCHITECTURE.md`, formats), and the rule that keeps names inside their folder."""
+"""Layout of a YAML team: where its files are, and the rule that keeps names inside their folder."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.reading.audit_reader import Trail
 from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed_path
+from team_console.store.backends.yaml.reading.integrity import DELETED, past_problems
 from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.team import (
@@ -147,8 +148,6 @@ class YamlTeam(Team):
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
-        from team_console.store.backends.yaml.reading.integrity import past_problems
-
         return past_problems(self._disk, self.layout)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
@@ -170,7 +169,6 @@ class YamlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        from team_console.store.backends.yaml.reading.integrity import DELETED
         from team_console.store.backends.yaml.writing.retention import carry_out, plan
         from team_console.store.backends.yaml.writing.turn import transaction
 

@@ -18,8 +18,10 @@ from team_console.store.desk.inbox import readable
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import ALL, USER, is_name
+from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.schedule import is_held
+from team_console.store.protocol.permissions import check_permission, check_settings
+from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -100,8 +102,6 @@ def redirect(caller: Caller, *, ids: Sequence[str], to: str) -> Receipt:
     Raises:
         TeamError: `AGENT_NOT_FOUND`, `INVALID_NAME`, or as for `retry`.
     """
-    from team_console.store.model.names import check_name
-
     check_name(to, field="to")
     return _treat(caller, Remedy.REDIRECT, ids, lambda tx, message: _redirected(tx, message, to), to=to)
 
@@ -181,8 +181,6 @@ def _apply(tx: Transaction, message: Message, change: _Change) -> Message:
 def _redirected(tx: Transaction, message: Message, to: str) -> Message:
     from team_console.store.desk.draft import check_known, sealed
     from team_console.store.protocol.checks.signing import Seal, seal_of
-    from team_console.store.protocol.permissions import check_permission
-    from team_console.store.protocol.reading import reading
 
     check_known(tx, [to])
     check_permission(tx.config, sender=message.sender, recipient=to, type=reading(message).name)
@@ -204,8 +202,6 @@ def _refusal(
         who = f"its sender {message.sender} or the lead {config.lead}"
         return TeamError(Code.NOT_PERMITTED, f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
     if config.lost and actor != message.sender:
-        from team_console.store.protocol.permissions import check_settings
-
         check_settings(config, f"{remedy} what others sent")
     if is_held(message, now):
         holder = str(message.envelope("claimed_by")).removeprefix("@")

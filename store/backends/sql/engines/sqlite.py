@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
-from team_console.store.backends.sql.tables import NOTES, Shape
+from team_console.store.backends.sql.tables import CREATE_MESSAGES, NOTES, Shape
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
@@ -254,8 +254,6 @@ def create_sqlite(path: Path) -> None:
     Raises:
         TeamError: `STORE_FAILED` when it cannot be made.
     """
-    from team_console.store.backends.sql.tables import CREATE_MESSAGES
-
     try:
         path.touch(mode=0o600, exist_ok=True)
         connection = sqlite_file.open_to_write(path)

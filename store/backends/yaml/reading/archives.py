@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from team_console.store.backends.buffered import carries
 from team_console.store.backends.yaml.codec import CodecError, QueueText
@@ -51,7 +52,6 @@ def _word(message_id: str) -> str:
     """The id as one word of ASCII, other characters percent-encoded."""
     if _is_plain(message_id):
         return message_id
-    from urllib.parse import quote
 
     return quote(message_id, safe="@:", errors="backslashreplace")
 
@@ -311,8 +311,6 @@ def torn_problem(path: Path, size: int, aside: Path) -> Problem:
 
 def closed_ids(data: bytes) -> list[str]:
     """Ids of the entries in `data` that have their closing line."""
-    from urllib.parse import unquote
-
     return [unquote(match[1].decode("ascii", "replace")) for match in _END.finditer(data)]
 
 

@@ -9,6 +9,8 @@ from itertools import accumulate
 
 from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.checks import BOM
+from team_console.store.backends.yaml.codec.cutting.whole import read_whole
+from team_console.store.backends.yaml.codec.errors import CodecError
 
 # A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
 # match too much or not at all (CPython issues 100061 and 106052). What follows a group here never begins like a
@@ -177,8 +179,6 @@ def _is_sound(before: bytes, tail: bytes) -> bool:
     """Whether what surrounds the list is a mapping of its own that leaves `messages` to us."""
     if _PLAIN_HEAD(before) and is_plain_tail(tail):
         return True
-    from team_console.store.backends.yaml.codec.cutting.whole import read_whole
-    from team_console.store.backends.yaml.codec.errors import CodecError
 
     place = len(before.removeprefix(BOM).decode()) + len("messages: ")
     try:
