@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.codec.cutting.address_search import may_be
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
-from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text
+from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
 from team_console.store.contract.team import Addressed
 from team_console.store.model.copies import distinct
 from team_console.store.model.message import ADDRESS_KEYS, Message, from_record
@@ -50,14 +50,16 @@ class Addressees:
             if end is not None:
                 self._known[agent] = _Known(mark, known.answer, end)
                 return known.answer
-        return self._look_anew(agent, known)
+        return self._look_anew(agent)
 
-    def _look_anew(self, agent: str, known: _Known | None) -> Addressed | None:
-        """Read the queue, if it is as the last holder of the lock left it; what was known while somebody writes."""
+    def _look_anew(self, agent: str) -> Addressed | None:
+        """Read the queue, if it is as the last holder of the lock left it.
+
+        While somebody writes nothing is certain: what was known would be the answer of before, and no notice comes when
+        the lock is let go, so that whoever waits would go on waiting for a message that is there.
+        """
         released = parse_released(read_text(self._disk, self._layout.lock))
-        if released is None:
-            return known.answer if known is not None and self._is_being_written() else None
-        if released.queue is None or released.damaged is None:
+        if released is None or released.queue is None or released.damaged is None:
             return None
         try:
             ledger = self._disk.stat(self._layout.audit)
@@ -69,10 +71,6 @@ class Addressees:
             return None
         self._known[agent] = _Known(found.mark, answer, ledger.size if ledger is not None else 0)
         return answer
-
-    def _is_being_written(self) -> bool:
-        holder = find_holder(self._disk, self._layout.lock)
-        return holder is not None and holder.alive is not False
 
     def _end_of_explanation(self, known: _Known, mark: Mark, agent: str) -> int | None:
         """How long the ledger is whose new lines lead from what was known to the present queue, none for `agent`.
