@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 import pyte
+from wcwidth import wcwidth
 
 from tests.conftest import clean_environment
 
@@ -76,7 +77,16 @@ class Terminal:
     @property
     def text(self) -> str:
         """The screen as lines of text."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        return "\n".join(self._line(number).rstrip() for number in range(self.screen.lines))
+
+    def _line(self, number: int) -> str:
+        """One line; half of a wide character whose other half was overwritten is blank, where pyte's own text ends."""
+        cells, row, place = [], self.screen.buffer[number], 0
+        while place < self.screen.columns:
+            data = row[place].data or " "
+            cells.append(data)
+            place += 2 if wcwidth(data[0]) == 2 else 1
+        return "".join(cells)
 
     def resize(self, columns: int, lines: int) -> None:
         """Give the terminal another size."""

@@ -47,7 +47,7 @@ from team_console.widgets.forms import form
 form.KEEP_AFTER = 3600.0
 
 class Broken(ConsoleApp):
-    CSS_PATH = Path(team_console.console.app.application.__file__).parent / "screens" / "main.tcss"
+    CSS_PATH = Path(team_console.console.app.application.__file__).parents[1] / "screens" / "main.tcss"
     BINDINGS = [
         Binding("f9", "break_down", priority=True),
         Binding("f10", "hang", priority=True),
