@@ -48,6 +48,8 @@ class SettingsReader:
                 self.wrong(node, "the settings must be a mapping of keys to values")
                 continue
             for key, value in self.section(node, TABLE, "", more=HOISTED).items():
+                if self._is_broken and key in values:  # two versions of one setting, as between the marks of a conflict
+                    self.misread.add(key)
                 values.setdefault(key, value)
         if self._is_broken:
             self.misread |= {"lead", "agents"} - values.keys()

@@ -73,7 +73,7 @@ def test_damaged_entries_that_were_not_shown_are_counted_each_time(team: Command
     put(team, record(1), {"message_id": "MSG-2", "type": "message", "to": "task-manager"})
     for look in (["--peek"], [], [], ["--json"]):
         result = team.ok("receive", "--agent", "task-manager", *look)
-        assert "1 damaged entry of the queue was not shown" in result.err
+        assert "1 entry of the queue cannot be read" in result.err
     assert "1 damaged entry" in team.ok("receive", "--agent", "file-manager").err
 
 

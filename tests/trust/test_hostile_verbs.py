@@ -105,7 +105,7 @@ def test_settings_with_a_hostile_name_are_told_in_plain_text(tmp_path: Path) -> 
     status, output = printed(tmp_path, "status")
     found = strict.of_print(output)
     assert (status, found.faults) == (0, [])
-    assert "condition  settings: " in found.text
+    assert "is not a usable name" in found.text
     assert f"{CONFIG_NAME} line 1" in found.text.replace("\n", "")
 
 

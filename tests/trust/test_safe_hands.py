@@ -32,7 +32,7 @@ import random, sys, threading
 from team_console.store.desk.inbox import receive
 from team_console.store.desk.mail import send
 from team_console.store.desk.requests import submit_plan
-from team_console.store.desk.caller import Seat
+from team_console.store.desk.caller import Caller
 from team_console.store.backends.open import open_team
 
 team, dice, over = open_team(sys.argv[1]), random.Random(int(sys.argv[2])), threading.Event()
@@ -42,9 +42,9 @@ for number in range(10_000):
         break
     name = dice.choice(["task-manager", "schedule-manager", "file-manager"])
     if dice.random() < 0.6:
-        submit_plan(Seat(team, name, 5.0), summary=f"Plan number {number} of {name}", content=f"Step {number}")
+        submit_plan(Caller(team, name, 5.0), summary=f"Plan number {number} of {name}", content=f"Step {number}")
     else:
-        send(Seat(team, name, 5.0), to="ceo", summary=f"News number {number}", content="x", priority="critical")
+        send(Caller(team, name, 5.0), to="ceo", summary=f"News number {number}", content="x", priority="critical")
 """
 
 

@@ -55,7 +55,6 @@ def run(call: Call) -> int:
         call.out.say(display(received, partial(whole_content, call.team)))
     call.out.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
-    _count_damaged(call, received.damaged)
     call.tell_doubt(call.team.snapshot())
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
 
@@ -90,13 +89,6 @@ def _name_delivered(call: Call, received: Received) -> None:
     call.out.note(safe_line(f"delivered and not acknowledged: {len(left)} ({names}{more})"))
     take = f"team-console receive --agent {received.agent} --delivered"
     call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
-
-
-def _count_damaged(call: Call, damaged: int) -> None:
-    if damaged:
-        entries = "1 damaged entry" if damaged == 1 else f"{damaged} damaged entries"
-        verb = "was" if damaged == 1 else "were"
-        call.out.note(f"{entries} of the queue {verb} not shown; team-console check says where")
 
 
 def display(received: Received, whole: Callable[[Message], str | None] = lambda message: None) -> str:
