@@ -94,7 +94,7 @@ def _title(row: RequestRow, word: str) -> str:
         return f"Let {asker} have {article} {subject}" if word == "Approve" else f"No {subject} for {asker}"
     if row.kind is RequestKind.DESTROY and subject:
         return f"End {subject}, as {asker} asks" if word == "Approve" else f"Keep {subject}"
-    return f"{word} {row.kind} of {asker}"
+    return f"{word} the {row.kind} of {asker}"
 
 
 def _foresee(workspace: Workspace, row: RequestRow, agent_name: str) -> str:

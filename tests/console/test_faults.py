@@ -277,7 +277,7 @@ def classes() -> list[type]:
     for path in sorted([*(ROOT / "widgets").rglob("*.py"), *(ROOT / "console").rglob("*.py")]):
         names = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
         if names and "demo" not in path.parts and "cli" not in path.parts:
-            module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+            module = import_module("team_console." + ".".join(path.relative_to(ROOT).with_suffix("").parts))
             found += [getattr(module, name) for name in names]
     return found
 

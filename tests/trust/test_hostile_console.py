@@ -44,7 +44,9 @@ class Tour:
         for _ in range(steps):
             self.press("jjjj")
             screen = self.terminal.screen
-            self.edges |= {screen.buffer[line][screen.columns - 1].data for line in range(3, screen.lines - 3)}
+            # A banner may stand above the panels; they begin with the line that has their upper left corner.
+            top = next(line for line in range(screen.lines) if screen.buffer[line][0].data == "╭")
+            self.edges |= {screen.buffer[line][screen.columns - 1].data for line in range(top, screen.lines - 3)}
 
     def press(self, *keys: str) -> str:
         """Press keys one after the other, the screen at rest after each; the last picture."""

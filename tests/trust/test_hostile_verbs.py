@@ -106,7 +106,7 @@ def test_settings_with_a_hostile_name_are_told_in_plain_text(tmp_path: Path) -> 
     found = strict.of_print(output)
     assert (status, found.faults) == (0, [])
     assert "is not a usable name" in found.text
-    assert f"{CONFIG_NAME} line 1" in found.text.replace("\n", "")
+    assert f"{CONFIG_NAME}:1" in found.text.replace("\n", "")
 
 
 def test_log_and_csv_of_the_history_stay_one_line_for_one_message(folder: Path) -> None:
