@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -15,14 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import hypothesis
 import pytest
+
+from tests.forked import Template, start_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "team_console.console")
 
 
 def pytest_configure() -> None:
-    """Let programs under test hear SIGINT, also when a shell started the tests in the background with it ignored."""
+    """Draw the same examples in every run, whatever the time; and let programs under test hear SIGINT.
+
+    A shell that starts the tests in the background has it ignored.
+    """
+    hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
+    hypothesis.settings.load_profile("same every time")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -35,6 +44,12 @@ def clean_environment(**more: str) -> dict[str, str]:
     ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
+
+
+@functools.cache
+def template() -> Template:
+    """The process that command lines of this test process are forked from."""
+    return Template(clean_environment())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +75,19 @@ class CommandLine:
     def __call__(
         self, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 30.0
     ) -> Result:
-        """Run it to its end."""
+        """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
+        environment = clean_environment(**(env or {}))
+        if template().settings == start_settings(environment):
+            run = template().run
+            status, out, error = run(arguments, data=data, folder=self.folder, environment=environment, timeout=timeout)
+            return Result(status, out.decode(), error.decode())
         done = subprocess.run(
             [*COMMAND, *arguments],
             input=data,
             capture_output=True,
             cwd=self.folder,
-            env=clean_environment(**(env or {})),
+            env=environment,
             timeout=timeout,
             check=False,
         )

@@ -35,6 +35,10 @@ _UNFINISHED = re.compile(rb"\xe2(?:\x80(?:\x8d(?:[\xe0-\xef][\x80-\xbf]?|[\xf0-\
 """The beginning of the same at the end of a read."""
 
 
+_SURROUNDINGS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONFAULTHANDLER": "1"}
+"""With the last of them a child that is sent SIGABRT says where each of its threads is."""
+
+
 class Terminal:
     """A child process and the terminal it believes in.
 
@@ -57,7 +61,7 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self._held = b""
         self.status: int | None = None
-        environment = clean_environment(**{"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
+        environment = clean_environment(**{**_SURROUNDINGS, **(env or {})})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
@@ -155,11 +159,21 @@ class Terminal:
 
     def wait_exit(self, seconds: float = WAIT) -> int:
         """Wait for the child to end; its exit status, negative for a signal."""
-        self.wait_until(self._ended, "exit", seconds)
+        deadline = time.monotonic() + seconds
+        while not self._ended():
+            assert time.monotonic() < deadline, f"no exit within {seconds} s; the screen:\n{self.text}\n{self._doing()}"
+            self.pump(0.02)
         while self.pump(0.05):
             pass
         assert self.status is not None
         return self.status
+
+    def _doing(self) -> str:
+        """What each thread of a child that does not end is doing; it ends the child."""
+        before = len(self.output)
+        os.kill(self.pid, signal.SIGABRT)
+        self.settle(0.5)
+        return bytes(self.output[before:]).decode(errors="replace")
 
     def end(self) -> None:
         """Make sure the child is gone."""

@@ -9,9 +9,12 @@ from time import monotonic
 import pytest
 import team_console.console.input.key_queue
 from team_console.console.input.key_queue import KeyLine
+from team_console.store.backends.memory import MemoryTeam
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
+
+from tests.console.conftest import hand_in_plan, opened
 
 pytestmark = pytest.mark.anyio
 
@@ -109,3 +112,17 @@ async def test_a_key_that_is_stuck_is_waited_for_only_so_long(desk: Desk, monkey
     monkeypatch.setattr(team_console.console.input.key_queue, "_PATIENCE", 0.001)
     await desk.type("b", desk.free)
     await until(lambda: desk.typed == ["b"])
+
+
+@pytest.mark.parametrize("mode", ["1", "3", "6", "7"])
+async def test_keys_typed_ahead_act_on_what_stands_there_when_their_turn_comes(team: MemoryTeam, mode: str) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.until(desk.can_act, "a screen to act on")
+        app = desk.app
+        left = asyncio.Event()
+        app.exit = lambda *_, **__: left.set()  # type: ignore[method-assign]
+        for key in (mode, "slash", "e", "enter", "escape", "escape", "q"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await desk.until(left.is_set, "the end that q asks for")
+        app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]

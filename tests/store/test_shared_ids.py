@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,10 +23,11 @@ Make = Callable[..., Team]
 
 
 @pytest.fixture(params=["yaml", "sqlite without a key"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Opens a team in which another program wrote these messages."""
     clock = FakeClock()
     clock.advance(3600)
+    opened: list[Team] = []
 
     def yaml_team(*messages: Message) -> Team:
         with yaml_factory(tmp_path, clock) as factory:
@@ -37,9 +38,12 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
             return team
 
     def sqlite_team(*messages: Message) -> Team:
-        return _keyless(tmp_path / "team.db", messages, clock)
+        opened.append(_keyless(tmp_path / "team.db", messages, clock))
+        return opened[-1]
 
-    return yaml_team if request.param == "yaml" else sqlite_team
+    yield yaml_team if request.param == "yaml" else sqlite_team
+    for team in opened:
+        team.close()
 
 
 def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Team:
