@@ -18,6 +18,8 @@ from tests.benchmarks.soak import Sample, table
 from tests.benchmarks.table import Table, number, ratio, spread
 from tests.benchmarks.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 HERE = [kind for kind in KINDS if not kind.package]
 MAILDIR = next(kind for kind in KINDS if kind.module == "maildir")
 NOBODY = Peers(python=None, clawteam=None, neomutt=None)

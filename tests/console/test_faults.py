@@ -33,7 +33,7 @@ from textual.widget import Widget
 from tests.conftest import ROOT
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 SECRET = "the token is hunter2"
 

@@ -13,7 +13,7 @@ from textual.command import CommandPalette
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_a_change_by_another_process_shows_without_a_key(team: MemoryTeam) -> None:

@@ -10,6 +10,8 @@ from tests.crash.judge import Tally, judge_errors, judge_interrupts, judge_story
 from tests.crash.models import MODELS
 from tests.crash.stories import STORIES
 
+pytestmark = pytest.mark.slow
+
 _LOSSY = [model for model in MODELS if model != "process"]
 _DEEP = ("first send", "receive", "acknowledge", "deliver", "heal a roll-back", "renamed over before the swap")
 

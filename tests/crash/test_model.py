@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -15,6 +16,8 @@ from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.crash.stories import AGENT, QUEUE, acknowledge, compact, deliver, enter, open_team, receive, send
 from tests.store.contract import make_message
+
+pytestmark = pytest.mark.slow
 
 _STEPS = st.one_of(st.none(), st.integers(1, 25))
 _MODELS = st.sampled_from(["process", "ext4"])

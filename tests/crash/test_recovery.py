@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.backends.yaml.team import YamlTeam
 
@@ -11,6 +12,8 @@ from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.crash.stories import AGENT, QUEUE, answer, deliver, open_team, receive, send
 from tests.store.contract import make_message
+
+pytestmark = pytest.mark.slow
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.crash.syscalls import has_strace, judge_point, points
 
-pytestmark = pytest.mark.skipif(not has_strace(), reason="strace is not here or may not trace")
+pytestmark = [pytest.mark.skipif(not has_strace(), reason="strace is not here or may not trace"), pytest.mark.slow]
 
 
 @pytest.mark.parametrize(("story", "fault"), [("receive", "KILL"), ("send", "ENOSPC")])

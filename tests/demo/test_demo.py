@@ -16,6 +16,8 @@ from team_console.console.demo import words
 
 from tests.conftest import CommandLine, next_line
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 PATIENCE = 60.0
 

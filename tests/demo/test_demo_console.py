@@ -11,6 +11,8 @@ from tests.conftest import COMMAND, CommandLine
 from tests.demo.test_demo import eventually, processes_about
 from tests.pty import Terminal
 
+pytestmark = pytest.mark.slow
+
 DEMO = [*COMMAND, "demo", "--speed", "8", "--seed", "7"]
 
 

@@ -14,6 +14,8 @@ from team_console.store.protocol.reading import reading
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import View
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fuzz.inputs import make
 from tests.fuzz.runner import run
+
+pytestmark = pytest.mark.slow
 
 
 def test_no_file_kills_hangs_or_confuses_the_reader() -> None:

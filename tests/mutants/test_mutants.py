@@ -11,6 +11,8 @@ from tests.mutants.__main__ import copy_source, is_line_noticed, is_noticed
 from tests.mutants.mutants import MUTANTS
 from tests.mutants.protections import LINES
 
+pytestmark = pytest.mark.slow
+
 _QUICK = ("file fsync", "folder fsync", "id check on adding", "undoing a dead receiver", "lock inode check")
 
 

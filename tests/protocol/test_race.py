@@ -7,7 +7,10 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+
+pytestmark = pytest.mark.slow
 
 TEAMS, PLANS = 20, 50
 """A thousand rounds, on small queues so that a round is quick."""

@@ -14,6 +14,8 @@ import yaml
 from tests.conftest import CommandLine
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
 
+pytestmark = pytest.mark.slow
+
 OTHERS = ("task-manager", "schedule-manager", "file-manager", "knowledge-manager")
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.conftest import CommandLine
 from tests.protocol.conftest import SPRINT_BODIES
 
+pytestmark = pytest.mark.slow
+
 BODIES: dict[str, dict[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
 RESIDENTS = ("scrum-master", "knowledge-researcher", "debugger")
 SLAVE, AGENT = "slave-batch-1", "story-creator-1"

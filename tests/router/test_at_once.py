@@ -27,6 +27,8 @@ from tests.router.conftest import until
 from tests.router.places import KINDS, Place, made
 from tests.store.contract import make_message, put
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60.0
 
 

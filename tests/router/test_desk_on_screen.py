@@ -18,6 +18,8 @@ from tests.router.places import KINDS, Place, made
 from tests.store.contract import make_message, put
 from tests.trust.keys import ENTER, ESCAPE, TAB, reach
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 60.0
 DEAD = ("MSG-dead-1", "MSG-dead-2", "MSG-dead-3")
 

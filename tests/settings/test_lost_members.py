@@ -13,6 +13,8 @@ from team_console.store.settings.loss import loss
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 SUMMARY = ("--summary", "A summary of five words", "--content", "x")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
 from team_console.store.backends.sql.open_database import create_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.desk.caller import Caller
@@ -15,6 +16,8 @@ from tests.sql.claimers import work_off
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.worker import AGENT
 from tests.store.contract import FakeClock, make_message, put
+
+pytestmark = pytest.mark.slow
 
 MESSAGES = 2_000
 """Enough for all that can go wrong; `python -m tests.sql` does it with 20,000."""

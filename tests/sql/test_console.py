@@ -17,6 +17,8 @@ from tests.pty import Terminal
 from tests.sql.conftest import SETTINGS
 from tests.sql.server import Server, fresh_database
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 60.0
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import CommandLine
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_empty_database_becomes_a_team_with_members(elsewhere: CommandLine, empty_place: str, opened: Open) -> None:

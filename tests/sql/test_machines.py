@@ -22,6 +22,8 @@ from tests.sql.test_foreign import execute
 from tests.sql.worker import AGENT
 from tests.store.contract import make_message, put
 
+pytestmark = pytest.mark.slow
+
 MESSAGES = 3000
 
 

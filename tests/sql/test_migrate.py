@@ -23,6 +23,8 @@ from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import FakeClock, make_message, put
 
+pytestmark = pytest.mark.slow
+
 CONFIG = TeamConfig(
     name="sprint-42",
     lead="ceo",

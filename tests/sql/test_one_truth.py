@@ -26,6 +26,8 @@ from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
 from tests.store.yaml_folder import HOLD, process, wait_for
 
+pytestmark = pytest.mark.slow
+
 NOTE = "one two three four five"
 WORDS = {
     State.OK: ("ok", "LIVE", None),

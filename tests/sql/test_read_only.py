@@ -20,6 +20,8 @@ from tests.sql.conftest import SETTINGS, Open
 from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import ids, make_message, put
 
+pytestmark = pytest.mark.slow
+
 LOOK = """
 import os, sys
 from team_console.store.backends.sql.open_database import open_database

@@ -18,6 +18,8 @@ from tests.sql.conftest import SETTINGS, Open
 from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import ids, make_message, put
 
+pytestmark = pytest.mark.slow
+
 Role = Callable[..., str]
 
 

@@ -22,6 +22,8 @@ from team_console.store.settings.team_config import CONFIG_NAME
 from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
 
+pytestmark = pytest.mark.slow
+
 LOST = ("gone", "emptied", "only a comment", "cut")
 WORDS = {"gone": "is gone", "emptied": "is empty", "only a comment": "is empty", "cut": "was cut short"}
 NEW = {

@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import CommandLine, next_line
 from tests.sql.test_foreign import execute
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def line(tmp_path: Path) -> CommandLine:

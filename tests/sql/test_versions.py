@@ -19,6 +19,8 @@ from tests.sql.server import Server, find_programs, private_server
 from tests.sql.test_foreign import execute
 from tests.store.contract import make_message, put
 
+pytestmark = pytest.mark.slow
+
 
 def _later(place: str) -> None:
     execute(place, f"UPDATE team_console_config SET value = '{VERSION + 1}' WHERE key = 'version'")

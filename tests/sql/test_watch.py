@@ -21,6 +21,8 @@ from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute, insert
 from tests.store.contract import make_message, put
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 60.0
 
 

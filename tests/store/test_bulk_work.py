@@ -21,6 +21,8 @@ from team_console.store.desk.maintenance.clearing import clear
 
 from tests.store.contract import FakeClock, make_message, yaml_factory
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = 200, 800
 STEEPEST = 1.1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml.codec import CodecError, QueueText
@@ -14,6 +15,8 @@ from team_console.store.backends.yaml.codec.parsing.values import read_item
 from team_console.store.model.message import Message
 
 from tests.fuzz.inputs import ENTRY, good, mutate
+
+pytestmark = pytest.mark.slow
 
 seeds = st.integers(0, 2**32)
 PLAIN = (

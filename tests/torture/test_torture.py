@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 
+import pytest
+
 from tests.torture.run import torture
+
+pytestmark = pytest.mark.slow
 
 _SECONDS = 60.0 if "CI" in os.environ else 8.0
 """`python -m tests.torture --seconds 1800` is the long run."""

@@ -10,6 +10,8 @@ from team_console.console.demo import showcase
 
 from tests.pty import console
 
+pytestmark = pytest.mark.slow
+
 TERMINALS: Mapping[str, Mapping[str, str]] = {
     "no colours": {"NO_COLOR": "1"},
     "16 colours": {"TERM": "xterm", "COLORTERM": ""},

@@ -27,6 +27,8 @@ from tests.pty import Terminal, console
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
 
+pytestmark = pytest.mark.slow
+
 QUIET_WORDS = ("Nothing waits", "No messages in this inbox", "The queue is empty", "No requests yet")
 """How the screen says that there is nothing."""
 SETTINGS_HARMS = ("emptied", "zeros", "conflict markers", "a word instead", "gone", "a pipe instead")

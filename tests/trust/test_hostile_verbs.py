@@ -15,6 +15,8 @@ from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 from tests.trust import corpus, strict
 
+pytestmark = pytest.mark.slow
+
 PLAN = next(record["payload"]["request_id"] for record in corpus.records() if record["type"] == "plan_approval_request")
 FAILED = next(
     record["message_id"]

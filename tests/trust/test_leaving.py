@@ -18,6 +18,8 @@ from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import reach
 
+pytestmark = pytest.mark.slow
+
 WORDS = "half a reason, not handed in yet"
 _SWITCH = re.compile(rb"\x1b\[\?(\d+)([hl])")
 _AT_REST = {

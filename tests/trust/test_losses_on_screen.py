@@ -11,6 +11,8 @@ from tests.conftest import CommandLine
 from tests.pty import console
 from tests.trust.damage import FILES, HARMS, PLAN, healthy
 
+pytestmark = pytest.mark.slow
+
 LOSSES = [
     ("archive", "gone", "ARCHIVE_LOST"),
     ("archive", "emptied", "ARCHIVE_LOST"),

@@ -17,6 +17,8 @@ from team_console.store.model.errors import TeamError
 from tests.conftest import CommandLine
 from tests.trust import corpus
 
+pytestmark = pytest.mark.slow
+
 CLIMBS = (
     *(
         "../outside",

@@ -18,6 +18,8 @@ from tests.pty import Terminal
 from tests.store.yaml_folder import ROOT_ONLY, everything_in
 from tests.trust.keys import ESCAPE, reach
 
+pytestmark = pytest.mark.slow
+
 STRANGER = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 """Makes root a user like any other, who may not write what belongs to somebody else."""
 NOBODY = (

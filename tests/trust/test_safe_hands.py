@@ -24,6 +24,8 @@ from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
 
+pytestmark = pytest.mark.slow
+
 ACTS = 30
 THOUGHT = 10
 """Every so many acts one is thought about, the others are keys at random; later ones are all thought about."""

@@ -12,7 +12,7 @@ from team_console.widgets.gallery import FORMS, WIDGETS, Gallery
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("name", [*WIDGETS, *FORMS])
