@@ -6,9 +6,10 @@ PYTHON ?= $(shell for one in python3.13 python3.12 python3.11 python3; do \
 BIN := $(VENV)/bin
 WORKERS ?= auto
 ARGS ?=
+PINS ?= --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check format screenshots bench peers clean
+.PHONY: help run test test-all check format screenshots bench peers pins clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -43,6 +44,13 @@ bench: $(VENV)/.tested ## measure speed against peers and print the table
 peers: $(VENV)/.tested ## install what `make bench` compares with; without them it leaves them out
 	$(BIN)/python -m tests.benchmarks --set-up
 
+pins: ## take the newest versions that pyproject.toml allows into constraints.txt
+	rm -rf .venv-pins
+	$(MAKE) .venv-pins/.checked VENV=.venv-pins PINS=
+	{ sed -n '/^#/p' constraints.txt; .venv-pins/bin/python -m pip freeze --quiet --exclude-editable; } >constraints.new
+	mv constraints.new constraints.txt
+	rm -rf .venv-pins
+
 clean: ## remove the environment and everything tools left behind
 	rm -rf $(VENV) .venv-* build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -55,14 +63,14 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python pyproject.toml
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable .
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[postgresql]' --group test
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable '.[postgresql]' --group test
 	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group check
+	$(BIN)/python -m pip install --quiet $(PINS) --group check
 	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/team_console
 	@touch $@
