@@ -10,17 +10,18 @@ from typing import Any
 from textual.app import App
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
+from textual.widgets import Input, TextArea
 
 _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
 
 
 class KeyLine:
-    """Holds back what comes for another widget until the keys before it have gone through theirs.
+    """Holds a key back until the one before it has gone all its way: only then it is known what has the focus.
 
-    Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for one widget stay in
-    order; keys for two would travel side by side, and the later could act first: on another row, or in another mode,
-    than it was meant for.
+    Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would
+    travel side by side, and the later could act first; a key that follows an escape would still go to the form that the
+    escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -28,6 +29,7 @@ class KeyLine:
         self._dispatch = dispatch
         self._waiting: deque[Event] = deque()
         self._last: MessagePump | None = None
+        self._is_typing = False
         self._number = self._following = 0
 
     @staticmethod
@@ -45,12 +47,13 @@ class KeyLine:
         while self._waiting:
             event = self._waiting[0]
             target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
-            if self._last is not None and self._last is not target:
+            is_typing = _is_letter(event) and isinstance(target, Input | TextArea)
+            if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
                 return
             self._waiting.popleft()
             await self._dispatch(event)
-            self._last = target
+            self._last, self._is_typing = target, is_typing
 
     def _wait_for(self, pump: MessagePump) -> None:
         """Go on when all keys that `pump` got are through."""
@@ -71,3 +74,7 @@ class KeyLine:
         if number == self._following:
             self._following, self._last = 0, None
             await self._hand_out()
+
+
+def _is_letter(event: Event) -> bool:
+    return isinstance(event, Key) and event.is_printable

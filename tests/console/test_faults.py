@@ -89,9 +89,10 @@ async def test_a_defect_in_a_part_of_a_pane_leaves_the_others(
                 patched.setattr(pane_of(mode), part, fail)
                 await desk.press(str(list(Mode).index(mode) + 1))
                 desk.app.main.show_again()
-                await desk.press("j", "slash", "e", "enter", "escape")
-                await goes_on(desk, other)
+                await desk.press("j", "slash", "e", "enter", "escape", str(list(Mode).index(other) + 1))
+                assert desk.app.main.pane.MODE is other, part
             desk.app.main.show_again()
+        await goes_on(desk, mode, other)
         assert desk.app.faults.all
         assert SECRET not in desk.text
 

@@ -126,3 +126,19 @@ async def test_keys_typed_ahead_act_on_what_stands_there_when_their_turn_comes(t
             app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.until(left.is_set, "the end that q asks for")
         app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
+
+
+async def test_a_key_typed_before_a_form_has_closed_goes_to_what_stands_behind_it(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("3", "r")
+        form = await desk.form()
+        await desk.until(desk.can_act, "a form to type into")
+        left = asyncio.Event()
+        app = desk.app
+        app.exit = lambda *_, **__: left.set()  # type: ignore[method-assign]
+        for key in ("n", "o", "escape", "q"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await desk.until(left.is_set, "the end that q asks for")
+        assert form not in app.screen_stack
+        app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
