@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.yaml.archive_text import HEADER
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.files import NOT_PLAIN
 from team_console.store.backends.yaml.layout import leads_out
-from team_console.store.backends.yaml.reading.archives import HEADER
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.appends import make_folder
 from team_console.store.backends.yaml.writing.commit import LockedQueue

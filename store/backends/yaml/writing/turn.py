@@ -40,9 +40,12 @@ _TRIES = 100
 
 @contextmanager
 def turn(
-    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None
+    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None, key: bytes = b""
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
+
+    Args:
+        key: What seals the lines of the ledger, empty for a team without.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -54,7 +57,7 @@ def turn(
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
-        ledger, archives = Ledger(disk, layout.audit), Archives(disk, layout)
+        ledger, archives = Ledger(disk, layout.audit, key), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
         begun: Mark | None = None
         try:
