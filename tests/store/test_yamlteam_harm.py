@@ -116,9 +116,9 @@ def test_without_a_ledger_an_archive_that_cannot_be_read_is_not_taken_for_one_wi
     (tmp_path / "audit.jsonl").unlink()
     path = tmp_path / "archive" / "task-manager-archive.yaml"
     _put_instead(path, "pipe")
-    with pytest.raises(TeamError, match="not a regular file") as caught:
-        with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5) as tx:
-            tx.known(make_message(1).message_id)
+    look = open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5)
+    with pytest.raises(TeamError, match="not a regular file") as caught, look as tx:
+        tx.known(make_message(1).message_id)
     assert caught.value.code is Code.STORE_UNREADABLE
 
 

@@ -33,9 +33,7 @@ class Layout(Struct, frozen=True):
     def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
         """The layout of the team whose queue is reached as `queue`."""
         real = Path(os.path.realpath(queue))
-        if (
-            queue.is_symlink() and not real.is_file()
-        ):  # a link to a device, or to where nothing is yet
+        if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
             real = Path(os.path.realpath(queue.parent)) / queue.name
         return cls(real, archives, config)
 

@@ -58,7 +58,8 @@ class Beside:
                 found.append(_unusable(folder, "not a folder"))
             elif leads_out(self._disk, layout, folder):
                 text = f"{folder} is a link that leads out of the team, and is not followed"
-                found.append(Problem("LINK_OUT", "error", str(folder), text, f"Make it a folder of the team: rm {folder}"))
+                hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
+                found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
         return found
 
     def _leftovers(self) -> list[Problem]:

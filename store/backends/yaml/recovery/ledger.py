@@ -24,7 +24,7 @@ _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 Record = dict[str, Any]
-_PARTS = ("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+_PARTS = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
 Handle = tuple[str, str]
 """Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
 
@@ -68,6 +68,7 @@ class Line(Struct, frozen=True):
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
+        torn: Damaged pieces taken out of the queue, each by its digest (`queue_edit.piece_name`).
         void: Number of the line that this one declares undone, 0 for none.
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
@@ -88,6 +89,7 @@ class Line(Struct, frozen=True):
     archived: tuple[tuple[str, str, Record | None], ...] = ()
     pushed: tuple[tuple[str, Record], ...] = ()
     noted: tuple[Record, ...] = ()
+    torn: tuple[str, ...] = ()
     void: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     base: Mark | None = None
@@ -337,6 +339,7 @@ def _line(facts: Record) -> Line:
         archived=_archived(facts),
         pushed=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "pushed", 2)),
         noted=_records(facts, "noted"),
+        torn=tuple(str(item) for item in _list(facts, "torn")),
         void=facts["void"] if isinstance(facts.get("void"), int) else 0,
         sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
         base=_mark(facts.get("base")),

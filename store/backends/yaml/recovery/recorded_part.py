@@ -12,9 +12,10 @@ from pathlib import Path
 
 from team_console.store.backends.buffered import carries
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.recovery.healing import understood
 from team_console.store.backends.yaml.recovery.ledger import Line, line_of_bytes, whole_lines
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import Message
 
 _VOID = b'"void":'
 
@@ -71,10 +72,7 @@ class RecordedPart:
 
 def _fold(known: dict[str, Message], line: Line) -> None:
     archived = (record for _, _, record in line.archived if record is not None)
-    for record in (*line.noted, *line.writes, *archived):
-        with suppress(ValueError):
-            message = from_record(record)
-            known[message.message_id] = message
+    known.update((message.message_id, message) for message in understood((*line.noted, *line.writes, *archived)))
     for patch in line.changes:
         message_id = patch.handle[0]
         if message_id in known:

@@ -60,6 +60,7 @@ class LockedQueue(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
+        thorough: Whether pieces that were torn long ago are held against all of the ledger, too.
         settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
             of them goes on.
     """
@@ -78,6 +79,7 @@ class LockedQueue(Struct):
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
+    thorough: bool = False
     settings: bytes | None = None
 
     @property

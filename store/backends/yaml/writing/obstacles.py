@@ -35,7 +35,9 @@ def clear_hollow(disk: Disk, path: Path, *, stamp: str) -> list[Problem]:
 def clear_folder(disk: Disk, path: Path, *, stamp: str) -> list[Problem]:
     """Move aside what is at `path` and leads to no folder; what was moved. Raises `OSError` when it cannot be."""
     found = disk.stat(path)
-    return [move_aside(disk, path, _named(found), stamp=stamp)] if found is not None and is_no_folder(disk, path) else []
+    return (
+        [move_aside(disk, path, _named(found), stamp=stamp)] if found is not None and is_no_folder(disk, path) else []
+    )
 
 
 def is_no_folder(disk: Disk, path: Path) -> bool:

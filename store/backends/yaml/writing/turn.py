@@ -34,6 +34,8 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import TeamConfig
 
+HEAL = "heal"
+"""The action of whoever asks for repair."""
 _TRIES = 100
 """Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
 
@@ -59,6 +61,7 @@ def turn(
         seen = known or Generation(QueueText.empty(), None)
         ledger, archives = Ledger(disk, layout.audit, key), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
+        queue.thorough = action == HEAL
         begun: Mark | None = None
         try:
             _enter(queue)
