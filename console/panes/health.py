@@ -224,13 +224,12 @@ class HealthPane(ListPane[Row]):
     @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
     def _check_audit(self) -> Vital:
         lines = self.shelf.team.audit(limit=_AUDITED)
-        broken = [line for line in lines if not line.intact]
-        if broken:
-            first = min(line.seq for line in broken)
-            more = "A line was changed, added or left out by something else than the desk."
-            return Vital("audit", "✗", "bad", f"the chain is broken at line {first}", more)
         if not lines:
             return self._unrecorded()
+        problem = next(trail_findings(lines), None)
+        if problem is not None and problem.severity != "notice":
+            glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
+            return Vital("audit", glyph, tone, safe_line(problem.message, 300), safe_line(problem.hint, 300))
         last = lines[0]
         words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
         head = "Every write action leaves a line; the newest come first."

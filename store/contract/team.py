@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct, field
+from team_console.store.contract.audit_seal import LineSeal
 from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, TeamError
@@ -169,7 +170,8 @@ class AuditLine(Struct, frozen=True):
         actor: Who acted.
         action: The desk's verb, such as `send` or `approve`.
         facts: Ids, old and new states, results.
-        intact: Whether the hash chain holds up to and including this line.
+        intact: Whether the hash chain, and the seals of a team with a key, hold up to and including this line.
+        seal: What the seal of this line tells.
     """
 
     seq: int
@@ -178,6 +180,7 @@ class AuditLine(Struct, frozen=True):
     action: str
     facts: Mapping[str, Any]
     intact: bool = True
+    seal: LineSeal = LineSeal.UNKNOWN
 
 
 class Addressed(Struct, frozen=True):

@@ -90,6 +90,9 @@ class SimDisk:
         inode = self._inode(path)
         return inode.data[start : None if length is None else start + length], self._stat(inode)
 
+    def data_end(self, path: Path) -> int:
+        return len(self._inode(path).data)
+
     def find(self, path: Path, needle: bytes) -> int:
         self._alive()
         return self._inode(path).data.find(needle)

@@ -15,8 +15,10 @@ from team_console.store.backends.yaml.codec.cutting.address_search import may_be
 from team_console.store.backends.yaml.disk import RealDisk
 from team_console.store.backends.yaml.reading import addressed as looking
 from team_console.store.backends.yaml.reading.addressed import Addressees, search
+from team_console.store.backends.yaml.writing.lock_owner import holder_text
 from team_console.store.desk import inbox, mail
 from team_console.store.desk.caller import Caller
+from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.message import Message
 
 from tests.store.contract import make_message, put
@@ -181,3 +183,25 @@ def test_a_change_of_an_own_message_is_seen_although_the_ledger_names_only_its_i
     assert known is not None
     assert seen is not None
     assert [[message.status for message in look.messages] for look in (known, seen)] == [["claimed"], ["read"]]
+
+
+def test_what_was_known_is_no_answer_while_the_writer_of_a_new_message_holds_the_lock(tmp_path: Path) -> None:
+    """The queue is swapped before the lock is let go, and letting go changes no watched file: a waiter that took the
+    answer of before would go on waiting for a message that is there.
+    """
+    put(open_yaml(tmp_path), make_message(1, to=OTHER))
+    waiter = open_yaml(tmp_path)
+    assert inbox.receive(Caller(waiter, ME), agent=ME).messages == ()
+    known = waiter.addressed(ME)
+    put(open_yaml(tmp_path), make_message(2, to=ME))
+    lock = waiter.layout.lock
+    left = lock.read_bytes()
+    lock.write_bytes(holder_text(since=to_text(utc_now()), action="send"))
+    while_held = waiter.addressed(ME)
+    lock.write_bytes(left)
+    let_go = waiter.addressed(ME)
+    assert known is not None
+    assert known.messages == ()
+    assert while_held is None
+    assert let_go is not None
+    assert [message.message_id for message in let_go.messages] == [make_message(2).message_id]

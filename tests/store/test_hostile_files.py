@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -20,7 +22,7 @@ def _writing(team: Team) -> AbstractContextManager[Transaction]:
     return team.transaction(actor="ceo", action="try", wait=1)
 
 
-HUGE = 3 << 30
+HUGE, ROOM = 3 << 30, 600 << 20
 
 
 def _sparse(path: Path) -> None:
@@ -43,11 +45,62 @@ def test_a_huge_queue_is_named_and_not_read(tmp_path: Path) -> None:
     assert any("limit" in problem.message for problem in team.snapshot().problems)
 
 
-def test_a_huge_ledger_without_lines_is_named_and_not_read_whole(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    _sparse(tmp_path / "audit.jsonl")
-    with pytest.raises(TeamError, match="no whole line"):
-        put(team, make_message(1))
+def _limit_memory() -> Iterator[None]:
+    """A huge file that is read whole ends in a MemoryError here, not in a machine that swaps."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+limited = pytest.fixture(_limit_memory)
+
+
+@pytest.fixture
+def crew(tmp_path: Path) -> Path:
+    """A team with two messages, one read and archived by its recipient."""
+    put(open_yaml(tmp_path), make_message(1), make_message(2, to="file-manager"))
+    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 1
+    return tmp_path
+
+
+FILES = ("message-queue.yaml", "message-queue.yaml.prev", "audit.jsonl", "archive/task-manager-archive.yaml")
+
+
+@pytest.mark.usefixtures("limited")
+@pytest.mark.parametrize("grown", [False, True], ids=["nothing else", "what was there before it"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_huge_sparse_file_takes_no_memory_and_stops_nobody(crew: Path, name: str, grown: bool) -> None:
+    if not grown:
+        (crew / name).write_bytes(b"")
+    _sparse(crew / name)
+    reader = open_yaml(crew)
+    reader.snapshot()
+    reader.history()
+    reader.audit()
+    put(open_yaml(crew), make_message(3), make_message(4, to="file-manager"))
+    for agent, count in (("task-manager", 1), ("file-manager", 2)):
+        assert len(receive(Caller(open_yaml(crew), agent), agent=agent).messages) == count
+    seen = open_yaml(crew).snapshot()
+    assert sorted((message.message_id[-1], message.status) for message in seen.messages) == [
+        (number, "read") for number in "1234"
+    ]
+    assert {message.message_id[-1] for message in open_yaml(crew).history().messages} >= set("234")
+
+
+@pytest.mark.usefixtures("limited")
+def test_what_a_sparse_file_claims_behind_its_end_is_cut_off_and_nothing_is_lost(crew: Path) -> None:
+    for name in ("audit.jsonl", "archive/task-manager-archive.yaml"):
+        _sparse(crew / name)
+    put(open_yaml(crew), make_message(3))
+    assert len(receive(Caller(open_yaml(crew), "task-manager"), agent="task-manager").messages) == 1
+    team = open_yaml(crew)
+    assert {message.message_id[-1] for message in team.history().messages} == {"1", "3"}
+    assert all(line.intact for line in team.audit())
+    assert [line.action for line in team.audit()][-1] == "send"
+    assert (crew / "audit.jsonl").stat().st_size < HUGE
+    assert (crew / "archive" / "task-manager-archive.yaml").stat().st_size < HUGE
 
 
 @pytest.mark.parametrize("content", ["same", "other"])

@@ -100,8 +100,9 @@ def test_a_planted_link_at_a_file_of_ours_is_never_followed(tmp_path: Path) -> N
     assert states(team) == {"01": "pending"}
     (root / "archive" / "task-manager-archive.yaml").unlink()
     (root / "audit.jsonl").symlink_to(victim)
-    with pytest.raises(TeamError):
-        put(team, make_message(2))
+    put(team, make_message(2))
+    assert states(team) == {"01": "pending", "02": "pending"}
+    assert not (root / "audit.jsonl").is_symlink()
     assert victim.read_text() == "keep"
 
 

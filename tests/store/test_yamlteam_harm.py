@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import RealDisk
-from team_console.store.contract.team import Condition
+from team_console.store.contract.team import AUDIT_LOST, Condition
 from team_console.store.model.errors import Code, TeamError
 
 from tests.store.yaml_folder import (
@@ -44,17 +44,25 @@ def _put_instead(path: Path, kind: str) -> None:
     INSTEAD[kind](path)
 
 
-@pytest.mark.parametrize("kind", INSTEAD)
-@pytest.mark.parametrize("name", ["audit.jsonl", f"{QUEUE}.lock"])
-def test_what_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_writers(
-    tmp_path: Path, name: str, kind: str
-) -> None:
-    _team(tmp_path)
-    _put_instead(tmp_path / name, kind)
-    seen = open_yaml(tmp_path).snapshot()
+def _told_unusable(root: Path, name: str) -> None:
+    seen = open_yaml(root).snapshot()
     assert (seen.condition, len(seen.messages)) == (Condition.OK, 2)
     (told,) = [problem for problem in seen.problems if problem.code == "UNUSABLE_FILE"]
-    assert (told.severity, told.place, str(tmp_path / name) in told.hint) == ("error", str(tmp_path / name), True)
+    assert (told.severity, told.place, str(root / name) in told.hint) == ("error", str(root / name), True)
+
+
+def _aside(root: Path, name: str) -> list[Path]:
+    return [path for path in (root / name).parent.iterdir() if path.name.startswith(f"{Path(name).name}.aside-")]
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_a_lock_that_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_writers(
+    tmp_path: Path, kind: str
+) -> None:
+    name = f"{QUEUE}.lock"
+    _team(tmp_path)
+    _put_instead(tmp_path / name, kind)
+    _told_unusable(tmp_path, name)
     with pytest.raises(TeamError) as caught:
         put(open_yaml(tmp_path), make_message(4))
     assert caught.value.code is Code.STORE_FAILED
@@ -64,18 +72,115 @@ def test_what_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_writers
 
 
 @pytest.mark.parametrize("kind", INSTEAD)
-def test_an_archive_that_is_no_plain_file_is_told_and_writing_names_it(tmp_path: Path, kind: str) -> None:
+def test_a_ledger_that_is_no_plain_file_is_told_set_aside_and_begun_anew(tmp_path: Path, kind: str) -> None:
     _team(tmp_path)
-    path = tmp_path / "archive" / "task-manager-archive.yaml"
-    _put_instead(path, kind)
+    _put_instead(tmp_path / "audit.jsonl", kind)
+    _told_unusable(tmp_path, "audit.jsonl")
+    assert {"SET_ASIDE", AUDIT_LOST} <= notices(open_yaml(tmp_path))
+    put(open_yaml(tmp_path), make_message(4))
+    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
+    assert len(_aside(tmp_path, "audit.jsonl")) == 1
+    assert "SET_ASIDE" in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_an_archive_that_is_no_plain_file_is_told_and_stops_nobody(tmp_path: Path, kind: str) -> None:
+    _team(tmp_path)
+    name = "archive/task-manager-archive.yaml"
+    _put_instead(tmp_path / name, kind)
     page = open_yaml(tmp_path).history()
     assert ([problem.code for problem in page.problems], page.messages) == (["DAMAGED_ARCHIVE"], ())
-    assert path.name in page.problems[0].place
+    assert Path(name).name in page.problems[0].place
+    put(open_yaml(tmp_path), make_message(4))
+    assert receive(open_yaml(tmp_path)) == [make_message(4).message_id]
+    assert len(_aside(tmp_path, name)) == 1
+    assert [message.message_id for message in open_yaml(tmp_path).history().messages] == [make_message(4).message_id]
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_what_was_archived_there_is_still_known_from_the_ledger(tmp_path: Path, kind: str) -> None:
+    """The same id is not taken for a new message, and a request is known, while the archive cannot be read."""
+    _team(tmp_path)
+    _put_instead(tmp_path / "archive" / "task-manager-archive.yaml", kind)
+    gone = make_message(1)
+    with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5) as tx:
+        known = tx.known(gone.message_id)
+        assert known is not None
+        assert (known.payload, known.status) == (gone.payload, "read")
+        assert [message.message_id for message in tx.thread(gone.message_id)] == [gone.message_id]
+        assert not tx.is_archived(known)
+
+
+def test_without_a_ledger_an_archive_that_cannot_be_read_is_not_taken_for_one_without_the_id(tmp_path: Path) -> None:
+    _team(tmp_path)
+    (tmp_path / "audit.jsonl").unlink()
+    path = tmp_path / "archive" / "task-manager-archive.yaml"
+    _put_instead(path, "pipe")
+    look = open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5)
+    with pytest.raises(TeamError, match="not a regular file") as caught, look as tx:
+        tx.known(make_message(1).message_id)
+    assert caught.value.code is Code.STORE_UNREADABLE
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_a_queue_that_is_no_plain_file_is_set_aside_and_put_back_from_the_ledger(tmp_path: Path, kind: str) -> None:
+    _team(tmp_path)
+    _put_instead(tmp_path / QUEUE, kind)
+    assert open_yaml(tmp_path).snapshot().condition is Condition.UNREADABLE
+    assert {"SET_ASIDE", "REBUILT"} <= notices(open_yaml(tmp_path))
+    put(open_yaml(tmp_path), make_message(4))
+    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
+    assert len(_aside(tmp_path, QUEUE)) == 1
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+def test_a_queue_that_is_no_plain_file_and_has_no_ledger_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+    INSTEAD[kind](tmp_path / QUEUE)
     with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path), make_message(4))
-        receive(open_yaml(tmp_path))
-    assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
-    assert str(path) in caught.value.message
+        put(open_yaml(tmp_path), make_message(1))
+    assert caught.value.code is Code.STORE_UNREADABLE
+    assert str(tmp_path / QUEUE) in caught.value.message
+
+
+@pytest.mark.parametrize("kind", INSTEAD)
+@pytest.mark.parametrize("name", ["archive", "inbox", "attachments"])
+def test_what_is_no_folder_is_moved_aside_when_the_folder_is_needed(tmp_path: Path, name: str, kind: str) -> None:
+    _team(tmp_path)
+    if (tmp_path / name).is_dir():
+        (tmp_path / name).rename(tmp_path / "elsewhere")
+    (tmp_path / name).touch()
+    if kind != "folder":
+        _put_instead(tmp_path / name, kind)
+    with open_yaml(tmp_path).transaction(actor="ceo", action="try", wait=1) as tx:
+        message = tx.everything()[0]
+        if name == "archive":
+            tx.archive("task-manager", message)
+        elif name == "inbox":
+            tx.push("task-manager", message)
+        else:
+            tx.attach(b"x" * 100)
+        tx.record("try")
+    assert len(list((tmp_path / name).iterdir())) == 1
+    assert len(_aside(tmp_path, name)) == 1
+
+
+@pytest.mark.parametrize("kind", [*INSTEAD, "other content"])
+def test_what_stands_in_the_place_of_an_attachment_is_not_taken_for_it(tmp_path: Path, kind: str) -> None:
+    _team(tmp_path)
+
+    def attached() -> str:
+        with open_yaml(tmp_path).transaction(actor="ceo", action="attach", wait=1) as tx:
+            reference = tx.attach(b"all of it")
+            tx.record("attach")
+        return reference
+
+    path = tmp_path / attached()
+    if kind == "other content":
+        path.write_bytes(b"ALL OF IT")
+    else:
+        _put_instead(path, kind)
+    assert open_yaml(tmp_path).attachment(attached()) == b"all of it"
+    assert len(_aside(tmp_path, f"attachments/{path.name}")) == 1
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,11 @@ class Writer:
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, reference=reference)
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
-        lines = audit_rows(with_recorded(changes), seq=state.audit_seq, prev=state.audit_hash, at=at, actor=actor)
+        records, end = with_recorded(changes), {"seq": state.audit_seq, "prev": state.audit_hash}
+        lines = audit_rows(records, **end, at=at, actor=actor, key=self._tx.config.key)
         self._connection.execute(insert(AUDIT), lines)
-        end = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
-        self._connection.execute(update(STATE).values(arrivals=self._arrivals, **end))
+        reached = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
+        self._connection.execute(update(STATE).values(arrivals=self._arrivals, **reached))
         return int(lines[0]["seq"])
 
     def _state(self) -> Select[Any]:

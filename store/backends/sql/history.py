@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select, tuple_
 from sqlalchemy.sql import ColumnElement
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
+from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
 from team_console.store.model.clock import to_text
 from team_console.store.model.copies import digest
@@ -18,6 +20,9 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
 
 _STEP = 2000
+_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
+_HIDDEN = frozenset({"recorded", "seal"})
+"""Facts of an audit line that are not for people."""
 
 
 def archive_key(message: Message) -> str:
@@ -100,26 +105,50 @@ def message_of(text: str) -> Message | None:
 
 def chained(prev: str, line: Mapping[str, Any]) -> str:
     """The hash of an audit line that follows the line with the hash `prev`."""
-    said = [prev, line["seq"], line["at"], line["actor"], line["action"], line["facts"]]
-    return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode("ascii")).hexdigest()
+    return hashlib.sha256(_said(prev, line, line["facts"])).hexdigest()
+
+
+def _said(prev: str, line: Mapping[str, Any], facts: str) -> bytes:
+    said = [prev, line["seq"], line["at"], line["actor"], line["action"], facts]
+    return json.dumps(said, separators=(",", ":")).encode("ascii")
+
+
+def _sealed(prev: str, line: Mapping[str, Any], key: bytes) -> str:
+    """The facts of an audit line with its seal as the last of them."""
+    facts: str = line["facts"]
+    comma = "," if len(facts) > len("{}") else ""
+    return f'{facts[:-1]}{comma}"seal":"{seal(key, _said(prev, line, facts))}"}}'
+
+
+def seal_of(line: Mapping[str, Any], key: bytes) -> LineSeal:
+    """What the seal of an audit line tells."""
+    if not key:
+        return LineSeal.UNKNOWN
+    facts = str(line["facts"])
+    match = _SEAL.search(facts)
+    without = f"{facts[: match.start()]}}}" if match else facts
+    return judged(key, _said(line["prev"], line, without), match[1] if match else None)
 
 
 class Chain:
     """Verifies the audit trail; what was found intact once is not read again."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes = b"") -> None:
+        self.key = key
         self._seq = 0
         self._hash = ""
         self._broken_at: int | None = None
+        self._sealed_from = SealedFrom()
 
     def lines(self, connection: Connection, *, limit: int) -> list[AuditLine]:
-        """The last lines, newest first, each with whether the chain holds up to it."""
+        """The last lines, newest first, each with whether the chain and the seals hold up to it."""
         self._verify(connection)
         rows = connection.execute(select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)).all()
-        return [
-            AuditLine(row.seq, row.at, row.actor, row.action, _shown(row.facts), self._is_intact(row.seq))
-            for row in rows
-        ]
+        return [self._line(row) for row in rows]
+
+    def _line(self, row: Any) -> AuditLine:
+        found = seal_of(row._asdict(), self.key)
+        return AuditLine(row.seq, row.at, row.actor, row.action, _shown(row.facts), self._is_intact(row.seq), found)
 
     def _is_intact(self, seq: int) -> bool:
         return self._broken_at is None or seq < self._broken_at
@@ -131,21 +160,24 @@ class Chain:
             if not rows:
                 return
             for row in rows:
-                expected = chained(self._hash, row._asdict())
-                if row.seq != self._seq + 1 or row.prev != self._hash or row.hash != expected:
+                line = row._asdict()
+                is_next = row.seq == self._seq + 1 and row.prev == self._hash and row.hash == chained(self._hash, line)
+                if not (is_next and self._sealed_from.holds(seal_of(line, self.key))):
                     self._broken_at = row.seq
                     return
                 self._seq, self._hash = row.seq, row.hash
 
 
 def audit_rows(
-    records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str
+    records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str, key: bytes = b""
 ) -> list[dict[str, Any]]:
-    """The lines to append after line `seq` with the hash `prev`."""
+    """The lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
     lines: list[dict[str, Any]] = []
     for action, facts in records:
         seq += 1
         line = {"seq": seq, "at": at, "actor": actor, "action": action, "facts": dump(facts), "prev": prev}
+        if key:
+            line["facts"] = _sealed(prev, line, key)
         prev = chained(prev, line)
         lines.append({**line, "hash": prev})
     return lines
@@ -177,5 +209,5 @@ def facts_of(text: str) -> Mapping[str, Any]:
 
 
 def _shown(text: str) -> Mapping[str, Any]:
-    """The facts for people: without the records that the line keeps."""
-    return {key: value for key, value in facts_of(text).items() if key != "recorded"}
+    """The facts for people: without the records that the line keeps, and its seal."""
+    return {key: value for key, value in facts_of(text).items() if key not in _HIDDEN}

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 from team_console.store.backends.buffered import Changes
-from team_console.store.backends.sql.history import dump, facts_of
+from team_console.store.backends.sql.history import dump, facts_of, seal_of
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
+from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
@@ -38,25 +39,45 @@ class RecordedReader:
     """Follows the audit trail of one database; used from one thread at a time."""
 
     def __init__(self) -> None:
+        self._key = b""
+        self._forget()
+
+    def _forget(self) -> None:
         self._reached = 0
+        self._sealed_from: int | None = None
         self._facts = RecordedFacts()
 
-    def read(self, connection: Connection) -> RecordedFacts:
-        """Everything on record at the moment the connection sees. Our own tables must be there."""
+    def read(self, connection: Connection, key: bytes = b"") -> RecordedFacts:
+        """Everything on record at the moment the connection sees. Our own tables must be there.
+
+        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
+        """
         last = connection.execute(select(func.max(AUDIT.c.seq))).scalar() or 0
-        if last < self._reached:
-            self._reached, self._facts = 0, RecordedFacts()
+        if last < self._reached or key != self._key:
+            self._forget()
+            self._key = key
         if last > self._reached:
+            self._find_first_seal(connection)
             self._go_on(connection, last)
         return self._facts
 
     def _go_on(self, connection: Connection, last: int) -> None:
         some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
-        wanted = select(AUDIT.c.seq, AUDIT.c.at, AUDIT.c.action, AUDIT.c.facts).where(some).order_by(AUDIT.c.seq)
-        for line in connection.execute(wanted):
-            for fact in _facts(facts_of(line.facts), line):
+        for line in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
+            for fact in _facts(facts_of(line.facts), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)
         self._reached = last
+
+    def _find_first_seal(self, connection: Connection) -> None:
+        """A quote in a text of a line is escaped, so that no text looks like a seal."""
+        if self._key and self._sealed_from is None:
+            is_sealed = AUDIT.c.facts.contains(f'"seal":"{key_name(self._key)}-')
+            self._sealed_from = connection.execute(select(func.min(AUDIT.c.seq)).where(is_sealed)).scalar()
+
+    def _is_trusted(self, line: Any) -> bool:
+        found = seal_of(line._asdict(), self._key)
+        is_before = self._sealed_from is None or line.seq < self._sealed_from
+        return found is not LineSeal.BROKEN and (found is not LineSeal.UNSEALED or is_before)
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
@@ -78,8 +99,9 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
         tx.record("heal", changed=changed)
 
 
-def _facts(facts: Mapping[str, Any], line: Any) -> Iterable[RecordedFact]:
-    at, in_time, vouched = from_text(line.at), line.action not in _NOT_BY_DESK, vouched_for(line.action, facts)
+def _facts(facts: Mapping[str, Any], line: Any, *, is_trusted: bool) -> Iterable[RecordedFact]:
+    at, in_time = from_text(line.at), is_trusted and line.action not in _NOT_BY_DESK
+    vouched = vouched_for(line.action, facts) if is_trusted else ()
     recorded = facts.get(RECORDED)
     if not isinstance(recorded, Mapping):
         # A line of an earlier version names the messages it wrote and does not hold them.

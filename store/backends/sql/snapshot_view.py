@@ -111,14 +111,14 @@ class SnapshotView:
             config, problems = self._read_settings(connection, shape)
             state = self._reader.state(connection, shape, progress=progress)
             changed = self._changed_at(connection, shape, state)
-            recorded = self.recorded(connection, shape)
+            recorded = self.recorded(connection, shape, config.key)
             same = None if mark is None else stamp
             self._seen = _Seen(state, config, changed, same, problems, self._reader.missing, recorded)
             return self._seen
 
-    def recorded(self, connection: Connection, shape: Shape) -> RecordedFacts:
+    def recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
-        return self._recorded.read(connection) if shape.has_ours else self._nothing_recorded
+        return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
 
     def _read_settings(self, connection: Connection, shape: Shape) -> tuple[TeamConfig, tuple[Problem, ...]]:
         """The settings; while they are lost or cannot be understood, the last good ones with the reason."""

@@ -111,6 +111,9 @@ class SqlTeam(Team):
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
         with self._reading() as (connection, shape):
+            key = self._settings.look(connection, shape).config.key
+            if key != self._chain.key:
+                self._chain = Chain(key)
             return self._chain.lines(connection, limit=limit) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
@@ -213,7 +216,7 @@ class SqlTeam(Team):
             tx.to_record = settings.to_record
             if action == "heal":
                 with self._reader.guard:
-                    restore(tx, self._view.recorded(connection, shape))
+                    restore(tx, self._view.recorded(connection, shape, tx.config.key))
             yield tx
             self._finish(connection, tx, actor, place=settings.place)
 

@@ -18,6 +18,11 @@ Mark = tuple[int, int, int]
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 _WINDOW = 1 << 20
+LARGEST_FILE = 256 << 20
+"""Bytes that are ever read at once; a file of which more would be needed was not made by us."""
+_SMALL = 1 << 16
+_EXTENTS = 1000
+"""So many stretches of data are followed to find the last; nobody's file of ours has more than a few."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -59,7 +64,14 @@ class Disk(Protocol):
         """What is at `path`, links not followed; None when nothing is."""
 
     def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
-        """Bytes of a regular file from `start`, and what the file was once they had been read."""
+        """Bytes of a regular file from `start`, and what the file was once they had been read.
+
+        Raises:
+            OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
+        """
+
+    def data_end(self, path: Path) -> int:
+        """Bytes up to the last that was ever written; what a sparse file claims to hold behind it is nothing."""
 
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
@@ -133,8 +145,16 @@ class RealDisk:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise OSError(errno.EINVAL, "not a regular file", str(path))
-            data = _read_all(fd, start, length)
+            data = _read_all(fd, path, start, length)
             return data, _stat(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    def data_end(self, path: Path) -> int:
+        """See `Disk.data_end`."""
+        fd = _regular(_open_quietly(path), path)
+        try:
+            return _data_end(fd)
         finally:
             os.close(fd)
 
@@ -151,6 +171,10 @@ class RealDisk:
         try:
             fd = _open_quietly(folder, os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            if error.errno != errno.ELOOP:  # a link that leads to itself leads to no folder
+                raise
             return []
         try:
             return sorted(os.listdir(fd))
@@ -301,22 +325,41 @@ def _regular(fd: int, path: Path) -> int:
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def _read_all(fd: int, start: int, length: int | None) -> bytes:
+def _read_all(fd: int, path: Path, start: int, length: int | None) -> bytes:
+    """Look before reading: a sparse file claims gigabytes, which would take all memory."""
     wanted = max(0, os.fstat(fd).st_size - start) + 1 if length is None else length
+    if wanted > LARGEST_FILE:
+        raise OSError(errno.EFBIG, f"{wanted:,} bytes to read, the limit is {LARGEST_FILE:,}", str(path))
     parts: list[bytes] = []
-    while wanted > 0 and (part := os.pread(fd, min(wanted, 1 << 30), start)):
-        parts.append(part)
-        start += len(part)
-        wanted = (1 << 20) if length is None and len(part) >= wanted else wanted - len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    try:
+        while wanted > 0 and (part := os.pread(fd, wanted, start)):
+            parts.append(part)
+            start += len(part)
+            wanted = (1 << 20) if length is None and len(part) >= wanted else wanted - len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+    except MemoryError:
+        raise OSError(errno.ENOMEM, f"not enough memory to read {wanted:,} bytes", str(path)) from None
+
+
+def _data_end(fd: int) -> int:
+    status = os.fstat(fd)
+    if status.st_size <= _SMALL or status.st_blocks * 512 >= status.st_size or not hasattr(os, "SEEK_DATA"):
+        return status.st_size
+    end = 0
+    for _ in range(_EXTENTS):
+        try:
+            end = os.lseek(fd, os.lseek(fd, end, os.SEEK_DATA), os.SEEK_HOLE)
+        except OSError as error:  # there is no more data, or a file system that cannot tell
+            return end if error.errno == errno.ENXIO else status.st_size
+    return status.st_size
 
 
 def _find(fd: int, needle: bytes) -> int:
     """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
-    keep = len(needle) - 1
+    keep, end = len(needle) - 1, _data_end(fd)
     window = bytearray(max(_WINDOW, 2 * len(needle)))
     offset, filled = 0, 0
-    while (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
+    while offset < end and (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
         filled += got
         at = window.find(needle, 0, filled)
         if at >= 0:

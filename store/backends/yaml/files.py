@@ -15,20 +15,6 @@ NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 """What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
 
 
-LARGEST_FILE = 512 << 20
-"""Bytes of a file that are ever read at once; a larger one was not made by us."""
-
-
-def refuse_large(path: Path, found: Stat | None, limit: int) -> None:
-    """Look before reading: a sparse file of many gigabytes would take all memory.
-
-    Raises:
-        OSError: The file is longer than `limit` bytes.
-    """
-    if found is not None and found.size > limit:
-        raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {limit:,}", str(path))
-
-
 def shared_mode(queue: Stat | None) -> int:
     """Mode of the other files of a team: private, unless its queue is for a group to write."""
     return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE

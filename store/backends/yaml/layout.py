@@ -22,7 +22,7 @@ class Layout(Struct, frozen=True):
     """Every path of one team; all but the archives and the settings lie beside the queue itself.
 
     Attributes:
-        queue: The queue file, links resolved, so that two ways to the same queue share one lock.
+        queue: The queue file, links to a plain file resolved, so that two ways to the same queue share one lock.
     """
 
     queue: Path
@@ -32,7 +32,10 @@ class Layout(Struct, frozen=True):
     @classmethod
     def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
         """The layout of the team whose queue is reached as `queue`."""
-        return cls(Path(os.path.realpath(queue)), archives, config)
+        real = Path(os.path.realpath(queue))
+        if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
+            real = Path(os.path.realpath(queue.parent)) / queue.name
+        return cls(real, archives, config)
 
     @property
     def folder(self) -> Path:

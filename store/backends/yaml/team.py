@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Disk, RealDisk
-from team_console.store.backends.yaml.files import refuse_large
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
 from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
 from team_console.store.backends.yaml.reading.archives import Archives
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
-_LARGEST_ATTACHMENT = 256 << 20
 _READ_ONLY = "The team is open read-only."
 
 
@@ -119,8 +117,8 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import turn
 
         self._check_writable()
-        known = self._reader.generation
-        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known) as queue:
+        known, key = self._reader.generation, self._reader.settings().config.key
+        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known, key=key) as queue:
             try:
                 yield queue
             finally:
@@ -152,7 +150,7 @@ class YamlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        return self._trail.last(limit)
+        return self._trail.last(limit, self._reader.settings().config.key)
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
@@ -161,7 +159,6 @@ class YamlTeam(Team):
         path = self.layout.folder / reference
         try:
             refuse_way_out(self._disk, self.layout, path.parent)
-            refuse_large(path, self._disk.stat(path), _LARGEST_ATTACHMENT)
             return self._disk.read(path)[0]
         except OSError as error:
             text = f"{path} cannot be read: {error.strerror or error}"

@@ -250,7 +250,7 @@ class QueueText:
         """The text after a change; entries that are not named stay byte for byte. Indices are those of `entries`.
 
         Raises:
-            CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+            CodecError: A message cannot be written, or a damaged entry was to be replaced.
         """
         from team_console.store.backends.yaml.codec.editing.edits import QueueEdit, edit
 

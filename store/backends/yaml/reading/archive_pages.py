@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from team_console.store.backends.yaml.archive_text import HEADER, damaged_records
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading.archives import HEADER, Archives, damaged_records
+from team_console.store.backends.yaml.reading.archives import Archives, refuse_unusable
 from team_console.store.contract.team import Page
 from team_console.store.model.copies import digest, is_copy
 from team_console.store.model.errors import Code, TeamError
@@ -74,10 +75,7 @@ class ArchivePages:
         """Read the next stretch backwards; False when the archive is read to its beginning."""
         while tail.parts:
             if tail.end is None:
-                found = self._disk.stat(tail.parts[-1])
-                tail.end = found.size if found else 0
-                if found is not None and found.kind not in ("file", "folder", "link"):
-                    self._tell(tail.parts[-1], 0, "cannot be read: not a regular file")
+                tail.end = self._end_of(tail.parts[-1])
             if tail.end <= 0:
                 tail.parts.pop()
                 tail.end = None
@@ -86,6 +84,17 @@ class ArchivePages:
             if tail.ready:
                 return True
         return False
+
+    def _end_of(self, path: Path) -> int:
+        """Bytes to read of an archive, 0 for one that cannot be read."""
+        try:
+            refuse_unusable(self._disk, path)
+            return self._disk.data_end(path)
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            self._tell(path, 0, f"cannot be read: {error.strerror or error}")
+            return 0
 
     def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
         """Messages of the last entries before byte `end`, and where they begin."""

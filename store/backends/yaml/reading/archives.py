@@ -1,127 +1,37 @@
-"""Per-agent archives: append-only YAML lists whose entries are closed by a checksum line.
-
-An entry is followed by `# end <id> <crc32>`, so the file stays plain YAML and a cut or changed record shows
-without parsing. Other writers' entries without that line are read all the same.
-"""
+"""Archives of a team, one for each agent and appended to only: what is in them, and their ends made ready."""
 
 from __future__ import annotations
 
+import errno
 import re
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cached_property
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote, unquote
 
-from team_console.store.backends.buffered import carries
-from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.codec.editing.emitter import emit_again
-from team_console.store.backends.yaml.codec.entry import parse_entry
-from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.files import LARGEST_FILE, cut, refuse_large, write_new
+from team_console.store.backends.yaml.archive_text import (
+    HEADER,
+    Part,
+    can_be_extended,
+    closed_length,
+    is_closed_end,
+    is_plain,
+    is_understood,
+)
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
+from team_console.store.backends.yaml.files import cut, write_new
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
-from team_console.store.model.copies import is_copy
+from team_console.store.backends.yaml.recovery.recorded_part import RecordedPart
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 
-HEADER = b"messages:\n"
 ROTATE_BYTES = 10 * 1024 * 1024
 """An archive longer than this is renamed to its next part before it is appended to."""
 _TAIL = 1 << 16
-_END = re.compile(rb"^# end (\S+) (\d+)$", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
 _WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
 """Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
 _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 """Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
-
-
-def closed(message: Message) -> bytes:
-    """An archive entry of `message` with its closing line. Raises `CodecError` for text that cannot be written."""
-    entry = emit_again(message)
-    return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
-
-
-def _end_line(message_id: str) -> bytes:
-    return b"# end " + _word(message_id).encode() + b" "
-
-
-def _word(message_id: str) -> str:
-    """The id as one word of ASCII, other characters percent-encoded."""
-    if _is_plain(message_id):
-        return message_id
-
-    return quote(message_id, safe="@:", errors="backslashreplace")
-
-
-class Part:
-    """One archive file as read."""
-
-    def __init__(self, path: Path, data: bytes) -> None:
-        self.path = path
-        self.data = data
-
-    @cached_property
-    def text(self) -> QueueText:
-        """Its entries. Raises `CodecError` when it cannot be understood."""
-        return QueueText.parse(self.data)
-
-    @cached_property
-    def _ends(self) -> dict[bytes, list[int]]:
-        """Where the closing lines of each id begin."""
-        ends: dict[bytes, list[int]] = {}
-        for match in _END.finditer(self.data):
-            ends.setdefault(match[1], []).append(match.start())
-        return ends
-
-    def _closed(self, message_id: str) -> Iterator[bytes]:
-        """The entries closed under this id whose checksum holds."""
-        for end in self._ends.get(_word(message_id).encode(), ()):
-            if _crc_holds(self.data, end):
-                yield self.data[_entry_start(self.data, end) : end]
-
-    def proves(self, message_id: str) -> bool:
-        """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
-        return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
-
-    def keeps(self, message: Message) -> bool:
-        """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
-        for entry in self._closed(message.message_id):
-            with suppress(CodecError):
-                if is_copy(parse_entry(entry), message):
-                    return True
-        return any(is_copy(other, message) for other in self._messages(message.message_id))
-
-    def message(self, message_id: str) -> Message | None:
-        """The first copy of this id, if it is here and readable."""
-        return next(self._messages(message_id), None)
-
-    def _messages(self, message_id: str) -> Iterator[Message]:
-        if message_id.encode("utf-8", "replace") not in self.data and _is_plain(message_id):
-            return
-        try:
-            near = [self.text.entries[place].message for place in self.text.places(message_id)]
-        except CodecError:
-            return
-        yield from (message for message in near if message is not None)
-
-    def thread(self, request_id: str) -> list[Message]:
-        """Messages that carry `request_id`."""
-        return [message for message in self.holding(request_id) if carries(message, request_id)]
-
-    def holding(self, word: str) -> list[Message]:
-        """Messages with `word` in their text, or all when it may be written in other ways."""
-        needle = word.encode("utf-8", "replace")
-        everything = not _is_plain(word)
-        if needle not in self.data and not everything:
-            return []
-        try:
-            near = [entry.message for entry in self.text.entries if everything or needle in entry.raw]
-        except CodecError:
-            return []
-        return [message for message in near if message is not None]
 
 
 class Archives:
@@ -148,7 +58,7 @@ class Archives:
 
     def expect(self, ids: Iterable[str]) -> None:
         """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
-        self._expected = frozenset(name.encode() for name in ids if _is_plain(name) and len(name) < _OVERLAP)
+        self._expected = frozenset(name.encode() for name in ids if is_plain(name) and len(name) < _OVERLAP)
         self._occurring.clear()
 
     def holds(self, agent: str, message_id: str) -> bool:
@@ -187,11 +97,16 @@ class Archives:
         found = self._disk.stat(path)
         if found is None or found.size == 0:
             return HEADER, []
+        end = self._disk.data_end(path)
+        if end < found.size:
+            cut(self._disk, path, end)
+            more, problems = self.open_end(agent, stamp=stamp)
+            return more, [_hollow_problem(path, end, found.size), *problems]
         if found.size > ROTATE_BYTES:
             self._rotate(agent, path)
             return HEADER, []
         start = max(0, found.size - _TAIL)
-        if _is_closed(self._disk.read(path, start)[0]):
+        if is_closed_end(self._disk.read(path, start)[0]):
             return b"", []
         return self._mend(agent, path, stamp)
 
@@ -212,16 +127,33 @@ class Archives:
             self._names = [(agent, folder / name) for agent, _, name in parts]
         return self._names
 
-    def _near(self, text: str, agent: str | None) -> Iterator[Part]:
-        """Parts that may hold `text`, found by a search over bytes."""
-        for path in self.files(agent):
-            with _readable(path):
+    def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
+        """Parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
+        trouble: TeamError | None = None
+        try:
+            paths = self.files(agent)
+        except TeamError as error:
+            paths, trouble = [], error
+        for path in paths:
+            try:
+                refuse_unusable(self._disk, path)
                 part = self._part(path) if self._may_hold(path, text) else None
+            except OSError as error:
+                part, trouble = None, _unreadable(path, error)
             if part is not None:
                 yield part
+        if trouble is not None:
+            yield self._recorded(trouble)
+
+    def _recorded(self, trouble: TeamError) -> RecordedPart:
+        """One archive that cannot be read stops nobody where the ledger knows what is in it."""
+        ledger = self._disk.stat(self._layout.audit)
+        if ledger is None or ledger.kind != "file" or not ledger.size:
+            raise trouble
+        return RecordedPart(self._disk, self._layout.audit, trouble)
 
     def _may_hold(self, path: Path, text: str) -> bool:
-        if not _is_plain(text):
+        if not is_plain(text):
             return True
         needle = text.encode()
         if needle not in self._expected:
@@ -233,19 +165,17 @@ class Archives:
     def _words_in(self, path: Path) -> frozenset[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""
         words: set[bytes] = set()
-        start, found = 0, self._disk.stat(path)
-        while found is not None and start < found.size:
-            data, found = self._disk.read(path, start, _WINDOW)
+        start, end = 0, self._disk.data_end(path)
+        while start < end:
+            data = self._disk.read(path, start, _WINDOW)[0]
             words.update(self._expected.intersection(_WORDS.findall(data)))
             start += _WINDOW - _OVERLAP
         return frozenset(words)
 
     def _part(self, path: Path) -> Part:
-        known = self._parts.get(path)
-        found = self._disk.stat(path)
-        if known is None or found is None or len(known.data) != found.size:
-            refuse_large(path, found, LARGEST_FILE)
-            known = self._parts[path] = Part(path, self._disk.read(path)[0])
+        known, end = self._parts.get(path), self._disk.data_end(path)
+        if known is None or len(known.data) != end:
+            known = self._parts[path] = Part(path, self._disk.read(path, 0, end)[0])
         return known
 
     def _rotate(self, agent: str, path: Path) -> None:
@@ -258,14 +188,14 @@ class Archives:
     def _mend(self, agent: str, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
         data = self._disk.read(path)[0]
-        whole = _closed_length(data)
+        whole = closed_length(data)
         if data == HEADER:
             return b"", []
         if whole == len(data):
             return b"" if data.endswith(b"\n") else b"\n", []
-        if _can_be_extended(HEADER + data[whole:] if whole else data):
+        if can_be_extended(HEADER + data[whole:] if whole else data):
             return b"" if data.endswith(b"\n") else b"\n", []
-        if whole == 0 and _is_understood(data):
+        if whole == 0 and is_understood(data):
             self._rotate(agent, path)
             return HEADER, [_foreign_problem(path)]
         kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
@@ -280,12 +210,16 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"{path} cannot be read: {error.strerror or error}; nothing was changed",
-            "Check what is at that path and its permissions.",
-            path=str(path),
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> TeamError:
+    return TeamError(
+        Code.STORE_UNREADABLE,
+        f"{path} cannot be read: {error.strerror or error}; nothing was changed",
+        "Check what is at that path and its permissions.",
+        path=str(path),
+    )
 
 
 def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:
@@ -296,6 +230,33 @@ def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:
         disk.sync_folder(aside.parent)
     cut(disk, path, size)
     return aside
+
+
+def refuse_unusable(disk: Disk, path: Path) -> None:
+    """Look at an archive before reading it.
+
+    Raises:
+        OSError: It is no plain file, or holds more than is ever read at once.
+    """
+    found = disk.stat(path)
+    if found is not None and found.kind != "file":
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    if found is not None and found.size > LARGEST_FILE and disk.data_end(path) > LARGEST_FILE:
+        raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {LARGEST_FILE:,}", str(path))
+
+
+def is_usable(disk: Disk, path: Path) -> bool:
+    """Whether an archive can be read; that it cannot is told with the history."""
+    try:
+        refuse_unusable(disk, path)
+    except OSError:
+        return False
+    return True
+
+
+def _hollow_problem(path: Path, end: int, size: int) -> Problem:
+    text = f"{path.name} claimed {size - end:,} bytes behind its end that nobody wrote; they were cut off"
+    return Problem("TORN_END", "warning", f"{path.name}, byte {end}", text, "Find out what made the file longer.")
 
 
 def torn_problem(path: Path, size: int, aside: Path) -> Problem:
@@ -309,17 +270,6 @@ def torn_problem(path: Path, size: int, aside: Path) -> Problem:
     )
 
 
-def closed_ids(data: bytes) -> list[str]:
-    """Ids of the entries in `data` that have their closing line."""
-    return [unquote(match[1].decode("ascii", "replace")) for match in _END.finditer(data)]
-
-
-def damaged_records(data: bytes) -> list[tuple[int, str]]:
-    """Offset and id of each closed entry whose checksum does not hold."""
-    ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
-    return [(match.start(), match[1].decode("ascii", "replace")) for match in ends]
-
-
 def _foreign_problem(path: Path) -> Problem:
     return Problem(
         "FOREIGN_ARCHIVE",
@@ -327,50 +277,3 @@ def _foreign_problem(path: Path) -> Problem:
         path.name,
         "another program wrote it in a form that cannot be appended to; it was kept as a numbered part",
     )
-
-
-def _is_plain(text: str) -> bool:
-    """Whether `text` is written in YAML as it is, so that a search over bytes finds it."""
-    return _PLAIN.fullmatch(text) is not None
-
-
-def _entry_start(data: bytes, end_line: int) -> int:
-    """Where the entry begins that is closed by the line at `end_line`."""
-    return data.rfind(b"\n- ", 0, end_line) + 1
-
-
-def _crc_holds(data: bytes, end_line: int) -> bool:
-    """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
-    match = _END.match(data, end_line)
-    start = _entry_start(data, end_line)
-    if match is None or not (start or data.startswith(b"- ")):
-        return False
-    return zlib.crc32(data[start:end_line]) == int(match[2])
-
-
-def _is_closed(tail: bytes) -> bool:
-    """Whether a file that ends with `tail` ends with a whole closed entry."""
-    last = tail.rfind(b"\n", 0, max(0, len(tail) - 1)) + 1
-    return tail.endswith(b"\n") and tail.startswith(b"# end ", last) and _crc_holds(tail, last)
-
-
-def _closed_length(data: bytes) -> int:
-    """Bytes up to the end of the last entry that is closed with the right checksum; 0 when there is none."""
-    good = [match.end() + 1 for match in _END.finditer(data) if _crc_holds(data, match.start())]
-    return min(good[-1], len(data)) if good else 0
-
-
-def _can_be_extended(data: bytes) -> bool:
-    """Whether the file parses without damage and its list is in the block form that we append to."""
-    if not _is_understood(data):
-        return False
-    text = QueueText.parse(data)
-    flush = all(entry.raw.startswith(b"- ") for entry in text.entries)
-    return bool(text.entries) and flush and not text.whole and not text.tail.strip()
-
-
-def _is_understood(data: bytes) -> bool:
-    try:
-        return not QueueText.parse(data).damaged()
-    except CodecError:
-        return False

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
+from team_console.store.contract.audit_seal import LineSeal, SealedFrom
 from team_console.store.contract.team import AuditLine
 
 _KEPT = 2000
@@ -22,13 +23,15 @@ class Trail:
         self._disk = disk
         self._path = path
         self._guard = threading.Lock()
+        self._key = b""
         self._forget()
 
-    def last(self, limit: int) -> list[AuditLine]:
-        """The last `limit` lines, newest first; none when the file cannot be read."""
+    def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:
+        """The last `limit` lines, newest first, their seals checked with `key`; none when the file cannot be read."""
         with self._guard, contextlib.suppress(OSError):
-            if limit > (self._lines.maxlen or 0):
-                self._forget(limit)
+            if limit > (self._lines.maxlen or 0) or key != self._key:
+                self._forget(max(limit, self._lines.maxlen or 0))
+            self._key = key
             self._go_on()
             return list(self._lines)[: -limit - 1 : -1]
         return []
@@ -37,6 +40,7 @@ class Trail:
         self._tip = Tip()
         self._ino = 0
         self._holds = True
+        self._sealed_from = SealedFrom()
         self._lines: deque[AuditLine] = deque(maxlen=keep)
 
     def _go_on(self) -> None:
@@ -45,13 +49,13 @@ class Trail:
         if stat is None or stat.ino != self._ino or stat.size < self._tip.size:
             self._forget(self._lines.maxlen or _KEPT)
         self._ino = stat.ino if stat else 0
-        for tip, intact in Ledger(self._disk, self._path).lines(self._tip):
+        for tip, intact in Ledger(self._disk, self._path, self._key).lines(self._tip):
             self._tip = tip
-            self._holds = self._holds and intact
+            self._holds = self._sealed_from.holds(tip.seal) and intact and self._holds
             if tip.line is not None:
-                self._lines.extend(_shown(tip.line, self._holds))
+                self._lines.extend(_shown(tip.line, self._holds, tip.seal))
 
 
-def _shown(line: Line, intact: bool) -> list[AuditLine]:
-    first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, intact)
+def _shown(line: Line, intact: bool, seal: LineSeal) -> list[AuditLine]:
+    first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, intact, seal)
     return [first, *(replace(first, action=action, facts=facts) for action, facts in line.also)]

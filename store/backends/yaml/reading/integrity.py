@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
+from team_console.store.backends.yaml.archive_text import closed_ids
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part
-from team_console.store.backends.yaml.reading.archives import Archives, closed_ids
+from team_console.store.backends.yaml.reading.archives import Archives, is_usable
 from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
@@ -211,7 +212,7 @@ def _left(line: Line) -> dict[str, int] | None:
 def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _Claim) -> Problem | None:
     path = layout.archive(agent)
     files = archives.files(agent)
-    if any((found := disk.stat(path)) is not None and found.kind != "file" for path in files):
+    if not all(is_usable(disk, path) for path in files):
         return None
     missing = _missing(disk, archives, agent, path, claim)
     size = max((found.size for path in files if (found := disk.stat(path)) is not None), default=0)
@@ -234,10 +235,9 @@ def _missing(disk: Disk, archives: Archives, agent: str, path: Path, claim: _Cla
     missing = set(claim.ids)
     for item in reversed(archives.files(agent)):
         if missing:
-            found = disk.stat(item)
-            size = found.size if found is not None else 0
-            start = claim.start if item == path else max(0, size - 2 * _SPAN)
-            missing -= set(closed_ids(disk.read(item, start)[0]))
+            end = disk.data_end(item)
+            start = claim.start if item == path else max(0, end - 2 * _SPAN)
+            missing -= set(closed_ids(disk.read(item, start, max(0, end - start))[0]))
     asked = sorted(missing)[:_ASKED]
     lost = {question for question in asked if not archives.holds(agent, question)}
     return missing if len(lost) == len(asked) else lost

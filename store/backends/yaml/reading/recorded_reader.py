@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
+from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.model.clock import from_text
 from team_console.store.protocol.relations.recording import fact_of
 
-_BLOCK = 1 << 22
 _SEAL = 256
 """Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
 _NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
@@ -44,26 +45,33 @@ class RecordedReader:
     def __init__(self, disk: Disk, path: Path) -> None:
         self._disk = disk
         self._path = path
+        self._key = b""
         self._ino = 0
         self._reached = 0
         self._seal = b""
+        self._sealed_from: int | None = None
         self._facts = RecordedFacts()
 
-    def read(self) -> RecordedFacts:
-        """Everything the trail says now; what was known when it cannot be read at the moment."""
+    def read(self, key: bytes = b"") -> RecordedFacts:
+        """Everything the trail says now; what was known when it cannot be read at the moment.
+
+        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
+        """
         with contextlib.suppress(OSError):
             found = self._disk.stat(self._path)
-            if found is None or found.ino != self._ino or not self._goes_on(found.size):
+            if found is None or found.ino != self._ino or key != self._key or not self._goes_on(found.size):
                 self._forget()
+            self._key = key
             self._ino = found.ino if found is not None else 0
             if found is not None and found.size > self._reached:
-                self._go_on(found.size)
+                self._go_on()
         return self._facts
 
     def _forget(self) -> None:
         self._ino = 0
         self._reached = 0
         self._seal = b""
+        self._sealed_from = None
         self._facts = RecordedFacts()
 
     def _goes_on(self, size: int) -> bool:
@@ -73,29 +81,35 @@ class RecordedReader:
         start = self._reached - len(self._seal)
         return size >= self._reached and self._disk.read(self._path, start, len(self._seal))[0] == self._seal
 
-    def _go_on(self, size: int) -> None:
-        block = _BLOCK
-        while self._reached < size:
-            data = self._disk.read(self._path, self._reached, min(block, size - self._reached))[0]
-            end = data.rfind(b"\n") + 1
-            if end == 0 and self._reached + block >= size:
-                return
-            block = _BLOCK if end else block * 4
-            for row in _candidates(data[:end]):
-                self._take(row)
-            self._reached += end
-            self._seal = (self._seal + data[max(0, end - _SEAL) : end])[-_SEAL:]
+    def _go_on(self) -> None:
+        for block in whole_lines(self._disk, self._path, self._reached):
+            self._find_first_seal(block)
+            for start, row in _candidates(block):
+                self._take(row, is_trusted=self._is_trusted(row, self._reached + start))
+            self._reached += len(block)
+            self._seal = (self._seal + block[-_SEAL:])[-_SEAL:]
 
-    def _take(self, row: bytes) -> None:
+    def _find_first_seal(self, block: bytes) -> None:
+        """A quote in a text of a line is escaped, so that no text looks like a seal."""
+        if self._key and self._sealed_from is None:
+            place = block.find(b'"seal":"%s-' % key_name(self._key).encode())
+            self._sealed_from = self._reached + place if place >= 0 else None
+
+    def _is_trusted(self, row: bytes, start: int) -> bool:
+        seal = seal_of(row, self._key)
+        is_before = self._sealed_from is None or start < self._sealed_from
+        return seal is not LineSeal.BROKEN and (seal is not LineSeal.UNSEALED or is_before)
+
+    def _take(self, row: bytes, *, is_trusted: bool) -> None:
         """A line that is none tells nothing; that the chain is broken there is told by the audit trail."""
         try:
             line = _LINES.decode(row)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
-        if line.void:
+        if line.void and is_trusted:
             self._facts = self._facts.without(line.void)
-        in_time = line.action not in _NOT_BY_DESK
-        vouched = vouched_for(line.action, _decoded(line.facts))
+        in_time = is_trusted and line.action not in _NOT_BY_DESK
+        vouched = vouched_for(line.action, _decoded(line.facts)) if is_trusted else ()
         for raw in line.noted:
             self._add(raw, line, vouched, in_time=False)
         for raw in line.writes:
@@ -120,8 +134,8 @@ def _decoded(raw: msgspec.Raw) -> object:
         return None
 
 
-def _candidates(data: bytes) -> Iterator[bytes]:
-    """The lines with any of the marks in them, in order."""
+def _candidates(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with any of the marks in them, in order, each with where it begins."""
     starts: dict[int, int] = {}
     for mark in _MARKS:
         place = data.find(mark)
@@ -130,4 +144,4 @@ def _candidates(data: bytes) -> Iterator[bytes]:
             starts[data.rfind(b"\n", 0, place) + 1] = end
             place = data.find(mark, end)
     for start in sorted(starts):
-        yield data[start : starts[start]]
+        yield start, data[start : starts[start]]

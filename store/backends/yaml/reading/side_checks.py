@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Mark
-from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.layout import Layout, leads_out
 from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed
 from team_console.store.backends.yaml.reading.integrity import audit_problem
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.generation import Generation
+from team_console.store.backends.yaml.writing.obstacles import ASIDE, is_no_folder
 from team_console.store.model.problem import Problem
 
 _RECENT = 20
@@ -40,28 +41,44 @@ class Beside:
             except OSError as error:
                 if not is_closed(error):
                     found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+        found += self._folders()
         closed = closed_problem(self._layout)
         found += [closed] if closed is not None else []
         lock = self._disk.stat(self._layout.lock)
         if lock is not None and lock.kind != "file":
-            found.append(_unusable(self._layout.lock, "not a plain file"))
+            found.append(_unusable(self._layout.lock, "not a plain file", "Nothing can be written while it is so."))
+        return found
+
+    def _folders(self) -> list[Problem]:
+        """What stands in the place of a folder: nothing is written through a link that leads out of the team."""
+        found: list[Problem] = []
+        layout = self._layout
+        for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
+            if is_no_folder(self._disk, folder):
+                found.append(_unusable(folder, "not a folder"))
+            elif leads_out(self._disk, layout, folder):
+                text = f"{folder} is a link that leads out of the team, and is not followed"
+                hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
+                found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
         return found
 
     def _leftovers(self) -> list[Problem]:
         layout = self._layout
-        torn = [name for folder in (layout.folder, layout.archives) for name in self._torn(folder)]
+        names = [name for folder in (layout.folder, layout.archives) for name in self._disk.names(folder)]
+        torn = [name for name in names if ".torn-" in name]
+        aside = [name for name in names if ASIDE in name]
         rejected = [f"drop/rejected/{name}" for name in self._disk.names(layout.rejected)]
         what = "holds what a crash or another program left unfinished"
         found = [
             Problem("TORN_END", "notice", name, f"{name} {what}", "Delete it when it is of no use.") for name in torn
         ]
+        what = "stood in the place of a file of the team and was moved aside"
+        hint = "Find out who put it there, and delete it."
+        found += [Problem("SET_ASIDE", "notice", name, f"{name} {what}", hint) for name in aside]
         hint = "Correct it and move it into drop/ again, or delete it."
         return found + [
             Problem("DROP_REJECTED", "warning", name, f"{name} is not a message", hint) for name in rejected
         ]
-
-    def _torn(self, folder: Path) -> list[str]:
-        return [name for name in self._disk.names(folder) if ".torn-" in name]
 
     def _of_ledger(self, lock_text: bytes) -> list[Problem]:
         """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
@@ -94,8 +111,8 @@ def _healing(line: Line) -> Problem:
     return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
 
 
-def _unusable(path: Path, why: str) -> Problem:
-    hint = f"Nothing can be written while it is so. Look at what is there: ls -ld {path}"
+def _unusable(path: Path, why: str, until: str = "The next write moves it aside if it can.") -> Problem:
+    hint = f"{until} Look at what is there: ls -ld {path}"
     return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
 
 

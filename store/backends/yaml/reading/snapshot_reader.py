@@ -89,7 +89,7 @@ class SnapshotReader:
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
             # After the queue, so that every message of ours that was seen there is on record here.
-            recorded = self._recorded.read()
+            recorded = self._recorded.read(settings.config.key)
             # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
             problems += self._beside.problems(generation, read_text(self._disk, self._layout.lock))
             holder = self._holder()

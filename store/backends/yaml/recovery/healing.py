@@ -5,12 +5,14 @@ Others may add messages and move them forward; they may not lose one or move one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
-from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, places_of
+from team_console.store.backends.yaml.recovery.torn_pieces import is_cut, remnants
+from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, piece_name, places_of
 from team_console.store.contract.recorded import is_same
 from team_console.store.model.copies import STATE_KEYS, counterpart, digest, distinct, is_ahead, is_copy, rank
 from team_console.store.model.message import Message, from_record
@@ -34,17 +36,19 @@ class Healing(Struct):
     Attributes:
         adds, changes, removed: As in `Line`.
         noted: Records that others added or moved forward; all of an id where several share it.
+        torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
     adds: list[Message] = field(default_factory=list)
     changes: list[RecordPatch] = field(default_factory=list)
     removed: list[Handle] = field(default_factory=list)
     noted: list[Record] = field(default_factory=list)
+    torn: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, **facts: object) -> Line | None:
         """The transaction that does it, None when there is nothing to do."""
-        if not (self.adds or self.changes or self.removed or self.noted):
+        if not (self.adds or self.changes or self.removed or self.noted or self.torn):
             return None
         restored = [message.message_id for message in self.adds]
         changed = [patch.handle[0] for patch in self.changes]
@@ -57,6 +61,7 @@ class Healing(Struct):
             changes=tuple(self.changes),
             removed=tuple(self.removed),
             noted=tuple(self.noted),
+            torn=tuple(self.torn),
         )
 
 
@@ -96,6 +101,7 @@ def reconcile(
         if message_id not in expected:
             for message in messages:
                 _admit(message, healing, settled, taken_out, current)
+    _clear_torn(damaged, expected, healing)
     if healing.noted:
         many = counted(len(healing.noted), "message")
         text = f"a program that does not lock wrote the queue: {many} added or changed"
@@ -160,13 +166,10 @@ def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:
 
 
 def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = None) -> None:
-    noted = [message for record in line.noted if (message := _understood(record)) is not None]
-    held.update(by_id(noted))
-    for record in line.writes:
-        message = _understood(record)
-        if message is not None:
-            among = held.setdefault(message.message_id, [])
-            among[:] = [other for other in among if not is_copy(other, message)] + [message]
+    held.update(by_id(understood(line.noted)))
+    for message in understood(line.writes):
+        among = held.setdefault(message.message_id, [])
+        among[:] = [other for other in among if not is_copy(other, message)] + [message]
     for patch in line.changes:
         _fold_patch(held, patch)
     for message_id, letter in line.removed:
@@ -191,11 +194,11 @@ def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch) -> None:
             return
 
 
-def _understood(record: Record) -> Message | None:
-    try:
-        return from_record(record)
-    except ValueError:
-        return None
+def understood(records: Iterable[Record]) -> Iterator[Message]:
+    """The messages in records of the ledger; what is none is left out."""
+    for record in records:
+        with contextlib.suppress(ValueError):
+            yield from_record(record)
 
 
 def _restore(
@@ -208,15 +211,26 @@ def _restore(
     healing.adds.append(wanted)
     what = "was dropped by a program that does not lock; it was put back"
     if any(message_id.encode("utf-8", "replace") in raw for raw in damaged):
-        # The piece may hold more than this message. If somebody repairs it, it is a copy and counts once.
-        what = "was torn by a program that does not lock; it was put back whole, and the damaged piece stays"
+        what = "was torn by a program that does not lock; it was put back whole"
     _tell(healing, HEALED_LOST, message_id, what)
+
+
+def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
+    pieces = remnants(damaged, (message for messages in expected.values() for message in messages)) if damaged else []
+    healing.torn = [piece_name(piece) for piece in pieces]
+    healing.problems += [torn_notice(len(pieces))] if pieces else []
+
+
+def torn_notice(number: int) -> Problem:
+    """The notice that so many torn pieces went out of the queue."""
+    what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
+    return Problem("HEALED_TORN", "warning", "message-queue.yaml", what, _HINT)
 
 
 def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing, text: QueueText) -> None:
     if here is wanted or wanted.record == here.record:
         return
-    if here is last and _is_cut(here.record, wanted.record):
+    if here is last and is_cut(here.record, wanted.record):
         healing.changes.append(_patch(here, changed_keys(here.record, wanted.record), text))
         _tell(healing, HEALED_CUT, here.message_id, "was cut short by a program that does not lock; it is whole again")
     elif is_answer(wanted) and not is_same(here, wanted):
@@ -245,21 +259,6 @@ def _reword(wanted: Message, here: Message, healing: Healing, text: QueueText) -
     healing.noted.append(dict(patch.on(here).record))
     what = "answers a request and was changed by a program that does not lock; it says again what is on record"
     _tell(healing, HEALED_ANSWER, here.message_id, what)
-
-
-def _is_cut(here: object, wanted: object) -> bool:
-    """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
-    return here != wanted and _begins(here, wanted)
-
-
-def _begins(here: object, wanted: object) -> bool:
-    if isinstance(here, str) and isinstance(wanted, str):
-        return wanted.startswith(here.rstrip("\n"))
-    if isinstance(here, Mapping) and isinstance(wanted, Mapping):
-        return all(key in wanted and _begins(value, wanted[key]) for key, value in here.items())
-    if isinstance(here, list) and isinstance(wanted, list):
-        return len(here) <= len(wanted) and all(map(_begins, here, wanted))
-    return here == wanted or here is None
 
 
 def _state_of(wanted: Message, here: Message) -> Record:

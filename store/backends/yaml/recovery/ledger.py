@@ -8,20 +8,23 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.backends.yaml.disk import Disk, Mark
-from team_console.store.backends.yaml.files import LARGEST_FILE, Unsettled, append, cut, write_new
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark
+from team_console.store.backends.yaml.files import Unsettled, append, cut, write_new
+from team_console.store.contract.audit_seal import LineSeal, judged, seal
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings import loss
 
 _WINDOW = 1 << 16
 _BLOCK = 1 << 22
+_SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 Record = dict[str, Any]
-_PARTS = ("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+_PARTS = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
 Handle = tuple[str, str]
 """Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
 
@@ -65,6 +68,7 @@ class Line(Struct, frozen=True):
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
+        torn: Damaged pieces taken out of the queue, each by its digest (`queue_edit.piece_name`).
         void: Number of the line that this one declares undone, 0 for none.
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
@@ -85,6 +89,7 @@ class Line(Struct, frozen=True):
     archived: tuple[tuple[str, str, Record | None], ...] = ()
     pushed: tuple[tuple[str, Record], ...] = ()
     noted: tuple[Record, ...] = ()
+    torn: tuple[str, ...] = ()
     void: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     base: Mark | None = None
@@ -97,8 +102,8 @@ class Line(Struct, frozen=True):
         """Every action of the transaction."""
         return {self.action, *(action for action, _ in self.also)}
 
-    def encode(self, prev: str) -> bytes:
-        """The line as stored, with its newline; empty parts are left out."""
+    def encode(self, prev: str, key: bytes = b"") -> bytes:
+        """The line as stored, with its newline, sealed where there is a key; empty parts are left out."""
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
         parts = {name: getattr(self, name) for name in _PARTS}
@@ -109,7 +114,8 @@ class Line(Struct, frozen=True):
         facts.update({name: value for name, value in parts.items() if value})
         facts["prev"] = prev
         text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
-        return text.encode("utf-8", "backslashreplace") + b"\n"
+        raw = text.encode("utf-8", "backslashreplace") + b"\n"
+        return raw[:-2] + b',"seal":"%s"}\n' % seal(key, raw).encode() if key else raw
 
 
 class Tip(Struct, frozen=True):
@@ -118,9 +124,10 @@ class Tip(Struct, frozen=True):
     Attributes:
         line: The last line, None when there is none.
         digest: SHA-256 of its bytes, empty when there is none.
-        start: Bytes before it.
         size: Bytes up to its end.
         torn: Bytes after it that are no whole line.
+        start: Bytes before it.
+        seal: What its seal tells, where it was asked for.
     """
 
     line: Line | None = None
@@ -128,6 +135,7 @@ class Tip(Struct, frozen=True):
     size: int = 0
     torn: bytes = b""
     start: int = 0
+    seal: LineSeal = LineSeal.UNKNOWN
 
     @property
     def seq(self) -> int:
@@ -142,26 +150,35 @@ class Tip(Struct, frozen=True):
 
 
 class Ledger:
-    """Reads and extends one `audit.jsonl`."""
+    """Reads and extends one `audit.jsonl`; what it adds is sealed with the team's `key`, where there is one."""
 
-    def __init__(self, disk: Disk, path: Path) -> None:
+    def __init__(self, disk: Disk, path: Path, key: bytes = b"") -> None:
         self._disk = disk
         self._path = path
+        self._key = key
 
     def tip(self) -> Tip:
-        """The end of the chain, read from the end of the file, so that its cost does not grow with the file."""
+        """The end of the chain, read from the end of the file, so that its cost does not grow with the file.
+
+        Raises:
+            OSError: What is there is no plain file (`EINVAL`), or no ledger by far (`EFBIG`).
+        """
         found = self._disk.stat(self._path)
+        if found is not None and found.kind != "file":
+            raise OSError(errno.EINVAL, "not a regular file", str(self._path))
         if found is None or found.size == 0:
             return Tip()
-        window = _WINDOW
+        end, window = found.size, _WINDOW
         while True:
-            start = max(0, found.size - window)
-            data = self._disk.read(self._path, start, found.size - start)[0]
+            start = max(0, end - window)
+            data = self._disk.read(self._path, start, end - start)[0]
             tip = _last_line(data, start)
             if tip is not None:
                 return tip
             if start == 0:
                 return Tip(torn=data)
+            if window == _WINDOW:  # the end of a sparse file is nothing; one zero of it stands for a torn end
+                end = min(end, self._disk.data_end(self._path) + 1)
             window *= 8
             if window > LARGEST_FILE:
                 raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
@@ -173,7 +190,7 @@ class Ledger:
             Unsettled: The line may or may not be there.
             OSError: The line is not there.
         """
-        data = line.encode(tip.digest)
+        data = line.encode(tip.digest, self._key)
         append(self._disk, self._path, data, mode=mode)
         if tip.size == 0:
             self._sync_name(tip)
@@ -238,27 +255,41 @@ class Ledger:
         The chain is judged from where reading begins.
         """
         tip = after or Tip()
-        found = self._disk.stat(self._path)
-        while found is not None and tip.size < found.size:
-            block = self._disk.read(self._path, tip.size, self._block_size(tip.size, found.size))[0]
-            rows = block[: block.rfind(b"\n") + 1].split(b"\n")[:-1]
-            if not rows:
-                return
-            for row in rows:
+        for block in whole_lines(self._disk, self._path, tip.size):
+            for row in block.split(b"\n")[:-1]:
                 raw = row + b"\n"
                 facts = _decode(raw)
                 digest = hashlib.sha256(raw).hexdigest()
                 intact = facts is not None and facts.get("prev") == tip.digest
                 line = _line(facts) if facts is not None else None
-                tip = Tip(line, digest, tip.size + len(raw), start=tip.size)
+                tip = Tip(line, digest, tip.size + len(raw), start=tip.size, seal=seal_of(raw, self._key))
                 yield tip, intact
 
-    def _block_size(self, start: int, end: int) -> int:
-        """At least one whole line, at best a few megabytes."""
-        size = _BLOCK
-        while start + size < end and b"\n" not in self._disk.read(self._path, start, size)[0]:
+
+def whole_lines(disk: Disk, path: Path, start: int) -> Iterator[bytes]:
+    """The whole lines of a ledger from byte `start` on, as blocks of at best a few megabytes.
+
+    Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
+    """
+    end, size = disk.data_end(path) if disk.stat(path) is not None else 0, _BLOCK
+    while start < end:
+        block = disk.read(path, start, min(size, end - start))[0]
+        stop = block.rfind(b"\n") + 1
+        if stop:
+            yield block[:stop]
+            start, size = start + stop, _BLOCK
+        elif start + size >= end or size >= LARGEST_FILE:
+            return
+        else:
             size *= 4
-        return size
+
+
+def seal_of(raw: bytes, key: bytes) -> LineSeal:
+    """What the seal of a stored line tells."""
+    if not key:
+        return LineSeal.UNKNOWN
+    match = _SEAL.search(raw)
+    return judged(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
 
 
 def _last_line(data: bytes, start: int) -> Tip | None:
@@ -274,6 +305,12 @@ def _last_line(data: bytes, start: int) -> Tip | None:
             return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :], start + begin)
         end = stop
     return None
+
+
+def line_of_bytes(raw: bytes) -> Line | None:
+    """A stored line, newline included, as a transaction; None for what is none."""
+    facts = _decode(raw)
+    return None if facts is None else _line(facts)
 
 
 def _decode(raw: bytes) -> Record | None:
@@ -302,6 +339,7 @@ def _line(facts: Record) -> Line:
         archived=_archived(facts),
         pushed=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "pushed", 2)),
         noted=_records(facts, "noted"),
+        torn=tuple(str(item) for item in _list(facts, "torn")),
         void=facts["void"] if isinstance(facts.get("void"), int) else 0,
         sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
         base=_mark(facts.get("base")),

@@ -12,23 +12,33 @@ The order matters, because each step may be the last one before the next crash:
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.yaml.archive_text import closed_ids
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.files import cut
-from team_console.store.backends.yaml.reading.archives import closed_ids, torn_problem
+from team_console.store.backends.yaml.reading.archives import torn_problem
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue, is_unfinished
-from team_console.store.backends.yaml.recovery.healing import SYSTEM, contribution, reconcile
+from team_console.store.backends.yaml.recovery.healing import (
+    SYSTEM,
+    contribution,
+    reconcile,
+    torn_notice,
+    understood,
+)
 from team_console.store.backends.yaml.recovery.ledger import Line, Record
+from team_console.store.backends.yaml.recovery.torn_pieces import remnants
 from team_console.store.backends.yaml.writing.appends import inbox_line
 from team_console.store.backends.yaml.writing.commit import KEPT, LockedQueue, keep_as_previous
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import Released
-from team_console.store.backends.yaml.writing.queue_edit import apply, in_sequence
+from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_hollow, move_aside
+from team_console.store.backends.yaml.writing.queue_edit import apply, in_sequence, piece_name
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
@@ -44,7 +54,12 @@ def recover(queue: LockedQueue) -> Line | None:
     Raises:
         TeamError: `STORE_UNREADABLE`; nothing was written then.
     """
-    queue.tip = queue.ledger.tip()
+    remedy = _settle(queue)
+    return in_sequence(remedy, _old_pieces(queue)) if queue.thorough else remedy
+
+
+def _settle(queue: LockedQueue) -> Line | None:
+    _clear_the_way(queue)
     if queue.left is not None and queue.tip.seq < queue.left.seq:
         queue.notices.append(_lost_ledger(queue, queue.left.seq))
     strays = _strays(queue)
@@ -63,6 +78,25 @@ def recover(queue: LockedQueue) -> Line | None:
     is_known = left is not None or swapped or queue.reached == line.seq
     unfinished = not is_known and is_unfinished(queue, line, queue.generation)
     return _remedy(queue, Diagnosis(line, left, unfinished))
+
+
+def _clear_the_way(queue: LockedQueue) -> None:
+    """Find the end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
+
+    So does what stands in the queue's place, where the ledger can rebuild the queue.
+    """
+    layout, stamp = queue.layout, queue.stamp()
+    queue.notices += clear_file(queue.disk, layout.audit, stamp=stamp)
+    try:
+        queue.tip = queue.ledger.tip()
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        queue.notices.append(move_aside(queue.disk, layout.audit, "no ledger", stamp=stamp))
+        queue.tip = queue.ledger.tip()
+    if queue.tip.line is not None:
+        queue.notices += clear_file(queue.disk, layout.queue, stamp=stamp)
+        queue.notices += clear_hollow(queue.disk, layout.queue, stamp=stamp)
 
 
 class Diagnosis(Struct, frozen=True):
@@ -167,6 +201,18 @@ def _healing(queue: LockedQueue, found: Diagnosis) -> Line | None:
         healing.problems = [Problem("REBUILT", "warning", queue.layout.queue.name, text)]
     queue.notices += healing.problems
     return healing.line()
+
+
+def _old_pieces(queue: LockedQueue) -> Line | None:
+    """What takes out pieces that were torn in an earlier turn, of messages that the ledger has."""
+    pieces = [entry.raw for entry in queue.generation.text.entries if entry.message is None]
+    lines = (tip.line for tip, _ in queue.ledger.lines() if tip.line is not None) if pieces else iter(())
+    records = (record for line in lines for record in (*line.writes, *line.noted))
+    torn = remnants(pieces, understood(records))
+    if not torn:
+        return None
+    queue.notices.append(torn_notice(len(torn)))
+    return Line(SYSTEM, "heal", {"torn": len(torn)}, torn=tuple(map(piece_name, torn)))
 
 
 def _undo(queue: LockedQueue, line: Line, healed: Line | None) -> Line | None:

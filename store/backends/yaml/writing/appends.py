@@ -7,11 +7,13 @@ import json
 from pathlib import Path
 
 from msgspec import Struct
+from team_console.store.backends.yaml.archive_text import closed
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, refuse_way_out
-from team_console.store.backends.yaml.reading.archives import Archives, closed
+from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.ledger import Line
+from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_folder
 from team_console.store.backends.yaml.writing.queue_edit import archive_record
 from team_console.store.model.problem import Problem
 
@@ -41,7 +43,7 @@ def plan_appends(
             continue
         path = layout.archive(agent)
         if path not in by_path:
-            make_folder(disk, layout, layout.archives, mode=mode)
+            problems += make_room(disk, layout, path, stamp=stamp, mode=mode)
             before, found = archives.open_end(agent, stamp=stamp)
             problems += found
             by_path[path] = _at_end(disk, path, before)
@@ -49,10 +51,22 @@ def plan_appends(
     for agent, pushed in line.pushed:
         path = layout.inbox(agent)
         if path not in by_path:
-            make_folder(disk, layout, path.parent, mode=mode)
+            problems += make_room(disk, layout, path, stamp=stamp, mode=mode)
             by_path[path] = _at_end(disk, path, b"" if _is_whole(disk, path) else b"\n")
         by_path[path].data += inbox_line(pushed)
     return list(by_path.values()), problems
+
+
+def make_room(disk: Disk, layout: Layout, path: Path, *, stamp: str, mode: int) -> list[Problem]:
+    """Make the folder of `path`, and move aside what stands in the place of either; what was moved.
+
+    Raises:
+        OSError: It cannot be made, or is a link that leads out of the team.
+    """
+    refuse_way_out(disk, layout, path.parent)
+    moved = clear_folder(disk, path.parent, stamp=stamp)
+    make_folder(disk, layout, path.parent, mode=mode)
+    return [*moved, *clear_file(disk, path, stamp=stamp)]
 
 
 def make_folder(disk: Disk, layout: Layout, folder: Path, *, mode: int) -> None:

@@ -19,10 +19,11 @@ from team_console.store.backends.yaml.files import NOT_PLAIN, Unsettled, append,
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
-from team_console.store.backends.yaml.writing.appends import Append, make_folder, plan_appends
+from team_console.store.backends.yaml.writing.appends import Append, make_room, plan_appends
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock import not_writable
 from team_console.store.backends.yaml.writing.lock_owner import Released
+from team_console.store.backends.yaml.writing.obstacles import move_aside
 from team_console.store.backends.yaml.writing.queue_edit import apply
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -59,6 +60,7 @@ class LockedQueue(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
+        thorough: Whether pieces that were torn long ago are held against all of the ledger, too.
         settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
             of them goes on.
     """
@@ -77,6 +79,7 @@ class LockedQueue(Struct):
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
+    thorough: bool = False
     settings: bytes | None = None
 
     @property
@@ -299,13 +302,21 @@ class LockedQueue(Struct):
         """Attachments are there before the line that refers to them; their names say their content."""
         for reference, data in attachments.items():
             path = self.layout.folder / reference
-            make_folder(self.disk, self.layout, path.parent, mode=self.mode)
-            if self.disk.stat(path) is None:
-                staged = self.layout.stage()
-                write_new(self.disk, staged, data, mode=self.mode)
-                self.disk.rename(staged, path)
-                made.append(path)
-                self.disk.sync_folder(path.parent)
+            self.notices += make_room(self.disk, self.layout, path, stamp=self.stamp(), mode=self.mode)
+            if self._is_attached(path, data):
+                continue
+            if self.disk.stat(path) is not None:
+                self.notices.append(move_aside(self.disk, path, "not what it is named after", stamp=self.stamp()))
+            staged = self.layout.stage()
+            write_new(self.disk, staged, data, mode=self.mode)
+            self.disk.rename(staged, path)
+            made.append(path)
+            self.disk.sync_folder(path.parent)
+
+    def _is_attached(self, path: Path, data: bytes) -> bool:
+        """Whether the file is there already; the name says its content, and others may have changed that."""
+        found = self.disk.stat(path)
+        return found is not None and found.size == len(data) and self.disk.read(path)[0] == data
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self.layout.folder)) if path.is_relative_to(self.layout.folder) else str(path)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.yaml.archive_text import HEADER
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.files import NOT_PLAIN
 from team_console.store.backends.yaml.layout import leads_out
-from team_console.store.backends.yaml.reading.archives import HEADER
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.appends import make_folder
 from team_console.store.backends.yaml.writing.commit import LockedQueue
@@ -135,13 +135,7 @@ def _is_same(message: Message, known: Message) -> bool:
 
 
 def read_offered(disk: Disk, path: Path) -> list[Message]:
-    """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none.
-
-    Looks at the file before it reads it: a sparse one of gigabytes would take all memory.
-    """
-    found = disk.stat(path)
-    if found is not None and found.size > _MAX_BYTES:
-        raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
+    """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none."""
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
@@ -211,5 +205,5 @@ def _reject(queue: LockedQueue, path: Path, why: str, first: str = "Correct it a
     except OSError as error:
         _stays(queue, path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}")
         return
-    hint = f"{first} move it into drop/ again."
-    queue.notices.append(Problem("DROP_REJECTED", "warning", f"drop/rejected/{target.name}", why, hint))
+    hint, text = f"{first} move it into drop/ again.", f"drop/{path.name} went to drop/rejected/: {why}"
+    queue.notices.append(Problem("DROP_REJECTED", "warning", f"drop/rejected/{target.name}", text, hint))

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
-from team_console.store.backends.yaml.files import LARGEST_FILE, PRIVATE, refuse_large
+from team_console.store.backends.yaml.files import PRIVATE
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.model.errors import Code, TeamError
 
@@ -120,6 +120,5 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
         return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
         return known if known.stat == found else Generation(known.text, found)
-    refuse_large(path, found, LARGEST_FILE)
     data, found = disk.read(path)
     return Generation(QueueText.parse(data, known.text if known else None), found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,6 +55,7 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
         archived=(*first.archived, *second.archived),
         pushed=(*first.pushed, *second.pushed),
         noted=(*first.noted, *second.noted),
+        torn=(*first.torn, *second.torn),
         void=second.void or first.void,
     )
 
@@ -86,6 +88,7 @@ class _Edit:
             self._append.pop(handle, None)
         for handle in line.merged:
             self._remove.update(places_of(text, handle)[1:])
+        self._remove.update(_places_of_pieces(text, line.torn) if line.torn else ())
 
     def result(self) -> QueueText:
         for place in self._remove:
@@ -129,6 +132,18 @@ def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> li
     for number, place in enumerate(copies):
         best = number if is_ahead(messages[place], messages[copies[best]]) else best
     return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
+
+
+def piece_name(raw: bytes) -> str:
+    """What tells one damaged piece of a queue from another."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _places_of_pieces(text: QueueText, names: Sequence[str]) -> list[int]:
+    """The damaged entries that are meant; one that somebody changed or repaired meanwhile stays."""
+    wanted = set(names)
+    entries = enumerate(text.entries)
+    return [place for place, entry in entries if entry.message is None and piece_name(entry.raw) in wanted]
 
 
 def archive_record(text: QueueText, message_id: str, record: Record | None) -> Message | None:

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
+from team_console.store.backends.yaml.archive_text import HEADER
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import archive_part
-from team_console.store.backends.yaml.reading.archives import HEADER
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.model.errors import Code, TeamError
 

@@ -34,15 +34,20 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import TeamConfig
 
+HEAL = "heal"
+"""The action of whoever asks for repair."""
 _TRIES = 100
 """Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
 
 
 @contextmanager
 def turn(
-    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None
+    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None, key: bytes = b""
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
+
+    Args:
+        key: What seals the lines of the ledger, empty for a team without.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -54,8 +59,9 @@ def turn(
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
-        ledger, archives = Ledger(disk, layout.audit), Archives(disk, layout)
+        ledger, archives = Ledger(disk, layout.audit, key), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
+        queue.thorough = action == HEAL
         begun: Mark | None = None
         try:
             _enter(queue)

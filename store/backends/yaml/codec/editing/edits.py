@@ -36,12 +36,13 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     """The bytes and the pieces after `change` (see `QueueText.edit`); `starts` tells where entries begin in `data`.
 
     Raises:
-        CodecError: A message cannot be written, or a damaged entry was to be replaced or removed.
+        CodecError: A message cannot be written, or a damaged entry was to be replaced.
         IndexError: There is no such entry.
     """
     for index in (*change.replace, *change.remove):
-        if index < 0:
+        if not 0 <= index < len(parts.entries):
             raise IndexError(f"entry {index}")
+    for index in change.replace:
         _check_sound(parts.entries[index], index)
     if parts.flow:
         return _edit_flow(data, parts, change)

@@ -1,0 +1,80 @@
+"""What the ledger says of archived messages, in the place of archives that cannot be read.
+
+It tells which message an id or a request stands for. It is no copy: nothing may leave the queue on its word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from team_console.store.backends.buffered import carries
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.recovery.healing import understood
+from team_console.store.backends.yaml.recovery.ledger import Line, line_of_bytes, whole_lines
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+
+_VOID = b'"void":'
+
+
+class RecordedPart:
+    """The messages of one ledger; read anew at each question, and only where the bytes hold the word asked for.
+
+    Questions raise `trouble`, why an archive cannot be read, where the ledger cannot be read either.
+    """
+
+    def __init__(self, disk: Disk, path: Path, trouble: TeamError) -> None:
+        self._disk = disk
+        self._path = path
+        self._trouble = trouble
+
+    def proves(self, message_id: str) -> bool:
+        """Never: what is recorded is no archived copy."""
+        return False
+
+    def keeps(self, message: Message) -> bool:
+        """Never: what is recorded is no archived copy."""
+        return False
+
+    def message(self, message_id: str) -> Message | None:
+        """The message with this id, as it was at last."""
+        return next((message for message in self.holding(message_id) if message.message_id == message_id), None)
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Messages that carry `request_id`."""
+        return [message for message in self.holding(request_id) if carries(message, request_id)]
+
+    def holding(self, word: str) -> list[Message]:
+        """Messages of lines that have `word` in their text, as they were at last; others may be among them."""
+        needle = json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
+        known: dict[str, Message] = {}
+        try:
+            lines = list(self._lines(needle))
+        except OSError:
+            raise self._trouble from None
+        undone = {line.void for line in lines}
+        for line in lines:
+            if line.seq not in undone:
+                _fold(known, line)
+        return list(known.values())
+
+    def _lines(self, needle: bytes) -> Iterator[Line]:
+        for block in whole_lines(self._disk, self._path, 0):
+            if needle in block or _VOID in block:
+                for row in block.split(b"\n"):
+                    line = line_of_bytes(row + b"\n") if needle in row or _VOID in row else None
+                    if line is not None:
+                        yield line
+
+
+def _fold(known: dict[str, Message], line: Line) -> None:
+    archived = (record for _, _, record in line.archived if record is not None)
+    known.update((message.message_id, message) for message in understood((*line.noted, *line.writes, *archived)))
+    for patch in line.changes:
+        message_id = patch.handle[0]
+        if message_id in known:
+            with suppress(ValueError):
+                known[message_id] = patch.on(known[message_id])

@@ -1,0 +1,112 @@
+"""A program that writes in place and is cut off: its half entry is healed from the ledger, wherever it was cut."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from team_console.store.backends.yaml.recovery import healing
+from team_console.store.backends.yaml.recovery.torn_pieces import remnants
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.maintenance.repair import heal
+from team_console.store.model.message import Message
+
+from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, states
+
+LONG = (
+    "A first line\nand one that is long enough that a writer of YAML folds it somewhere before it comes to its end ü\n"
+)
+STYLES: dict[str, Callable[[bytes], str]] = {
+    "ours": lambda data: data.decode(),
+    "dumped": lambda data: yaml.safe_dump(yaml.safe_load(data), sort_keys=False),
+    "dumped in flow": lambda data: yaml.safe_dump(yaml.safe_load(data), default_flow_style=None),
+    "dumped with letters": lambda data: yaml.safe_dump(yaml.safe_load(data), allow_unicode=True, width=40),
+}
+STEP = 13
+"""Bytes between two cuts; prime, so that all parts of a line are met."""
+
+
+def _team(root: Path) -> list[Message]:
+    root.mkdir(exist_ok=True)
+    second = make_message(2, payload={"summary": 'Two: with "quotes", and more', "content": LONG, "tries": 12})
+    put(open_yaml(root), make_message(1), second, make_message(3))
+    return list(open_yaml(root).snapshot().messages)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_wherever_a_writer_in_place_is_cut_off_everything_is_there_again_and_nothing_damaged(
+    tmp_path: Path, style: str
+) -> None:
+    _team(tmp_path / "team")
+    before = {message.message_id: message.record for message in open_yaml(tmp_path / "team").snapshot().messages}
+    written = STYLES[style]((tmp_path / "team" / QUEUE).read_bytes()).encode()
+    for length in range(len(b"messages:\n"), len(written), STEP):
+        root = tmp_path / f"cut at {length}"
+        shutil.copytree(tmp_path / "team", root, copy_function=shutil.copy2)
+        (root / QUEUE).write_bytes(written[:length])
+        put(open_yaml(root), make_message(4))
+        seen = open_yaml(root).snapshot()
+        after = {message.message_id: message.record for message in seen.messages}
+        assert {name: after[name] for name in before} == before, written[:length]
+        assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"], written[:length]
+        shutil.rmtree(root)
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    """A team whose last entry somebody tore."""
+    _team(tmp_path)
+    text = (tmp_path / QUEUE).read_text()
+    (tmp_path / QUEUE).write_text(text[: text.rindex("  payload:")] + '  payload: {summary: "Summary of mess')
+    return tmp_path
+
+
+def test_it_is_told_and_recorded(torn: Path) -> None:
+    assert {"HEALED_LOST", "HEALED_TORN"} <= notices(open_yaml(torn))
+    (line,) = [line for line in audit_lines(torn) if line["action"] == "heal"]
+    assert len(line["torn"]) == 1  # type: ignore[arg-type]
+
+
+def test_a_piece_that_holds_anything_else_stays(torn: Path) -> None:
+    text = (torn / QUEUE).read_text()
+    (torn / QUEUE).write_text(text.replace("Summary of mess", "Something that nobody has"))
+    put(open_yaml(torn), make_message(4))
+    assert sorted(states(open_yaml(torn))) == ["01", "02", "03", "04"]
+    assert "Something that nobody has" in (torn / QUEUE).read_text()
+    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
+
+
+def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an earlier version left it: the message is there again, and what was torn is still beside it."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(healing, "remnants", lambda *_: [])
+        put(open_yaml(torn), make_message(4))
+    put(open_yaml(torn), make_message(5))
+    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
+    told = heal(Caller(open_yaml(torn), "ceo"))
+    assert "HEALED_TORN" in {problem.code for problem in told}
+    assert "DAMAGED_ENTRY" not in {problem.code for problem in open_yaml(torn).snapshot().problems}
+    assert sorted(states(open_yaml(torn))) == ["01", "02", "03", "04", "05"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "is_one"),
+    [
+        (b"- mess", True),
+        (b"- message_id: MSG-", True),
+        (b"- {message_id: MSG-20260224-00000001, type: mess", True),
+        (b"- message_id: MSG-20260224-00000001\n  payload:\n    con", True),
+        (b"- message_id: MSG-20260224-00000001\n  payload:\n    content: other\n  to: [", False),
+        (b"- message_id: MSG-20260224-00000009\n  type: [", False),
+        (b"- bla bla", False),
+        (b"- " + b"x" * (2 << 20), False),
+        (b"", True),
+        (b"- \xff\xfe", True),
+        (b"- [[[[[[[[", True),
+    ],
+)
+def test_only_the_beginning_of_what_is_known_is_a_remnant(piece: bytes, is_one: bool) -> None:
+    assert (remnants([piece], [make_message(1)]) == [piece]) is is_one
