@@ -77,6 +77,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
     Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
     Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
+    Verb("mcp", _TOOLS, "serve the tools of an agent to an MCP client", "mcp"),
     Verb("help", _TOOLS, "explain a verb, the settings of a team, or the JSON of a verb", "help"),
     Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
     Verb("_complete", "", "print words for a completion script", "complete"),
