@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
+from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 from team_console.store.model.clock import to_text
 
@@ -12,7 +14,14 @@ from team_console.store.model.clock import to_text
 class Result(BaseModel):
     """A result; field names are those of the command line's JSON."""
 
-    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(populate_by_name=True)
+
+
+def told(result: Result) -> CallToolResult:
+    """A result as it is sent: what is not known or empty is left out, so that a model reads what there is."""
+    structured = result.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    text = json.dumps(structured, ensure_ascii=False, indent=1)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
 
 
 class Me(Result):

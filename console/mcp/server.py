@@ -16,6 +16,7 @@ from team_console.console.mcp import convert
 from team_console.console.mcp.guide import GUIDE, invitation
 from team_console.console.mcp.results import Inbox
 from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.tasks import Tasks
 from team_console.console.mcp.tools import SETTLED, Tools
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
@@ -67,7 +68,9 @@ def make_server(seat: Seat, *, settled: float = SETTLED) -> Server:
             group.cancel_scope.cancel()
         seat.close()
 
-    server = Server(NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL")
+    server = Server(
+        NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL", extensions=[Tasks(seat)]
+    )
     for look in (tools.whoami, tools.roster):
         server.add_tool(look, annotations=_LOOKS)
     for write in (
@@ -116,7 +119,7 @@ def _waiting(caller: Caller) -> Inbox:
 
 
 def _json(result: BaseModel) -> str:
-    return result.model_dump_json(indent=2)
+    return result.model_dump_json(indent=1, by_alias=True, exclude_defaults=True)
 
 
 def _refusal(error: Exception, where: str) -> dict[str, Any]:

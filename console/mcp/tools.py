@@ -12,9 +12,10 @@ from typing import Annotated, Any
 import anyio
 from anyio.abc import TaskGroup
 from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 from team_console.console.mcp import convert
-from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written
+from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
 from team_console.console.mcp.seat import Seat, view_of
 from team_console.console.mcp.waiting import LONGEST, Tell, wait_for_mail, wait_for_verdict
 from team_console.store.desk import asking, inbox, mail, requests
@@ -36,6 +37,11 @@ Seconds = Annotated[
     Field(ge=0, le=LONGEST, description=f"how long this call may wait, at most {LONGEST:g}; 0 looks once"),
 ]
 Ticket = Annotated[str, Field(description="the request_id, quoted exactly")]
+ToldMe = Annotated[CallToolResult, Me]
+ToldRoster = Annotated[CallToolResult, Roster]
+ToldInbox = Annotated[CallToolResult, Inbox]
+ToldWritten = Annotated[CallToolResult, Written]
+ToldVerdict = Annotated[CallToolResult, Verdict]
 Summary = Annotated[str | None, Field(description="5-10 words for the reader's list")]
 
 
@@ -70,25 +76,25 @@ class Tools:
         self._settled = settled
         self.later: TaskGroup | None = None
 
-    async def whoami(self) -> Me:
+    async def whoami(self) -> ToldMe:
         """Who you are in this team, who leads it, and what waits for you. Call it first."""
-        return await self._seat.run(_me)
+        return told(await self._seat.run(_me))
 
-    async def roster(self) -> Roster:
+    async def roster(self) -> ToldRoster:
         """Everybody in the team: role, state, what they last reported, unread messages."""
-        return convert.roster(await self._seat.view())
+        return told(convert.roster(await self._seat.view()))
 
     async def inbox(
         self,
         ctx: Context,
         wait_seconds: Seconds = 0,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
-    ) -> Inbox:
+    ) -> ToldInbox:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
         received = await wait_for_mail(self._seat, limit, wait_seconds, _teller(ctx))
         result = await self._seat.run(partial(_inbox, received=received))
-        await self._acknowledge_later(received)
-        return result
+        self._acknowledge_later(received)
+        return told(result)
 
     async def send(
         self,
@@ -102,7 +108,7 @@ class Tools:
             str | None, Field(description="your own id: sending the same again under it writes nothing")
         ] = None,
         fields: Annotated[dict[str, Any] | None, Field(description="what else this kind carries")] = None,
-    ) -> Written:
+    ) -> ToldWritten:
         """Send a message, one delivery per recipient, all of them or none."""
         receipt = await self._seat.run(
             lambda caller: mail.send(
@@ -117,7 +123,7 @@ class Tools:
                 in_reply_to=in_reply_to,
             )
         )
-        return convert.written(receipt)
+        return told(convert.written(receipt))
 
     async def hand_in_plan(
         self,
@@ -125,7 +131,7 @@ class Tools:
         plan: Annotated[str, Field(description="the whole plan, as Markdown")],
         summary: Summary = None,
         wait_seconds: Seconds = LONGEST,
-    ) -> Verdict:
+    ) -> ToldVerdict:
         """Hand in your plan to the lead and wait for the answer; a later plan supersedes an open one.
 
         `state` says whether it was approved. While it is open nobody has answered: look again with `verdict`.
@@ -140,7 +146,7 @@ class Tools:
         ctx: Context,
         questions: Annotated[list[Question], Field(min_length=1, description="no two with the same text")],
         wait_seconds: Seconds = LONGEST,
-    ) -> Verdict:
+    ) -> ToldVerdict:
         """Ask the human at the console one or more questions and wait for the answers.
 
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
@@ -150,31 +156,33 @@ class Tools:
         )
         return await self._answered(ctx, receipt, wait_seconds)
 
-    async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> Verdict:
+    async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
-        return convert.verdict(await self._outcome(ctx, request_id, wait_seconds))
+        return told(convert.verdict(await self._outcome(ctx, request_id, wait_seconds)))
 
     async def answer_shutdown(
         self,
         request_id: Ticket,
         agree: bool,
         reason: Annotated[str, Field(description="needed when you do not agree: what must be finished first")] = "",
-    ) -> Written:
+    ) -> ToldWritten:
         """Answer the lead's request that you stop. After agreeing finish nothing more: end your work."""
-        return convert.written(await self._seat.run(lambda caller: _answer_stop(caller, request_id, agree, reason)))
+        receipt = await self._seat.run(lambda caller: _answer_stop(caller, request_id, agree, reason))
+        return told(convert.written(receipt))
 
     async def report_done(
         self,
         summary: Annotated[str, Field(description="what is done, in 5-10 words")],
         details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
-    ) -> Written:
+    ) -> ToldWritten:
         """Tell the lead that your work is done; it stands in the roster as your last report."""
         receipt = await self._seat.run(lambda caller: _report(caller, summary, details))
-        return convert.written(receipt)
+        return told(convert.written(receipt))
 
-    async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> Verdict:
+    async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
         outcome = await self._outcome(ctx, receipt.request_id or "", seconds)
-        return convert.verdict(outcome, [*receipt.warnings, *(notice.message for notice in receipt.notices)])
+        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
+        return told(convert.verdict(outcome, warnings))
 
     async def _outcome(self, ctx: Context, request_id: str, seconds: float) -> Outcome:
         outcome = await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx))
@@ -186,7 +194,7 @@ class Tools:
             )
         return outcome
 
-    async def _acknowledge_later(self, received: Received) -> None:
+    def _acknowledge_later(self, received: Received) -> None:
         ids = [message.message_id for message in received.messages if not message.is_group]
         if not ids:
             return

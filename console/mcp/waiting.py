@@ -28,7 +28,7 @@ Tell = Callable[[float, float, str], Awaitable[None]]
 """Sends progress: seconds waited, seconds at most, what is waited for."""
 
 
-async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Tell) -> Outcome:
+async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Tell | None = None) -> Outcome:
     """How a request stands as soon as it is not open any more, at the latest after `seconds`.
 
     Raises:
@@ -37,7 +37,8 @@ async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Te
     stop = Event()
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_keep_telling, tell, seconds, f"waiting for an answer to {request_id}")
+            if tell is not None and seconds:
+                group.start_soon(_keep_telling, tell, seconds, f"waiting for an answer to {request_id}")
             outcome = await seat.wait(partial(_verdict, request_id=request_id, seconds=seconds, stop=stop))
             group.cancel_scope.cancel()
             return outcome
@@ -52,7 +53,8 @@ async def wait_for_mail(seat: Seat, limit: int, seconds: float, tell: Tell) -> R
         TeamError: As for `receive`.
     """
     async with anyio.create_task_group() as group:
-        group.start_soon(_keep_telling, tell, seconds, "waiting for mail")
+        if seconds:
+            group.start_soon(_keep_telling, tell, seconds, "waiting for mail")
         end = anyio.current_time() + seconds
         while True:
             left = end - anyio.current_time()
@@ -74,5 +76,5 @@ def _take(caller: Caller, *, limit: int, seconds: float) -> Received:
 async def _keep_telling(tell: Tell, seconds: float, what: str) -> None:
     start = time.monotonic()
     while True:
-        await anyio.sleep(_TOLD_EVERY)
         await tell(time.monotonic() - start, seconds, what)
+        await anyio.sleep(_TOLD_EVERY)
