@@ -9,6 +9,7 @@ from team_console.console.mcp.results import Mail, Me, Member, Roster, Verdict, 
 from team_console.store.attachments import attached_content
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Receipt
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.redact import redact
 from team_console.store.views.requests.verdicts import Outcome
@@ -40,13 +41,16 @@ def written(receipt: Receipt) -> Written:
     )
 
 
-def mail(team: Team, message: Message) -> Mail:
-    """A message with its whole content.
+def mail(team: Team, message: Message) -> tuple[Mail, list[str]]:
+    """A message with its whole content, and why it is only the beginning where its attachment cannot be read."""
+    try:
+        attached, problems = attached_content(team, message), list[str]()
+    except TeamError as error:
+        attached, problems = None, [f"only the beginning of {message.message_id} is shown: {error.message}"]
+    return _mail(message, message.content if attached is None else attached), problems
 
-    Raises:
-        TeamError: `INVALID_FIELD` when its attachment is missing or was altered.
-    """
-    attached = attached_content(team, message)
+
+def _mail(message: Message, content: str) -> Mail:
     payload = message.payload
     quoted = payload.get("in_reply_to")
     return Mail(
@@ -57,7 +61,7 @@ def mail(team: Team, message: Message) -> Mail:
         priority=message.priority,
         created=message.created,
         summary=message.summary,
-        content=message.content if attached is None else attached,
+        content=content,
         request_id=message.request_id,
         in_reply_to=quoted if isinstance(quoted, str) else None,
         fields={key: value for key, value in payload.items() if key not in _SHOWN},

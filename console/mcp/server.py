@@ -17,7 +17,7 @@ from team_console.console.mcp.guide import GUIDE, invitation
 from team_console.console.mcp.results import Inbox
 from team_console.console.mcp.seat import Seat
 from team_console.console.mcp.tasks import Tasks
-from team_console.console.mcp.tools import SETTLED, Tools
+from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
@@ -114,8 +114,7 @@ def _add_resources(server: Server, seat: Seat) -> None:
 
 def _waiting(caller: Caller) -> Inbox:
     received = inbox.receive(caller, agent=caller.actor, mark_read=False)
-    messages = [convert.mail(caller.team, message) for message in received.messages]
-    return Inbox(messages=messages, status_message=received.status_message)
+    return inbox_of(caller, received=received)
 
 
 def _json(result: BaseModel) -> str:

@@ -92,7 +92,7 @@ class Tools:
     ) -> ToldInbox:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
         received = await wait_for_mail(self._seat, limit, wait_seconds, _teller(ctx))
-        result = await self._seat.run(partial(_inbox, received=received))
+        result = await self._seat.run(partial(inbox_of, received=received))
         self._acknowledge_later(received)
         return told(result)
 
@@ -214,15 +214,16 @@ def _me(caller: Caller) -> Me:
     return convert.me(view_of(caller), caller.team.location, human_present=human_present(caller.team))
 
 
-def _inbox(caller: Caller, *, received: Received) -> Inbox:
+def inbox_of(caller: Caller, *, received: Received) -> Inbox:
     problems = [problem.message for problem in received.notices]
     if received.damaged:
         problems.append("entries of the queue are damaged, so nobody knows whom they are for")
-    return Inbox(
-        messages=[convert.mail(caller.team, message) for message in received.messages],
-        status_message=received.status_message,
-        warnings=problems,
-    )
+    messages = []
+    for message in received.messages:
+        shown, problem = convert.mail(caller.team, message)
+        messages.append(shown)
+        problems += problem
+    return Inbox(messages=messages, status_message=received.status_message, warnings=problems)
 
 
 def _acknowledged(caller: Caller, ids: list[str]) -> None:

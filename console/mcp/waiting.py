@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from threading import Event
+from typing import TypeVar
 
 import anyio
 from team_console.console.mcp.seat import Seat
@@ -13,8 +14,10 @@ from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.waiting import wait_for_messages
+from team_console.store.model.errors import TeamError
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
 
+T = TypeVar("T")
 LONGEST = 45.0
 """Seconds a call waits at most: many clients give a call up after 60, and an answer has to travel, too."""
 LEASE = 60.0
@@ -35,13 +38,9 @@ async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Te
         TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
     """
     stop = Event()
+    look = partial(_verdict, request_id=request_id, seconds=seconds, stop=stop)
     try:
-        async with anyio.create_task_group() as group:
-            if tell is not None and seconds:
-                group.start_soon(_keep_telling, tell, seconds, f"waiting for an answer to {request_id}")
-            outcome = await seat.wait(partial(_verdict, request_id=request_id, seconds=seconds, stop=stop))
-            group.cancel_scope.cancel()
-            return outcome
+        return await _telling(tell, seconds, f"waiting for an answer to {request_id}", partial(seat.wait, look))
     finally:
         stop.set()
 
@@ -52,16 +51,33 @@ async def wait_for_mail(seat: Seat, limit: int, seconds: float, tell: Tell) -> R
     Raises:
         TeamError: As for `receive`.
     """
-    async with anyio.create_task_group() as group:
-        if seconds:
-            group.start_soon(_keep_telling, tell, seconds, "waiting for mail")
+
+    async def look() -> Received:
         end = anyio.current_time() + seconds
         while True:
-            left = end - anyio.current_time()
-            received = await seat.wait(partial(_take, limit=limit, seconds=min(max(left, 0.0), _SLICE)))
+            left = max(0.0, end - anyio.current_time())
+            received = await seat.wait(partial(_take, limit=limit, seconds=min(left, _SLICE)))
             if received.messages or left <= _SLICE:
-                group.cancel_scope.cancel()
                 return received
+
+    return await _telling(tell, seconds, "waiting for mail", look)
+
+
+async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
+    """The result of `act`, with signs of life from time to time if it may take a while."""
+    if tell is None or not seconds:
+        return await act()
+    failure: TeamError | None = None
+    async with anyio.create_task_group() as group:
+        group.start_soon(_keep_telling, tell, seconds, what)
+        try:
+            result = await act()
+        except TeamError as error:  # a task group would hand it on inside a group of errors
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return result
 
 
 def _verdict(caller: Caller, *, request_id: str, seconds: float, stop: Event) -> Outcome:
