@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ EXIT_STATUSES = (
     f"It leaves with {YES} for yes or an answer, {NO} for no, {NOTHING_YET} while nothing was said, and {WITHDRAWN}\n"
     "when the request was withdrawn, timed out, or a later one took its place."
 )
-_FOR_EVER = -1.0
+_FOR_EVER = math.inf
 
 
 def add_wait(parser: ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import content
-from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_asking
+from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_asking, seconds_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json
 from team_console.store.protocol.checks.values import named
@@ -43,6 +43,7 @@ def run(call: Call) -> int:
     from team_console.store.desk.asking import ask_question
 
     options = call.options
+    seconds_of(call)
     questions = _questions(call)
     seconds = options.expires
     if seconds is not None and not 0 < seconds <= _LONGEST:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import content
-from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_asking
+from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_asking, seconds_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,5 +25,6 @@ def run(call: Call) -> int:
     """Submit, and print the request id alone so that a script can keep it, or with a wait the verdict."""
     from team_console.store.desk.requests import submit_plan
 
+    seconds_of(call)
     receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)
     return finish_asking(call, receipt)
