@@ -8,7 +8,7 @@ WORKERS ?= auto
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check format screenshots bench peers clean
+.PHONY: help run test test-all check format screenshots bench peers clients clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -43,6 +43,9 @@ bench: $(VENV)/.tested ## measure speed against peers and print the table
 peers: $(VENV)/.tested ## install what `make bench` compares with; without them it leaves them out
 	$(BIN)/python -m tests.benchmarks --set-up
 
+clients: $(VENV)/.tested ## install real clients for `python -m tests.clients`; without them its tests are skipped
+	$(BIN)/python -m tests.clients --install
+
 clean: ## remove the environment and everything tools left behind
 	rm -rf $(VENV) .venv-* build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -59,7 +62,7 @@ $(VENV)/.installed: $(VENV)/.python pyproject.toml
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[postgresql]' --group test
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[postgresql,mcp]' --group test
 	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested

@@ -19,7 +19,7 @@ OURS = "team_console."
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo", "console/mcp")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -223,6 +223,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "route": ("route",),
     "sendmessage": ("sendmessage",),
     "member": ("member", "add", "newcomer"),
+    "mcp": ("mcp",),
     "help": ("help", "settings"),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),

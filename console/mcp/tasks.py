@@ -1,7 +1,7 @@
-"""Tasks extension: a client that has it is given a task in place of a ticket, and tells its model when the answer comes.
+"""Tasks extension: clients that have it are given a task in place of a ticket, and tell their model when it ends.
 
-A task is an open request of the store and has its id, so nothing is kept here and it outlives the server. The shapes are those of the extension
-`io.modelcontextprotocol/tasks` of 2026-07-28; the SDK carries extensions and has none for tasks of its own.
+A task is an open request of the store and has its id, so nothing is kept here and it outlives the server. The shapes
+are those of `io.modelcontextprotocol/tasks` of 2026-07-28; the SDK carries extensions and has none for tasks.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine
 
-NO_JSON = {"completions", "_complete"}
-"""Verbs that print a script or words, whatever the flags."""
+NO_JSON = {"completions", "_complete", "mcp"}
+"""Verbs that print a script, words or a protocol of its own, whatever the flags."""
 _KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
