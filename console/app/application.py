@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic
@@ -25,6 +25,9 @@ from team_console.console.input.key_queue import KeyLine
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
+from team_console.store.desk.presence import announce_presence
+from team_console.store.model.errors import TeamError
+from team_console.store.model.names import USER
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -262,7 +265,19 @@ class ConsoleApp(ContainedApp[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
+    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
+    with announce_presence(team) if _may_answer(app, me) else nullcontext():
+        return run_to_the_end(app)[1]
+
+
+def _may_answer(app: ConsoleApp, me: str) -> bool:
+    """Whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
+    if app.read_only or app.team.obstacle():
+        return False
+    try:
+        return me in (USER, app.team.config().lead)
+    except TeamError:
+        return False
 
 
 def _collect_as_usual() -> None:
