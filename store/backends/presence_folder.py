@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
+from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
 from team_console.store.contract.presence import UNKNOWN, Attendance, Presence, is_presence_name
 
-_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 _MOMENT = 60.0
 """Seconds after which a file that was never locked was left behind by a process killed while it made it."""
 
@@ -45,7 +45,7 @@ class PresenceFolder(Struct, frozen=True):
     def attendance(self, presence: Presence) -> Attendance:
         """Who is present; writes nothing, and waits for nobody."""
         try:
-            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _SAFE)
+            folder = open_folder(self.path)
         except (FileNotFoundError, NotADirectoryError):
             return Attendance()
         except OSError:
@@ -60,7 +60,7 @@ class PresenceFolder(Struct, frozen=True):
         try:
             with suppress(FileExistsError):
                 os.mkdir(self.path, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
-            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _SAFE)
+            folder = open_folder(self.path)
         except OSError:
             return None
         try:
@@ -75,7 +75,7 @@ class PresenceFolder(Struct, frozen=True):
 def _locked_file(folder: int, file: str, mode: int) -> int:
     """A new file that is locked before anybody can see it under its name."""
     hidden = f".{file}"
-    held = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=folder)
+    held = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=folder)
     try:
         os.fchmod(held, mode & 0o664 | 0o600)
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,31 +94,12 @@ def _look(folder: int, presence: Presence) -> Attendance:
         kind, _, name = file.partition("-")
         if kind != presence or not is_presence_name(name):
             continue
-        lives = _is_locked(folder, file)
+        lives = is_locked(folder, file)
         if lives is None:
             doubtful.add(name)
         elif lives:
             names.add(name)
     return Attendance(frozenset(names), frozenset(doubtful))
-
-
-def _is_locked(folder: int, file: str) -> bool | None:
-    """Whether a process holds the file, None when it cannot be opened."""
-    try:
-        found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | _SAFE, dir_fd=folder)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return None
-    try:
-        fcntl.flock(found, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return None
-    finally:
-        os.close(found)
-    return False
 
 
 def _sweep(folder: int) -> None:
@@ -132,7 +113,7 @@ def _sweep(folder: int) -> None:
 
 def _sweep_file(folder: int, file: str) -> None:
     """Unlink a file that nobody holds; a hidden one only when it is old, because a new one is not locked yet."""
-    found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | _SAFE, dir_fd=folder)
+    found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
     try:
         if not file.startswith(".") or _is_old(found):
             fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -440,6 +440,14 @@ class Team(ABC):
         """Who is present now; never raises, never waits, never writes."""
         return UNKNOWN
 
+    def places(self) -> Mapping[str, str]:
+        """Paths by what they are, for whoever has to see at little cost whether anything changed.
+
+        `queue`, `lock`, `ledger`, `drop` and `settings` of a team in a folder, `database` and `log` of one in a file,
+        and `presence`; none of a team on a server.
+        """
+        return {}
+
     def close(self) -> None:
         """Release what the backend holds open."""
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -175,6 +175,10 @@ class SqlTeam(Team):
     def attendance(self, presence: Presence) -> Attendance:
         """See `Team.attendance`."""
         return self._dialect.attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """See `Team.places`."""
+        return self._dialect.places()
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -233,6 +234,13 @@ class YamlTeam(Team):
     def attendance(self, presence: Presence) -> Attendance:
         """See `Team.attendance`."""
         return PresenceFolder(self.layout.presence).attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """See `Team.places`."""
+        layout = self.layout
+        paths = {"queue": layout.queue, "lock": layout.lock, "ledger": layout.audit, "drop": layout.drop}
+        paths |= {"settings": layout.config, "presence": layout.presence}
+        return {name: os.path.abspath(path) for name, path in paths.items()}
 
     def _check_writable(self) -> None:
         """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""

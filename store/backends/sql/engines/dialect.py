@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
@@ -184,6 +184,10 @@ class Dialect(ABC):
     @abstractmethod
     def attendance(self, presence: Presence) -> Attendance:
         """As `Team.attendance`."""
+
+    def places(self) -> Mapping[str, str]:
+        """As `Team.places`."""
+        return {}
 
     def problems(self) -> tuple[Problem, ...]:
         """What is odd about the place the database is at."""

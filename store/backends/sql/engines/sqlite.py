@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,11 @@ class Sqlite(Dialect):
     def attendance(self, presence: Presence) -> Attendance:
         """Whose file is locked."""
         return self._presence.attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """The file, its log and the folder of who is there."""
+        path = os.path.abspath(self.path)
+        return {"database": path, "log": f"{path}-wal", "presence": f"{path}-presence"}
 
     def in_transaction(self, connection: Connection) -> bool:
         """From the driver."""
