@@ -175,5 +175,7 @@ OVERDUE_SECONDS: Mapping[str, float] = {
     "debug": 900.0,
     "browser": 30.0,
     "research": 300.0,
+    "permission": 300.0,
+    "question": 300.0,
 }
 """Seconds after which an open request of each kind is overdue (`REQUIREMENTS.md` B.5)."""
