@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from threading import Event
@@ -26,8 +27,11 @@ from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.presence import announce_presence
+from team_console.store.desk.sessions.gone import end_left_behind
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
+from team_console.store.protocol.client_requests import asker_of
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -45,6 +49,8 @@ REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
 GLIMPSE_WAIT = 1.0
 """Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+LEFT_BEHIND = 1.0
+"""Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
 
@@ -125,6 +131,8 @@ class ConsoleApp(ContainedApp[int]):
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
+        if not self.read_only:
+            self.set_interval(LEFT_BEHIND, self._end_left_behind)
 
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
@@ -245,6 +253,19 @@ class ConsoleApp(ContainedApp[int]):
             except Exception as error:
                 self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(TICK)
+
+    def _end_left_behind(self) -> None:
+        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
+        view = self.main.view
+        rows = view.requests if view is not None and not self.main.cannot_write else ()
+        questions = {row.request_id: row.question for row in rows if row.is_open and asker_of(row.question.payload)}
+        if questions:
+            self._withdraw(questions)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+    def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
+        with suppress(TeamError):  # the next look tries again
+            end_left_behind(self.main.caller, questions)
 
     def _report(self, done: int, total: int) -> bool:
         moment = monotonic()
