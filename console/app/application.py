@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic
@@ -25,6 +26,12 @@ from team_console.console.input.key_queue import KeyLine
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
+from team_console.store.desk.presence import announce_presence
+from team_console.store.desk.sessions.gone import end_left_behind
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message as StoreMessage
+from team_console.store.model.names import USER
+from team_console.store.protocol.client_requests import asker_of
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -42,6 +49,8 @@ REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
 GLIMPSE_WAIT = 1.0
 """Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+LEFT_BEHIND = 1.0
+"""Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
 
@@ -122,6 +131,8 @@ class ConsoleApp(ContainedApp[int]):
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
+        if not self.read_only:
+            self.set_interval(LEFT_BEHIND, self._end_left_behind)
 
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
@@ -243,6 +254,19 @@ class ConsoleApp(ContainedApp[int]):
                 self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(TICK)
 
+    def _end_left_behind(self) -> None:
+        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
+        view = self.main.view
+        rows = view.requests if view is not None and not self.main.cannot_write else ()
+        questions = {row.request_id: row.question for row in rows if row.is_open and asker_of(row.question.payload)}
+        if questions:
+            self._withdraw(questions)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+    def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
+        with suppress(TeamError):  # the next look tries again
+            end_left_behind(self.main.caller, questions)
+
     def _report(self, done: int, total: int) -> bool:
         moment = monotonic()
         if moment - self._reported > 0.1:
@@ -262,7 +286,19 @@ class ConsoleApp(ContainedApp[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
+    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
+    with announce_presence(team) if _may_answer(app, me) else nullcontext():
+        return run_to_the_end(app)[1]
+
+
+def _may_answer(app: ConsoleApp, me: str) -> bool:
+    """Whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
+    if app.read_only or app.team.obstacle():
+        return False
+    try:
+        return me in (USER, app.team.config().lead)
+    except TeamError:
+        return False
 
 
 def _collect_as_usual() -> None:

@@ -44,6 +44,7 @@ def ask_permission(
     before: str | UnsetType | None = UNSET,
     expires: datetime | str | None = None,
     summary: str | None = None,
+    asker: str | None = None,
 ) -> Receipt:
     """Ask the lead whether a tool may be used; `Receipt.request_id` names what was asked.
 
@@ -55,12 +56,14 @@ def ask_permission(
         before: The file that would change, as it is now; None when it does not exist yet.
         expires: When the asker stops waiting; from then on the request is withdrawn as timed out.
         summary: One line; made from tool and input when left out.
+        asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
+            gone, the request is withdrawn.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None}
-    body: dict[str, Any] = {**asked, **_origin(client, session, directory), **expiry(expires)}
+    body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
     if before is not UNSET and len((before or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body["before"] = before
     check_asked("permission_request", body)
@@ -77,20 +80,21 @@ def ask_question(
     client: str | None = None,
     expires: datetime | str | None = None,
     summary: str | None = None,
+    asker: str | None = None,
 ) -> Receipt:
     """Ask the lead one or more questions; `Receipt.request_id` names what was asked.
 
     Args:
         questions: Each with `question`, and as far as wanted `header`, `options` (each with `label` and
             `description`) and `multiSelect`. No two may ask the same: answers are told apart by their text.
-        directory, session, client, expires, summary: As for `ask_permission`.
+        directory, session, client, expires, summary, asker: As for `ask_permission`.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     body: dict[str, Any] = {
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
-        **_origin(client, session, directory),
+        **origin(client, session, directory, asker),
         **expiry(expires),
     }
     check_asked("question_request", body)
@@ -112,12 +116,22 @@ def withdraw(caller: Caller, *, request_id: str, reason: str) -> Receipt:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED` for a request of
             somebody else, `MISSING_REASON`.
     """
+    return end_request(caller, request_id=request_id, asker=caller.actor, reason=reason)
+
+
+def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> Receipt:
+    """Withdraw a request in the name of its asker; by anybody else only for an asker that is known to be gone.
+
+    Raises:
+        TeamError: As for `withdraw`.
+    """
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
+    by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.team.transaction(actor=caller.actor, action="withdraw", wait=caller.wait) as tx:
         question, kind, thread = find_question(tx, request_id)
-        if question.sender != caller.actor:
-            text = f"{request_id} was asked by {question.sender}, so {caller.actor} cannot take it back"
+        if question.sender != asker:
+            text = f"{request_id} was asked by {question.sender}, so {asker} cannot take it back"
             raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)
         refuse_answered(tx, request_id, question, kind, thread)
         earlier = withdrawal_of(question, request_id, thread)
@@ -131,6 +145,7 @@ def withdraw(caller: Caller, *, request_id: str, reason: str) -> Receipt:
             kind=str(kind),
             question=question.message_id,
             reason=reason,
+            **by,
         )
         compact(tx)
     return Receipt("withdraw", (notice,), (), request_id, notices=tuple(tx.notices))
@@ -212,8 +227,9 @@ def _ask(caller: Caller, action: str, type: str, prefix: str, body: Mapping[str,
     )
 
 
-def _origin(client: str | None, session: str | None, directory: str | None) -> dict[str, str]:
-    named = {"client": client, "session": session, "directory": directory}
+def origin(client: str | None, session: str | None, directory: str | None, asker: str | None = None) -> dict[str, str]:
+    """The fields that say where a request comes from, those that are known."""
+    named = {"client": client, "session": session, "directory": directory, "asker": asker}
     return {key: value for key, value in named.items() if value}
 
 

@@ -19,11 +19,12 @@ from team_console.store.desk.agents.endings import approve_ending, doomed, finis
 from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.agents.spawn import refuse_held
 from team_console.store.desk.answers import answer_body, answer_preview, answer_type, words_as_answer
-from team_console.store.desk.asking import expiry, put_request, refuse_lead
+from team_console.store.desk.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.questions import Terms, Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.checks.secrets import secret_warnings
@@ -55,11 +56,12 @@ def submit_plan(
     directory: str | None = None,
     modes: Sequence[str] = (),
     expires: datetime | str | None = None,
+    asker: str | None = None,
 ) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
 
     Args:
-        session, client, directory, expires: As for `asking.ask_permission`.
+        session, client, directory, expires, asker: As for `asking.ask_permission`.
         modes: In which the client can go on after a yes, in its own words; the approval may name one.
 
     Raises:
@@ -70,7 +72,7 @@ def submit_plan(
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     refuse_lead(caller, config, "plans")
     title = summary or content.strip().partition("\n")[0][:120]
-    more = {"client": client, "session": session, "directory": directory, "modes": list(modes), **expiry(expires)}
+    more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires)}
     return put_request(
         caller,
         action="plan",
@@ -211,7 +213,9 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
 
 
 def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
-    _refuse_damaged(caller, request_id)
+    snapshot = caller.team.snapshot()
+    _refuse_damaged(snapshot, request_id)
+    refuse_left_behind(caller, snapshot, request_id)
     with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
         question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
         _check_name_fits(kind, agent_name, request_id)
@@ -338,9 +342,8 @@ def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
     return None
 
 
-def _refuse_damaged(caller: Caller, request_id: str) -> None:
+def _refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
     """Refuse, by a look without the lock, a request whose record in the queue is damaged."""
-    snapshot = caller.team.snapshot()
     if request_id in snapshot.damaged and live_question(snapshot, request_id) is None:
         text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
         hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."

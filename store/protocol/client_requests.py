@@ -108,6 +108,11 @@ def origin_of(payload: Mapping[str, Any]) -> Origin:
     return Origin(_text(payload, "client"), _text(payload, "session"), _text(payload, "directory"))
 
 
+def asker_of(payload: Mapping[str, Any]) -> str:
+    """The name under which the process that waits for the answer is present; empty when none was announced."""
+    return _text(payload, "asker")
+
+
 def modes_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
     """The modes in which a client offers to go on once its plan is approved."""
     value = payload.get("modes")

@@ -12,6 +12,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.sessions import lasting_notes
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.settings.team_config import TeamConfig
 
@@ -74,7 +75,7 @@ def bound(
                 kept.add(key)
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads[key])
-    return frozenset((*members, *_membership(messages)))
+    return frozenset((*members, *_membership(messages), *lasting_notes(messages)))
 
 
 def _older(message: Message, limit: datetime) -> bool:

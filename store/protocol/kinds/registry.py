@@ -192,6 +192,17 @@ _ALL = (
         *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),
         answers=_ASK.QUESTION,
     ),
+    Kind(
+        *(
+            "session_state",
+            Family.CLIENTS,
+            "Notes that a client's session, or a teammate in it, works, rests or ended.",
+        ),
+        direction="Agent -> itself",
+        entry_point=HOOK,
+        priority=_LOW,
+        source="D20",
+    ),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
