@@ -1,4 +1,4 @@
-"""`python -m tests.clients [PYTEST ARGUMENTS]`: the scenarios with the real clients; `--install` puts those in place."""
+"""Scenarios with the real clients: `python -m tests.clients [PYTEST ARGUMENTS]`; `--install` puts those in place."""
 
 from __future__ import annotations
 

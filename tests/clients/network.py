@@ -29,7 +29,10 @@ def lift_loopback() -> None:
 def unsharing() -> list[str]:
     """The command that runs another in a network of its own; empty where this machine does not allow one."""
     for words in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
-        if shutil.which(words[0]) and subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
+        if (
+            shutil.which(words[0])
+            and subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+        ):
             return words
     return []
 

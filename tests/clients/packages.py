@@ -75,4 +75,3 @@ def _claude_package() -> str:
 
 def _machine() -> str:
     return _MACHINES.get(platform.machine(), "x64")
-

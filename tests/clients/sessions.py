@@ -1,4 +1,4 @@
-"""Sessions of the real clients on a terminal: a home of their own, a clean environment, the scripted model as vendor."""
+"""Sessions of the real clients: a terminal, a home of their own, a clean environment, the scripted model as vendor."""
 
 from __future__ import annotations
 
@@ -108,9 +108,7 @@ def _terminal(command: Sequence[str], place: Place, environment: Mapping[str, st
     return Terminal([*_cleanly(environment), *command], cwd=place.project, columns=140, lines=50)
 
 
-def _run(
-    command: Sequence[str], place: Place, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
+def _run(command: Sequence[str], place: Place, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*_cleanly(environment), *command],
         cwd=place.project,
