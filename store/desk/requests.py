@@ -33,7 +33,17 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.stops import REQUEST
 
-__all__ = ["Verdict", "answer", "approve", "fingerprint", "foresee", "reject", "request_shutdown", "submit_plan"]
+__all__ = [
+    "Verdict",
+    "answer",
+    "approve",
+    "fingerprint",
+    "foresee",
+    "live_question",
+    "reject",
+    "request_shutdown",
+    "submit_plan",
+]
 
 
 def submit_plan(
@@ -166,7 +176,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     Raises:
         TeamError: `INVALID_REQUEST_ID` for a request that is not live, `INVALID_NAME`, `INVALID_FIELD`.
     """
-    question = _live_question(snapshot, request_id)
+    question = live_question(snapshot, request_id)
     if question is None:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
@@ -324,7 +334,8 @@ def _check_name_fits(kind: RequestKind | None, agent_name: str | None, request_i
         raise TeamError(Code.INVALID_FIELD, text, "Leave out the agent's name.", request_id=request_id)
 
 
-def _live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+    """The question of this id in the queue, None when it is not there."""
     for message in snapshot.messages:
         if opened_kind(message) is not None and reading(message).request_id == request_id:
             return message
@@ -333,7 +344,7 @@ def _live_question(snapshot: Snapshot, request_id: str) -> Message | None:
 
 def _refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
     """Refuse, by a look without the lock, a request whose record in the queue is damaged."""
-    if request_id in snapshot.damaged and _live_question(snapshot, request_id) is None:
+    if request_id in snapshot.damaged and live_question(snapshot, request_id) is None:
         text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
         hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
         raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)

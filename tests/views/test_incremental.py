@@ -49,7 +49,10 @@ def _ask(story: Chronicle, data: st.DataObject) -> object:
     kind = data.draw(st.sampled_from(kinds))
     request_id = data.draw(st.sampled_from(IDS))
     ends = story.now + timedelta(seconds=data.draw(st.sampled_from((-5, 2, 15, 500))))
-    expiring = {"request_id": request_id, "expires": data.draw(st.sampled_from((to_text(ends), "never", "")))}
+    expiring: dict[str, Any] = {
+        "request_id": request_id,
+        "expires": data.draw(st.sampled_from((to_text(ends), "never", ""))),
+    }
     agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
     return {
         "plan": lambda: story.plan(name, **expiring),
@@ -72,7 +75,11 @@ def _answer(story: Chronicle, data: st.DataObject) -> object:
     quoted = data.draw(st.sampled_from([message.message_id for message in story.messages] or ["m0"]))
     kinds = ("plan", "stop", "created", "refused", "destroyed", "debug", "research", "permission", "question")
     kind = data.draw(st.sampled_from(kinds))
-    decision = {"request_id": request_id, "approve": approve, "answers": {"?": "yes"} if quoted < "m5" else {}}
+    decision: dict[str, Any] = {
+        "request_id": request_id,
+        "approve": approve,
+        "answers": {"?": "yes"} if quoted < "m5" else {},
+    }
     return {
         "permission": lambda: story.say(name, to, "permission_response", **decision),
         "question": lambda: story.say(name, to, "question_response", **decision),

@@ -41,17 +41,15 @@ def offer_denied(session: ClientSession) -> None:
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     """Remember what these messages allow once, until the agent tries it again."""
-    yes = {
-        read.request_id for read in map(reading, messages) if read.answers is RequestKind.PERMISSION and read.approve
-    }
+    answers = [read for read in map(reading, messages) if read.answers is RequestKind.PERMISSION]
+    yes = {read.request_id for read in answers if read.approve}
     if not yes:
         return
     for message in session.team.snapshot().messages:
         request_id = reading(message).request_id
         if request_id in yes and message.sender == session.name and denial_of(message.payload):
-            session.files.write(
-                f"{ALLOWED}{digest(request_id):08x}", asked_in(dict(message.payload), session.event.thread)
-            )
+            allowed = asked_in(dict(message.payload), session.event.thread)
+            session.files.write(f"{ALLOWED}{digest(request_id):08x}", allowed)
 
 
 def allow_once(session: ClientSession) -> None:

@@ -107,10 +107,7 @@ def message_words(session: ClientSession, message: Message) -> str:
     """One message as text."""
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     summary, content = safe_line(message.summary), safe_text(message.content)
-    body = (
-        [part for part in (summary, content) if part and part != summary] if summary in content else [summary, content]
-    )
-    text = "\n".join(part for part in body if part)
+    text = content if summary in content else "\n".join(part for part in (summary, content) if part)
     if len(text) > _LONGEST:
         more = command_of(session.team.location, session.name, "show", message.message_id)
         text = f"{text[:_LONGEST]}…\n(cut; the whole: {more})"
