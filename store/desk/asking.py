@@ -45,6 +45,7 @@ def ask_permission(
     expires: datetime | str | None = None,
     summary: str | None = None,
     asker: str | None = None,
+    denied: str | None = None,
 ) -> Receipt:
     """Ask the lead whether a tool may be used; `Receipt.request_id` names what was asked.
 
@@ -58,11 +59,12 @@ def ask_permission(
         summary: One line; made from tool and input when left out.
         asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
             gone, the request is withdrawn.
+        denied: Why the client denied it by itself already: nobody waits, and a yes lets the agent try once more.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-    asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None}
+    asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied}
     body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
     if before is not UNSET and len((before or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body["before"] = before

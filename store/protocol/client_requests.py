@@ -113,6 +113,11 @@ def asker_of(payload: Mapping[str, Any]) -> str:
     return _text(payload, "asker")
 
 
+def denial_of(payload: Mapping[str, Any]) -> str:
+    """Why the client denied by itself what is asked for here; empty when it did not, and waits."""
+    return _text(payload, "denied")
+
+
 def modes_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
     """The modes in which a client offers to go on once its plan is approved."""
     value = payload.get("modes")
