@@ -17,8 +17,8 @@ from tests.pty import Terminal
 
 PATIENCE = 60.0
 """Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""
-_AGAIN = "Look again"
-"""What the console says of a key that came right after the row under the cursor had changed."""
+_AGAIN = "press it again"
+"""What the console says of a key that came right after the list had changed, or while a form was closing."""
 LEAD, AGENT = "ceo", "file-manager"
 
 

@@ -31,7 +31,7 @@ def session(stage: Stage) -> Terminal:
 
 
 def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
-    better = {**PLAN, "plan": f"{PLAN['plan']}\n3. Undo"}
+    better = {"plan": f"{PLAN['plan']}\n3. Undo", "summary": "The same, with a way back at the end"}
     turns = [
         (Call(f"{_SERVER}hand_in_plan", PLAN),),
         (Call(f"{_SERVER}hand_in_plan", better),),
@@ -44,7 +44,7 @@ def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
     prompt(stage, client, "Plan the work")
     console.reject(PLAN["summary"], "Say how it is undone")
     stage.wait_for_result("Say how it is undone")
-    console.approve("Split the loader and test both halves")
+    console.approve(better["summary"])
     stage.wait_for(client, "I go on.")
     assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")
     assert stage.states() == [("plan", "rejected"), ("plan", "approved")]
