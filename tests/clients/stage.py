@@ -19,7 +19,7 @@ PATIENCE = 60.0
 """Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""
 _AGAIN = "press it again"
 """What the console says of a key that came right after the list had changed, or while a form was closing."""
-LEAD, AGENT = "ceo", "file-manager"
+LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
 
 
 class Stage:
