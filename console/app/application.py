@@ -7,6 +7,8 @@ import gc
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
 from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
@@ -31,11 +33,13 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
+from team_console.store.views.rows import View
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.message import Message
+from textual.timer import Timer
 from textual.worker import Worker, WorkerState, get_current_worker
 
 _COLLECT_AFTER = (2_000, 10, 10)
@@ -52,6 +56,10 @@ LEFT_BEHIND = 1.0
 """Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+_SOON = 0.05
+"""Seconds after the end of a request at which the clock is sure to have come there."""
 
 
 def _palette() -> type[Any]:
@@ -113,6 +121,7 @@ class ConsoleApp(ContainedApp[int]):
         self._keys = KeyLine(self, self._act_on)
         self._reading = self._again = False
         self._reported = 0.0
+        self._ending: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
@@ -226,9 +235,20 @@ class ConsoleApp(ContainedApp[int]):
         self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
+        self._look_when_one_ends(sight.view, now)
         if first:
             self.call_after_refresh(self._watch)
             self.call_after_refresh(_collect_as_usual)
+
+    def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
+        """What expires leaves the list when it does, not at the next look."""
+        if self._ending is not None:
+            self._ending.stop()
+        waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
+        end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
+        self._ending = None
+        if end is not None:
+            self._ending = self.set_timer(max(0.0, (end - now).total_seconds()) + _SOON, self.look)
 
     def _failed(self, error: BaseException) -> None:
         self._show(failure=reason_of(error))

@@ -69,7 +69,7 @@ def ask_permission(
     if before is not UNSET and len((before or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body["before"] = before
     check_asked("permission_request", body)
-    line = summary or headline_of(permission_of(body))
+    line = summary or headline_of(permission_of(body), directory or "")
     return _ask(caller, "ask_permission", "permission_request", "permission", body, line)
 
 

@@ -71,7 +71,7 @@ def submit_plan(
     if not content.strip():
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     refuse_lead(caller, config, "plans")
-    title = summary or content.strip().partition("\n")[0][:120]
+    title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
     more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires)}
     return put_request(
         caller,

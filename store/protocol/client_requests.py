@@ -130,14 +130,25 @@ def expiry_of(kind: RequestKind | None, payload: Mapping[str, Any]) -> datetime 
     return from_text(value) if kind in _EXPIRING and isinstance(value, str) else None
 
 
-def headline_of(permission: Permission) -> str:
-    """What is asked for, in one line: the tool, and what it is to be used on."""
-    subject = next((line for key in _SUBJECTS if (line := _first_line(permission.input.get(key)))), "")
+def headline_of(permission: Permission, directory: str = "") -> str:
+    """What is asked for, in one line: the tool, and what it is to be used on; a file as seen from its folder."""
+    given = permission.input
+    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), "")
+    subject = _first_line(given.get("command")) or file_seen_from(path, directory)
+    subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     return f"{permission.tool}: {subject}" if subject else permission.tool
 
 
-_SUBJECTS = ("command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description")
-"""Keys of a tool's input that say what it is used on, the first that is there."""
+PATH_KEYS = ("file_path", "notebook_path", "path")
+"""Keys of a tool's input that name the file it changes, the first that is there."""
+_SUBJECTS = ("url", "query", "pattern", "description")
+"""Further keys that say what a tool is used on."""
+
+
+def file_seen_from(path: str, directory: str) -> str:
+    """The path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
+    inside = path.startswith(directory.rstrip("/") + "/") if directory else False
+    return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
 
 
 def _question(item: Mapping[str, Any]) -> Question:
@@ -170,4 +181,5 @@ def _text(body: Mapping[str, Any], key: str) -> str:
 
 
 def _first_line(value: Any) -> str:
-    return value.strip().partition("\n")[0] if isinstance(value, str) else ""
+    first, _, rest = value.strip().partition("\n") if isinstance(value, str) else ("", "", "")
+    return f"{first} …" if rest else first

@@ -27,9 +27,10 @@ LEAD_ONLY = frozenset(
 """Kinds that only the lead (the sprint's Master) may send."""
 TO_LEAD_ONLY = frozenset({"plan_approval_request", "permission_request", "question_request"})
 """Kinds that go to the lead and to nobody else."""
-_DECIDED_BY_LEAD = frozenset(
+DECIDED_BY_LEAD = frozenset(
     {RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY, RequestKind.PERMISSION, RequestKind.QUESTION}
 )
+"""Requests that only the lead answers, whomever they name."""
 
 
 def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: str) -> None:
@@ -84,7 +85,7 @@ def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: 
     Plans, creations, destructions, permissions and questions are the lead's; everything else is the addressee's. What
     was put to the human (`user`) may be answered by the lead, whose seat the human has.
     """
-    if kind in _DECIDED_BY_LEAD:
+    if kind in DECIDED_BY_LEAD:
         return actor == config.lead
     return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
 

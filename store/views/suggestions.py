@@ -15,6 +15,21 @@ _REACH = {
 _LONGEST = 500
 
 
+_MODES = {
+    "default": "it asks before each step",
+    "acceptEdits": "it edits files without asking",
+    "plan": "it plans and changes nothing",
+    "auto": "it asks only what its own check does not allow",
+    "dontAsk": "it does only what is allowed already",
+    "bypassPermissions": "it asks nothing any more",
+}
+
+
+def mode_words(mode: str) -> str:
+    """What a mode of a client means, as a few words; empty for one that is not known."""
+    return _MODES.get(mode, "")
+
+
 def suggestion_words(suggestion: Any) -> str:
     """One line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
 

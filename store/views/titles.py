@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import answers_text, headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import (
+    answers_text,
+    headline_of,
+    origin_of,
+    permission_of,
+    questions_of,
+)
 from team_console.store.protocol.kinds.kind import Family, RequestKind
 from team_console.store.protocol.reading import Reading, reading
 
@@ -48,7 +54,7 @@ def _asked(read: Reading) -> str:
         RequestKind.DEBUG: text_at(body, "error_summary"),
         RequestKind.BROWSER: " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url")))),
         RequestKind.RESEARCH: _first(body, "queries", "query"),
-        RequestKind.PERMISSION: headline_of(permission_of(body)),
+        RequestKind.PERMISSION: headline_of(permission_of(body), origin_of(body).directory),
         RequestKind.QUESTION: "; ".join(question.text for question in questions_of(body)),
     }
     return words.get(read.opens, "") if read.opens else ""

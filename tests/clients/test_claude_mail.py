@@ -43,15 +43,16 @@ def test_urgent_mail_comes_in_the_middle_of_the_work(set_up: SetUp) -> None:
         return (bash("echo one"),)
 
     def after(conversation: Conversation) -> Turn:
-        assert "Stop using the old loader at once." in "\n".join((*conversation.texts, *conversation.results))
-        assert "Lunch is at twelve" not in "\n".join((*conversation.texts, *conversation.results))
+        told.append("\n".join((*conversation.texts, *conversation.results)))
         return (Say("I use the new one."),)
 
+    told: list[str] = []
     stage = set_up({"": [work, after, (Say("I know about lunch."),)]})
     client = started(stage)
     prompt(stage, client, "Do it")
     stage.wait_for(client, "I know about lunch.")
-    assert "I use the new one." in client.text
+    assert "Stop using the old loader at once." in told[0]
+    assert "Lunch is at twelve" not in told[0]
     stage.wait(lambda: statuses(stage) == ["read", "read"], "mail that was read")
 
 
@@ -79,7 +80,7 @@ def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp)
     stage.wait_for(client, "I rest now.")
     stage.verb("shutdown", AGENT, "--reason", "The work is done")
     stage.wait_for(client, "Good bye.")
-    assert stage.states() == [("shutdown", "approved")]
+    assert stage.states() == [("shutdown", "approved")], stage.model.heard[-1]
 
 
 def _state(stage: Stage) -> str:
