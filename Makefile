@@ -9,7 +9,7 @@ ARGS ?=
 PINS ?= --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check format screenshots bench peers pins clean
+.PHONY: help run test test-all check format screenshots bench peers clients pins clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -51,6 +51,9 @@ pins: ## take the newest versions that pyproject.toml allows into constraints.tx
 	mv constraints.new constraints.txt
 	rm -rf .venv-pins
 
+clients: $(VENV)/.tested ## install real clients for `python -m tests.clients`; without them its tests are skipped
+	$(BIN)/python -m tests.clients --install
+
 clean: ## remove the environment and everything tools left behind
 	rm -rf $(VENV) .venv-* build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -67,7 +70,7 @@ $(VENV)/.installed: $(VENV)/.python pyproject.toml
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable '.[postgresql]' --group test
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable '.[postgresql,mcp]' --group test
 	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested

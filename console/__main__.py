@@ -11,10 +11,16 @@ _COLLECT_AFTER = 50_000
 def main() -> int:
     """Run the command line with the arguments of this process; returns its exit status.
 
-    Imports allocate much that stays, so the collector's small first threshold would only cost time.
+    Imports allocate much that stays, so the collector's small first threshold would only cost time. A client's hook
+    has a start of its own: it is called for every event, and most of them need nothing.
     """
     gc.set_threshold(_COLLECT_AFTER)
     try:
+        if "hook" in sys.argv:
+            from team_console.console.clients.quick import start
+
+            if start.is_hook(sys.argv[1:]):
+                return start.run(sys.argv[1:])
         from team_console.console.cli.main import run
 
         return run(sys.argv[1:])

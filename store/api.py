@@ -21,16 +21,16 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
+from team_console.store.agent_requests import Request, RequestVerbs
 from team_console.store.attachments import attached_content
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import inbox, mail, requests
+from team_console.store.desk import inbox, mail
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import Received
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
-from team_console.store.protocol.reading import reading
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
 
 __all__ = [
@@ -68,7 +68,7 @@ def join_team(
     return AgentClient(team, name, lock_wait=lock_wait)
 
 
-class AgentClient:
+class AgentClient(RequestVerbs):
     """An agent on a team; made by `join_team`. Leaving its `with` block, or `close`, releases the team.
 
     Attributes:
@@ -77,10 +77,10 @@ class AgentClient:
     """
 
     def __init__(self, team: Team, name: str, *, lock_wait: float = 10.0) -> None:
+        super().__init__(Caller(team, name, lock_wait))
         self.name = name
         self.location = team.location
         self._team = team
-        self._caller = Caller(team, name, lock_wait)
 
     def __enter__(self) -> AgentClient:
         return self
@@ -215,58 +215,6 @@ class AgentClient:
         attached = attached_content(self._team, message)
         return message.content if attached is None else attached
 
-    def submit_plan(self, content: str, *, summary: str | None = None) -> Request:
-        """Hand in a plan to the lead, who approves or rejects it. A later plan supersedes an open one.
-
-        Args:
-            summary: 5-10 words; the first line of the plan when left out.
-
-        Raises:
-            TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for `send`.
-        """
-        return self._requested(requests.submit_plan(self._caller, content=content, summary=summary))
-
-    def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
-        """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
-
-        Raises:
-            TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for `send`.
-        """
-        return self._requested(requests.request_shutdown(self._caller, agent=agent, reason=reason))
-
-    def request(self, request_id: str) -> Request:
-        """A request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
-
-        Nothing is looked up yet; an id that no request has is refused by `Request.look` and `Request.wait`.
-        """
-        return Request(self._caller, request_id)
-
-    def approve(
-        self, request: str | Message | RequestRow, *, note: str | None = None, agent_name: str | None = None
-    ) -> Receipt:
-        """Say yes to an open request: a plan as the lead, a shutdown as the agent that was asked.
-
-        Args:
-            request: The message that asked, or its row: a request that was changed since is refused; or its id alone.
-            note: A word to whoever asked.
-            agent_name: For a creation: the name of the new agent.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (its facts say by whom and when: the first answer
-                stands), `NOT_PERMITTED`, and for a creation `INVALID_NAME`, `SPAWN_FAILED`.
-        """
-        request_id, seen = _as_seen(request)
-        return requests.approve(self._caller, request_id=request_id, note=note, agent_name=agent_name, seen=seen)
-
-    def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
-        """Say no to an open request, with the reason and what would be accepted instead.
-
-        Raises:
-            TeamError: `MISSING_REASON`, or as for `approve`.
-        """
-        request_id, seen = _as_seen(request)
-        return requests.reject(self._caller, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
-
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
         """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
 
@@ -299,74 +247,3 @@ class AgentClient:
         from team_console.store.views.looking import view_of_team
 
         return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)
-
-    def _requested(self, receipt: Receipt) -> Request:
-        return Request(self._caller, receipt.request_id or receipt.messages[0].message_id, receipt)
-
-
-class Request:
-    """A request, usually one that this agent made: its id, what was written for it, and how it stands.
-
-    Attributes:
-        request_id: What an answer quotes. Keep it to wait again after a restart, with `AgentClient.request`.
-        receipt: What writing it did, with its warnings; None when it was not made here.
-    """
-
-    def __init__(self, caller: Caller, request_id: str, receipt: Receipt | None = None) -> None:
-        self.request_id = request_id
-        self.receipt = receipt
-        self._caller = caller
-
-    def look(self) -> RequestRow:
-        """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
-        """
-        from team_console.store.views.requests.following import RequestFollower
-
-        return RequestFollower(self._caller.team, self.request_id, me=self._caller.actor).look()
-
-    def wait(self, timeout: float | None = None) -> RequestRow | None:
-        """Wait until the request is not open any more, woken by the store; None when that took too long.
-
-        It ends with the first valid answer (`is_approved`, `reason`, `answered_by`), or when the request was
-        superseded by a later one or withdrawn (`state`). An answer to this agent is marked as read, as it would be
-        by `receive`; unless the team was opened read-only.
-
-        Args:
-            timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
-        """
-        from team_console.store.desk.waiting import until
-        from team_console.store.views.requests.following import RequestFollower
-
-        follower = RequestFollower(self._caller.team, self.request_id, me=self._caller.actor)
-
-        def settled() -> RequestRow | None:
-            row = follower.look()
-            return None if row.is_open else row
-
-        row = until(self._caller.team, settled, timeout=timeout, tick=lambda: None)
-        if row is not None and row.verdict is not None:
-            self._mark_as_read(row.verdict.message_id)
-        return row
-
-    def _mark_as_read(self, message_id: str) -> None:
-        team, reader = self._caller.team, self._caller.actor
-        if team.read_only:
-            return
-        live = (message for message in team.snapshot().messages if message.message_id == message_id)
-        if any(message.is_unread_by(reader) for message in live):
-            inbox.read_message(self._caller, agent=reader, message_id=message_id)
-
-
-def _as_seen(request: str | Message | RequestRow) -> tuple[str, str | None]:
-    """The id of the request and, where it was looked at, the fingerprint of what was seen."""
-    if isinstance(request, str):
-        return request, None
-    if isinstance(request, RequestRow):
-        return request.request_id, requests.fingerprint(request.question)
-    return reading(request).request_id or request.message_id, requests.fingerprint(request)

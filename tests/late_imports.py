@@ -60,8 +60,14 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/cli/verbs/ack.py": {
         "store.desk.inbox": (31.0, "help and completions load every verb, and must not load what the verbs do"),
     },
+    "console/cli/verbs/answer.py": {
+        "store.desk.requests": (32.46, "help and completions load every verb, and must not load what the verbs do"),
+    },
     "console/cli/verbs/approve.py": {
         "store.desk.requests": (37.89, "help and completions load every verb, and must not load what the verbs do"),
+    },
+    "console/cli/verbs/ask.py": {
+        "store.desk.asking": (16.62, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/check.py": {
         "store.desk.maintenance.repair": (
@@ -136,6 +142,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             4.59,
             "help and completions load every verb, and must not load what the verbs do",
         ),
+    },
+    "console/cli/verbs/mcp.py": {
+        "console.mcp.serve": (1118.42, "help and completions load every verb, and must not load what the verbs do"),
+        "mcp.server.mcpserver": (1003.71, "it is there only with the extra [mcp]"),
     },
     "console/cli/verbs/migrate.py": {
         "store.backends.open": (2.43, "help and completions load every verb, and must not load what the verbs do"),
@@ -223,8 +233,21 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
+    "console/cli/verbs/verdict.py": {
+        "store.views.requests.verdicts": (
+            73.83,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
     "console/cli/verbs/watch.py": {
         "store.desk.waiting": (60.95, "help and completions load every verb, and must not load what the verbs do"),
+    },
+    "console/cli/verbs/withdraw.py": {
+        "store.desk.asking": (30.77, "help and completions load every verb, and must not load what the verbs do"),
+    },
+    "console/cli/waits.py": {
+        "store.desk.waiting": (52.48, "only who waits pays for it"),
+        "store.views.requests.verdicts": (73.6, "only who waits pays for it"),
     },
     "console/demo/agent.py": {
         "store.backends.open": (1.56, "the first picture does not wait for it"),
@@ -256,10 +279,13 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/panes/pane.py": {
         "widgets.forms.field": (1.81, "the first picture does not wait for forms that may never open"),
     },
+    "store/agent_requests.py": {
+        "store.views.requests.following": (10.12, "send, receive and plan start a process each and do not need it"),
+        "store.views.requests.verdicts": (44.35, "send, receive and plan start a process each and do not need it"),
+    },
     "store/api.py": {
         "store.desk.waiting": (37.7, "send, receive and plan start a process each and do not need it"),
         "store.views.looking": (8.71, "send, receive and plan start a process each and do not need it"),
-        "store.views.requests.following": (7.91, "send, receive and plan start a process each and do not need it"),
         "store.views.status_json": (0.9, "send, receive and plan start a process each and do not need it"),
     },
     "store/backends/open.py": {

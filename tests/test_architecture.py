@@ -19,7 +19,7 @@ OURS = "team_console."
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo", "console/mcp")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -197,6 +197,10 @@ RUNS: dict[str, tuple[str, ...]] = {
     "receive": ("receive", "--agent", "task-manager"),
     "ack": ("ack", "MSG-1"),
     "plan": ("plan", "--as", "task-manager", "--content", "1. Go"),
+    "ask": ("ask", "Which?", "--as", "task-manager", "--wait", "0.1"),
+    "verdict": ("verdict", "plan-1"),
+    "answer": ("answer", "question-1", "--option", "A"),
+    "withdraw": ("withdraw", "plan-1", "--reason", "no"),
     "approve": ("approve", "plan-1"),
     "reject": ("reject", "plan-1", "--reason", "no"),
     "shutdown": ("shutdown", "task-manager"),
@@ -219,6 +223,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "route": ("route",),
     "sendmessage": ("sendmessage",),
     "member": ("member", "add", "newcomer"),
+    "mcp": ("mcp",),
     "help": ("help", "settings"),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),

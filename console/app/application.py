@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
 from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
@@ -25,11 +28,18 @@ from team_console.console.input.key_queue import KeyLine
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
+from team_console.store.desk.presence import announce_presence
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message as StoreMessage
+from team_console.store.model.names import USER
+from team_console.store.protocol.client_requests import asker_of
+from team_console.store.views.rows import View
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.message import Message
+from textual.timer import Timer
 from textual.worker import Worker, WorkerState, get_current_worker
 
 _COLLECT_AFTER = (2_000, 10, 10)
@@ -42,8 +52,14 @@ REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
 GLIMPSE_WAIT = 1.0
 """Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+LEFT_BEHIND = 1.0
+"""Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+_SOON = 0.05
+"""Seconds after the end of a request at which the clock is sure to have come there."""
 
 
 def _palette() -> type[Any]:
@@ -105,6 +121,7 @@ class ConsoleApp(ContainedApp[int]):
         self._keys = KeyLine(self, self._act_on)
         self._reading = self._again = False
         self._reported = 0.0
+        self._ending: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
@@ -122,6 +139,8 @@ class ConsoleApp(ContainedApp[int]):
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         self.look()
         self.set_interval(TICK, self._tick)
+        if not self.read_only:
+            self.set_interval(LEFT_BEHIND, self._end_left_behind)
 
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
@@ -216,9 +235,20 @@ class ConsoleApp(ContainedApp[int]):
         self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
+        self._look_when_one_ends(sight.view, now)
         if first:
             self.call_after_refresh(self._watch)
             self.call_after_refresh(_collect_as_usual)
+
+    def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
+        """What expires leaves the list when it does, not at the next look."""
+        if self._ending is not None:
+            self._ending.stop()
+        waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
+        end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
+        self._ending = None
+        if end is not None:
+            self._ending = self.set_timer(max(0.0, (end - now).total_seconds()) + _SOON, self.look)
 
     def _failed(self, error: BaseException) -> None:
         self._show(failure=reason_of(error))
@@ -243,6 +273,21 @@ class ConsoleApp(ContainedApp[int]):
                 self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(TICK)
 
+    def _end_left_behind(self) -> None:
+        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
+        view = self.main.view
+        rows = view.requests if view is not None and not self.main.cannot_write else ()
+        questions = {row.request_id: row.question for row in rows if row.is_open and asker_of(row.question.payload)}
+        if questions:
+            self._withdraw(questions)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+    def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
+        from team_console.store.desk.sessions.gone import end_left_behind
+
+        with suppress(TeamError):  # the next look tries again
+            end_left_behind(self.main.caller, questions)
+
     def _report(self, done: int, total: int) -> bool:
         moment = monotonic()
         if moment - self._reported > 0.1:
@@ -262,7 +307,19 @@ class ConsoleApp(ContainedApp[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
     """Run the console on `team` until it is left; returns the exit status."""
-    return run_to_the_end(ConsoleApp(team, me=me, read_only=read_only, feed=feed))[1]
+    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
+    with announce_presence(team) if _may_answer(app, me) else nullcontext():
+        return run_to_the_end(app)[1]
+
+
+def _may_answer(app: ConsoleApp, me: str) -> bool:
+    """Whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
+    if app.read_only or app.team.obstacle():
+        return False
+    try:
+        return me in (USER, app.team.config().lead)
+    except TeamError:
+        return False
 
 
 def _collect_as_usual() -> None:

@@ -19,6 +19,23 @@ def content(value: str | None) -> str | None:
     return read("content") if value == "-" else value
 
 
+def file_text(path: str, *, what: str) -> str:
+    """The text of a file, or of standard input when it is `-`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for what cannot be read or is not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
+    """
+    if path == "-":
+        return read(what)
+    try:
+        with open(path, "rb") as stream:
+            return _text(stream.read(_MAX_BYTES + 1), what, path)
+    except OSError as error:
+        raise TeamError(
+            Code.INVALID_FIELD, f"{what}: {path}: {error.strerror}", "Name a file that can be read, or - for stdin."
+        ) from None
+
+
 def json_documents(text: str, *, hint: str) -> list[Any]:
     """The JSON in `text`: one value over any number of lines, or JSON lines, one value each.
 
@@ -60,13 +77,18 @@ def read(what: str) -> str:
     """
     stream = sys.stdin
     data = stream.buffer.read(_MAX_BYTES + 1) if stream is not None else b""
+    return _text(data, what, "standard input")
+
+
+def _text(data: bytes, what: str, place: str) -> str:
     if len(data) > _MAX_BYTES:
-        raise TeamError(Code.CONTENT_TOO_LARGE, f"{what}: more than {_MAX_BYTES >> 20} MiB on standard input")
+        where = "on standard input" if place == "standard input" else f"in {place}"
+        raise TeamError(Code.CONTENT_TOO_LARGE, f"{what}: more than {_MAX_BYTES >> 20} MiB {where}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TeamError(
             Code.INVALID_FIELD,
-            f"{what}: byte {error.start} of standard input is not UTF-8",
+            f"{what}: byte {error.start} of {place} is not UTF-8",
             "Convert it first, for example with iconv -t UTF-8.",
         ) from None

@@ -7,6 +7,7 @@ from functools import partial
 
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import written
+from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
 from team_console.console.input.subject import Subject
 from team_console.store.desk import inbox, requests
 from team_console.store.desk.caller import Caller, Receipt
@@ -60,6 +61,9 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
         return
     if not subject.selection.token or subject.selection.token != requests.fingerprint(row.question):
         workspace.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
+        return
+    if approving and row.kind in OWN_FORMS:
+        ask_for_yes(workspace, row, subject.selection.token)
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"

@@ -8,7 +8,7 @@ from itertools import takewhile
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import DECIDED_BY_LEAD
 from team_console.store.views.rows import RequestRow, View
 
 
@@ -83,7 +83,7 @@ class Subject(Struct, frozen=True):
         row = self.selection.request
         if row is None:
             return False
-        if row.kind in (RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY):
+        if row.kind in DECIDED_BY_LEAD:
             return self.me == self.lead
         return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
 

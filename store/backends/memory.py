@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.backends.buffered import BufferedTransaction, Changes, carries
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     AuditLine,
     Capabilities,
@@ -39,6 +40,7 @@ class _State(Struct):
     attachments: dict[str, bytes] = field(default_factory=dict)
     inboxes: dict[str, list[Message]] = field(default_factory=dict)
     revision: int = 0
+    present: set[tuple[Presence, str]] = field(default_factory=set)
 
 
 def _is_older(message: Message, moment: datetime) -> bool:
@@ -164,6 +166,17 @@ class MemoryTeam(Team):
                 for agent, page in self._state.archives.items():
                     self._state.archives[agent] = [message for message in page if message.message_id not in old]
         return len(old)
+
+    @contextmanager
+    def announce(self, presence: Presence, name: str) -> Iterator[bool]:
+        self._state.present.add((presence, name))
+        try:
+            yield True
+        finally:
+            self._state.present.discard((presence, name))
+
+    def attendance(self, presence: Presence) -> Attendance:
+        return Attendance(frozenset(name for kind, name in self._state.present if kind is presence))
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         yield WatchHint(WatchState.LIVE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 from team_console.store.contract.audit_seal import LineSeal
+from team_console.store.contract.presence import UNKNOWN, Attendance, Presence
 from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, TeamError
@@ -430,6 +431,25 @@ class Team(ABC):
             TeamError: `STORE_UNREADABLE` when they cannot be understood, or as for `transaction`.
         """
         return None
+
+    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """Be present under `name` as long as the block runs and the process lives; yields whether it is announced.
+
+        Neither a message nor a change of the team: no lock is waited for, and nobody is told.
+        """
+        return nullcontext(False)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """Who is present now; never raises, never waits, never writes."""
+        return UNKNOWN
+
+    def places(self) -> Mapping[str, str]:
+        """Paths by what they are, for whoever has to see at little cost whether anything changed.
+
+        `queue`, `lock`, `ledger`, `drop` and `settings` of a team in a folder, `database` and `log` of one in a file,
+        and `presence`; none of a team on a server.
+        """
+        return {}
 
     def close(self) -> None:
         """Release what the backend holds open."""

@@ -129,7 +129,7 @@ def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | N
     action = "claim" if lease else "receive"
     with caller.team.claims(actor=agent, action=action, wait=caller.wait) as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
-        waiting = _take(tx, wanted, limit)
+        waiting = take_waiting(tx, wanted, limit)
         rest = tx.everything() if tx.alone or not waiting else waiting
         parts = list(slices(waiting)) if tx.alone else [waiting]
         taken = _hand_out(tx, wanted, parts[0], lease, ()) if parts else []
@@ -162,7 +162,7 @@ def _hand_out(
     return [*before, *taken]
 
 
-def _take(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
+def take_waiting(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
     """What waits for the agent, kept from everybody else until the end of the transaction."""
     if tx.alone:
         return wanted.among(tx.everything(), tx.now, tx.config.ranks)[:limit]

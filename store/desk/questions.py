@@ -7,36 +7,64 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Transaction
 from team_console.store.desk.inbox import mark_as_read
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
+from team_console.store.protocol.client_requests import ONCE, TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
+
+
+class Terms(Struct, frozen=True):
+    """How far a yes goes.
+
+    Attributes:
+        scope: `once` or `always`.
+        number: Which of the client's own suggestions is allowed always, from 1.
+        mode: The mode in which the asker of a plan goes on.
+        updated: What is approved in place of what was asked for: an edited plan or part of a tool's input as text, or
+            the whole input.
+    """
+
+    scope: str = ONCE
+    number: int | None = None
+    mode: str | None = None
+    updated: Mapping[str, Any] | str | None = None
 
 
 class Verdict(Struct, frozen=True):
     """An answer to a request.
 
     Attributes:
-        text: Note of an approval, reason of a refusal.
+        approve: None for an answer that is neither yes nor no.
+        text: Note of an approval, reason of a refusal, words of an answer.
         suggestion: What would be accepted instead (requirement 94).
+        terms: How far a yes goes.
+        answers: Question text -> label, labels or own words.
     """
 
-    approve: bool
+    approve: bool | None
     text: str | None = None
     suggestion: str | None = None
+    terms: Terms = Terms()
+    answers: Mapping[str, str | Sequence[str]] | None = None
 
     @property
     def action(self) -> str:
         """The verb of the audit trail."""
+        if self.approve is None or self.answers is not None:
+            return "answer"
         return "approve" if self.approve else "reject"
 
     @property
@@ -58,20 +86,10 @@ def open_question(
     """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID`, `NOT_PERMITTED`, `ALREADY_ANSWERED`.
+        TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out), `NOT_PERMITTED`,
+            `ALREADY_ANSWERED`.
     """
-    thread = _thread(tx, request_id)
-    question = next(
-        (message for message in thread if opened_kind(message) and reading(message).request_id == request_id), None
-    )
-    kind = opened_kind(question) if question is not None else None
-    if question is None or kind is None:
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"no request {request_id}",
-            "List the open ones with: team-console requests --open",
-            request_id=request_id,
-        )
+    question, kind, thread = find_question(tx, request_id)
     if seen is not None and seen != fingerprint(question):
         raise TeamError(
             Code.INVALID_REQUEST_ID,
@@ -86,9 +104,36 @@ def open_question(
             "Only the addressee of a request answers it (for plans and sprint requests: the lead).",
             request_id=request_id,
         )
-    _refuse_answered(tx, request_id, question, kind, thread)
+    refuse_answered(tx, request_id, question, kind, thread)
+    _refuse_gone(tx, request_id, question, kind, thread)
     _refuse_superseded(tx, request_id, question, kind)
     return question, kind
+
+
+def find_question(tx: Transaction, request_id: str) -> tuple[Message, RequestKind, Sequence[Message]]:
+    """The question behind `request_id` with its kind and everything that carries the id, oldest first.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`.
+    """
+    thread = _thread(tx, request_id)
+    question = next(
+        (message for message in thread if opened_kind(message) and reading(message).request_id == request_id), None
+    )
+    kind = opened_kind(question) if question is not None else None
+    if question is None or kind is None:
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"no request {request_id}",
+            "List the open ones with: team-console requests --open",
+            request_id=request_id,
+        )
+    return question, kind, thread
+
+
+def withdrawal_of(question: Message, request_id: str, thread: Sequence[Message]) -> Message | None:
+    """What took the question back, None while nothing did."""
+    return next((message for message in thread if withdraws(message, question, request_id)), None)
 
 
 def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
@@ -104,13 +149,21 @@ def _thread(tx: Transaction, request_id: str) -> list[Message]:
     return tx.thread(request_id)
 
 
-def _refuse_answered(
+def refuse_answered(
     tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
 ) -> None:
+    """Refuse what has an answer that counts: one in time, by somebody who may give it, and before any withdrawal.
+
+    Raises:
+        TeamError: `ALREADY_ANSWERED`, with who and when.
+    """
+    end = expiry_of(kind, question.payload)
     for message in thread:
-        if answers(message, kind, request_id) and may_answer(
-            tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]
-        ):
+        if withdraws(message, question, request_id):
+            return
+        if not answers(message, kind, request_id) or _is_late(message, end):
+            continue
+        if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
             word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
             raise TeamError(
                 Code.ALREADY_ANSWERED,
@@ -120,6 +173,34 @@ def _refuse_answered(
                 answered_by=message.sender,
                 answered_at=message.created,
             )
+
+
+def _is_late(message: Message, end: datetime | None) -> bool:
+    moment = message.created_at
+    return end is not None and moment is not None and moment >= end
+
+
+def _refuse_gone(
+    tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
+) -> None:
+    """Refuse a question that its asker took back, or waits for no longer."""
+    notice, end = withdrawal_of(question, request_id, thread), expiry_of(kind, question.payload)
+    if notice is not None:
+        why, at = str(notice.payload.get("reason") or "taken back"), notice.created
+    elif question.status == Status.RECALLED:
+        why, at = "taken back", str(question.envelope("recalled_at") or "")
+    elif end is not None and tx.now >= end:
+        why, at = TIMED_OUT, to_text(end)
+    else:
+        return
+    raise TeamError(
+        Code.INVALID_REQUEST_ID,
+        f"{request_id} needs no answer any more: {why:.200}",
+        f"{question.sender} withdrew it{f' at {at}' if at else ''}; nothing was written.",
+        request_id=request_id,
+        withdrawn_at=at or None,
+        reason=why,
+    )
 
 
 def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:

@@ -7,6 +7,7 @@ all others get a message. Each answer is one transaction; only a creation with a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -17,23 +18,51 @@ from team_console.store.desk.agents.creation import told as creation_told
 from team_console.store.desk.agents.endings import approve_ending, doomed, finish_endings
 from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.agents.spawn import refuse_held
+from team_console.store.desk.answers import answer_body, answer_preview, answer_type, words_as_answer
+from team_console.store.desk.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.draft import Draft, check_known, new_request_id, write
+from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
-from team_console.store.desk.questions import Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.desk.questions import Terms, Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.checks.secrets import secret_warnings
+from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import VERDICT_ONLY
 from team_console.store.protocol.relations.stops import REQUEST
 
-__all__ = ["Verdict", "approve", "fingerprint", "foresee", "reject", "request_shutdown", "submit_plan"]
+__all__ = [
+    "Verdict",
+    "answer",
+    "approve",
+    "fingerprint",
+    "foresee",
+    "live_question",
+    "reject",
+    "request_shutdown",
+    "submit_plan",
+]
 
 
-def submit_plan(caller: Caller, *, content: str, summary: str | None = None) -> Receipt:
+def submit_plan(
+    caller: Caller,
+    *,
+    content: str,
+    summary: str | None = None,
+    session: str | None = None,
+    client: str | None = None,
+    directory: str | None = None,
+    modes: Sequence[str] = (),
+    expires: datetime | str | None = None,
+    asker: str | None = None,
+) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
+
+    Args:
+        session, client, directory, expires, asker: As for `asking.ask_permission`.
+        modes: In which the client can go on after a yes, in its own words; the approval may name one.
 
     Raises:
         TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for a send.
@@ -41,15 +70,15 @@ def submit_plan(caller: Caller, *, content: str, summary: str | None = None) -> 
     config = caller.team.config()
     if not content.strip():
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
-    title = summary or content.strip().partition("\n")[0][:120]
-    if caller.actor == config.lead:
-        raise TeamError(Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers plans", "Use --as AGENT.")
-    return _ask(
+    refuse_lead(caller, config, "plans")
+    title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
+    more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires)}
+    return put_request(
         caller,
         action="plan",
         type="plan_approval_request",
         to=config.lead,
-        payload={"summary": title, "content": content},
+        payload={"summary": title, "content": content, **{key: value for key, value in more.items() if value}},
         id_parts=("plan_approval", caller.actor, config.name),
     )
 
@@ -61,25 +90,47 @@ def request_shutdown(caller: Caller, *, agent: str, reason: str | None = None) -
         TeamError: `NOT_PERMITTED` for anyone but the lead and for the lead or the human as `agent`,
             `AGENT_NOT_FOUND`, or as for a send.
     """
-    payload = {"content": reason} if reason else {}
-    return _ask(caller, action="shutdown", type=REQUEST, to=agent, payload=payload, id_parts=("shutdown", agent))
+    return put_request(
+        caller,
+        action="shutdown",
+        type=REQUEST,
+        to=agent,
+        payload={"content": reason} if reason else {},
+        id_parts=("shutdown", agent),
+        linked=lambda tx: _open_stop(tx, caller.actor, agent),
+    )
 
 
 def approve(
-    caller: Caller, *, request_id: str, note: str | None = None, agent_name: str | None = None, seen: str | None = None
+    caller: Caller,
+    *,
+    request_id: str,
+    note: str | None = None,
+    agent_name: str | None = None,
+    seen: str | None = None,
+    scope: str = ONCE,
+    suggestion: int | None = None,
+    mode: str | None = None,
+    updated: Mapping[str, Any] | str | None = None,
 ) -> Receipt:
     """Say yes to an open request.
 
     Args:
         agent_name: The name of the agent to be created; without it the agent type and a number.
         seen: `fingerprint` of the question that was looked at; a changed question is refused.
+        scope: For a permission: `once`, or `always` with a suggestion of the client.
+        suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
+        mode: For a plan: one of the modes it offers to go on in.
+        updated: What is approved in place of what was asked for: the edited plan, or the edited part of a
+            permission (`edits_before_approval.editable_part`) as text, or its whole input.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`, `STORE_UNREADABLE`
             when the record of the request is damaged; for a creation `INVALID_NAME`, `STORE_LOCKED` while another
-            console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for a name where nothing is created.
+            console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for what does not fit the request.
     """
-    return _answer(caller, request_id, Verdict(True, note), seen, agent_name)
+    terms = Terms(scope, suggestion, mode, updated)
+    return _answer(caller, request_id, Verdict(True, note, terms=terms), seen, agent_name)
 
 
 def reject(
@@ -95,13 +146,37 @@ def reject(
     return _answer(caller, request_id, Verdict(False, reason, suggest), seen, None)
 
 
+def answer(
+    caller: Caller,
+    *,
+    request_id: str,
+    answers: Mapping[str, str | Sequence[str]] | None = None,
+    content: str | None = None,
+    seen: str | None = None,
+) -> Receipt:
+    """Answer a question, or say in words what a clarification or an escalation asks for (decision D20).
+
+    Args:
+        answers: Question text -> the label of an option or own words; several where the question allows it.
+        content: Words for a clarification or an escalation; for a question they go along with the answers.
+
+    Raises:
+        TeamError: `MISSING_CONTENT` without either, `INVALID_FIELD` for answers that do not fit, or as for `approve`.
+    """
+    if not answers and not (content and content.strip()):
+        hint = "Choose with --option LABEL, or say it with --content TEXT."
+        raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
+    verdict = Verdict(True if answers else None, content, answers=answers or None)
+    return _answer(caller, request_id, verdict, seen, None)
+
+
 def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
     """What approving a live request will do, as sentences: who is created or ended, and who will be told.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID` for a request that is not live, `INVALID_NAME`, `INVALID_FIELD`.
     """
-    question = _live_question(snapshot, request_id)
+    question = live_question(snapshot, request_id)
     if question is None:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
@@ -127,25 +202,6 @@ class _Answered(Struct, frozen=True):
     facts: Mapping[str, Any] = {}
 
 
-def _ask(
-    caller: Caller, *, action: str, type: str, to: str, payload: Mapping[str, Any], id_parts: Sequence[str]
-) -> Receipt:
-    config = caller.team.config()
-    warnings = Draft(type, caller.actor, (to,), {**payload, "request_id": "new"}).check(config)
-    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
-        check_known(tx, [to, caller.actor])
-        older = _open_stop(tx, caller.actor, to) if type == REQUEST else None
-        request_id = new_request_id(tx, *id_parts)
-        quoted = older.payload.get("in_reply_to") if older is not None else None
-        linked = {"in_reply_to": quoted} if quoted is not None else {}
-        draft = Draft(type, caller.actor, (to,), {"request_id": request_id, **payload, **linked})
-        messages, _ = write(tx, draft, [to])
-        warnings += advise(tx, messages)
-        tx.record(action, ids=[messages[0].message_id], to=[to], request_id=request_id)
-    notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
-    return Receipt(action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
-
-
 def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     """The latest request to stop that this agent has not answered."""
     asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
@@ -157,7 +213,9 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
 
 
 def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
-    _refuse_damaged(caller, request_id)
+    snapshot = caller.team.snapshot()
+    _refuse_damaged(snapshot, request_id)
+    refuse_left_behind(caller, snapshot, request_id)
     with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
         question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
         _check_name_fits(kind, agent_name, request_id)
@@ -205,6 +263,7 @@ def _write_answer(
     started: str | None = None,
 ) -> _Answered:
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+        answer_body(question, kind, verdict)
         refuse_answered_in_order(tx, question, kind)
     if verdict.approve and kind is RequestKind.CREATE:
         answered = _create(tx, caller, question, verdict, agent_name, started)
@@ -258,10 +317,11 @@ def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -
 def _say(tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
     """The answer is a message to the asker that quotes the request."""
     refuse_held(question, tx)
-    types = {RequestKind.PLAN: "plan_approval_response", RequestKind.SHUTDOWN: "shutdown_response"}
-    head, body = (types.get(kind, "message"), caller.actor, (question.sender,)), _body(question, kind, verdict)
+    verdict = words_as_answer(question, kind, verdict)
+    head = answer_type(kind), caller.actor, (question.sender,)
+    body = answer_body(question, kind, verdict)
     warnings = Draft(*head, payload=body).check(tx.config)
-    draft = Draft(*head, payload={**body, "summary": _preview(question, kind, verdict)})
+    draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)
     warnings += advise(tx, messages)
     close_question(tx, question, actor=caller.actor)
@@ -274,46 +334,20 @@ def _check_name_fits(kind: RequestKind | None, agent_name: str | None, request_i
         raise TeamError(Code.INVALID_FIELD, text, "Leave out the agent's name.", request_id=request_id)
 
 
-def _live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+    """The question of this id in the queue, None when it is not there."""
     for message in snapshot.messages:
         if opened_kind(message) is not None and reading(message).request_id == request_id:
             return message
     return None
 
 
-def _refuse_damaged(caller: Caller, request_id: str) -> None:
+def _refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
     """Refuse, by a look without the lock, a request whose record in the queue is damaged."""
-    snapshot = caller.team.snapshot()
-    if request_id in snapshot.damaged and _live_question(snapshot, request_id) is None:
+    if request_id in snapshot.damaged and live_question(snapshot, request_id) is None:
         text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
         hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
         raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)
-
-
-def _body(question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:
-    body: dict[str, Any] = {"request_id": reading(question).request_id, "approve": verdict.approve}
-    if verdict.content:
-        body["content"] = verdict.content
-    if verdict.suggestion:
-        body["suggestion"] = verdict.suggestion
-    if kind not in VERDICT_ONLY:
-        body["in_reply_to"] = question.message_id
-        body.setdefault("content", "Approved." if verdict.approve else "Rejected.")
-    return body
-
-
-_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused")}
-_REFUSED = {RequestKind.CREATE: "creation", RequestKind.DESTROY: "end"}
-
-
-def _preview(question: Message, kind: RequestKind, verdict: Verdict) -> str:
-    """The line an inbox shows: the decision, then the reason, else what was decided."""
-    refused = _REFUSED.get(kind)
-    if refused is not None:
-        return f"The {refused} of {reading(question).subject or 'the agent'} was refused"[:120]
-    yes, no = _WORDS.get(kind, ("approved", "rejected"))
-    what = verdict.content.partition("\n")[0] or question.summary
-    return f"{kind.capitalize()} {yes if verdict.approve else no}: {what}".rstrip(": ")[:120]
 
 
 def _named(names: Sequence[str]) -> str:

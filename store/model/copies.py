@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from team_console.store.model.message import Message, Status
 
 STATE_KEYS = (
-    *("status", "delivered_at", "delivered_to", "read_at", "read_by", "recalled_at", "ended_at"),
+    *("status", "delivered_at", "delivered_to", "handed_to", "read_at", "read_by", "recalled_at", "ended_at"),
     *("claimed_by", "claimed_at", "lease_until", "token"),
     *("attempts", "retry_count", "next_attempt_at", "error_message"),
 )

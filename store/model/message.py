@@ -55,7 +55,7 @@ ENVELOPE_KEYS = frozenset(
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
     | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
-    | {"delivered_to", "redirected_from"}
+    | {"delivered_to", "handed_to", "redirected_from"}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
@@ -123,6 +123,12 @@ class Message(Struct, frozen=True, eq=False):
     def delivered_to(self) -> Mapping[str, str]:
         """Agent -> time the router handed it over, for group records."""
         value = self.record.get("delivered_to")
+        return value if isinstance(value, Mapping) else _EMPTY
+
+    @property
+    def handed_to(self) -> Mapping[str, str]:
+        """Agent -> the session of its client that it was handed to."""
+        value = self.record.get("handed_to")
         return value if isinstance(value, Mapping) else _EMPTY
 
     @property

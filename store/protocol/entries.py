@@ -15,6 +15,7 @@ from team_console.store.protocol.reading import Reading, reading
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""
 _PLACE = attrgetter("place")
+_FACTUAL = frozenset({Family.SPRINT, Family.CLIENTS})
 Order = tuple[datetime, float]
 """When it was created, then its place in the store."""
 
@@ -43,7 +44,7 @@ class Entry:
     def is_fact(self) -> bool:
         """Whether requests, rosters or a sprint rest on it, so that it counts after it left the queue."""
         read = self.read
-        return read.request_id is not None or (read.kind is not None and read.kind.family is Family.SPRINT)
+        return read.request_id is not None or (read.kind is not None and read.kind.family in _FACTUAL)
 
 
 class QueueDelta(Struct, frozen=True):

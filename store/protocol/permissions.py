@@ -8,6 +8,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.kinds.directions import check_direction
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.settings.loss import HINT
 from team_console.store.settings.team_config import TeamConfig
 
@@ -15,6 +16,8 @@ LEAD_ONLY = frozenset(
     {
         "shutdown_request",
         "plan_approval_response",
+        "permission_response",
+        "question_response",
         "AGENT_CREATED",
         "AGENT_DESTROYED",
         "AGENT_ROSTER_BROADCAST",
@@ -22,9 +25,12 @@ LEAD_ONLY = frozenset(
     }
 )
 """Kinds that only the lead (the sprint's Master) may send."""
-TO_LEAD_ONLY = frozenset({"plan_approval_request"})
+TO_LEAD_ONLY = frozenset({"plan_approval_request", "permission_request", "question_request"})
 """Kinds that go to the lead and to nobody else."""
-_DECIDED_BY_LEAD = frozenset({RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY})
+DECIDED_BY_LEAD = frozenset(
+    {RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY, RequestKind.PERMISSION, RequestKind.QUESTION}
+)
+"""Requests that only the lead answers, whomever they name."""
 
 
 def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: str) -> None:
@@ -40,7 +46,7 @@ def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: s
     broken = lead_rule(config, sender=sender, recipient=recipient, type=type)
     if broken is not None:
         _refuse(*broken)
-    if agent.may_send is not None and type not in agent.may_send:
+    if agent.may_send is not None and type not in agent.may_send and not _takes_back(type):
         allowed = ", ".join(sorted(agent.may_send)) or "nothing"
         _refuse(f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}.")
     if agent.may_message is not None and recipient not in agent.may_message:
@@ -76,12 +82,18 @@ def lead_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> 
 def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:
     """Whether a verdict by `actor` decides a request of `kind` that was put to `addressee`.
 
-    Plans, creations and destructions are the lead's; everything else is the addressee's. What was put to the human
-    (`user`) may be answered by the lead, whose seat the human has.
+    Plans, creations, destructions, permissions and questions are the lead's; everything else is the addressee's. What
+    was put to the human (`user`) may be answered by the lead, whose seat the human has.
     """
-    if kind in _DECIDED_BY_LEAD:
+    if kind in DECIDED_BY_LEAD:
         return actor == config.lead
     return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
+
+
+def _takes_back(type: str) -> bool:
+    """Whether this kind withdraws what its sender asked itself, which whoever may ask may do."""
+    kind = KINDS.get(type)
+    return kind is not None and kind.withdraws
 
 
 def _refuse(message: str, hint: str) -> NoReturn:

@@ -16,6 +16,8 @@ from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
 from team_console.store.protocol.kinds.registry import KINDS, PREFIX, carried_name
 
+_WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
+"""Families whose questions and answers share a `request_id` in their payload."""
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
 _QUOTED_BY_OWN_ID = {
     "DEBUG_REQUEST": "debug_id",
@@ -177,7 +179,7 @@ def _own_id(message: Message, kind: Kind) -> str | None:
 
 def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str | None:
     own = _QUOTED_BY_OWN_ID.get(kind.name) if kind else None
-    keys = (own,) if own else ("request_id", "requestId") if kind and kind.family is Family.SENDMESSAGE else ()
+    keys = (own,) if own else ("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ()
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
     if kind is not None and kind.opens is not None:
         return quoted or message.message_id

@@ -11,6 +11,7 @@ from team_console.store.settings.team_config import OVERDUE_SECONDS
 
 ROLES = ("master", "resident", "slave", "temp", "member")
 LANGUAGES = ("any", "zh", "en")
+WAITS = ("always", "present", "never")
 PRIORITIES = tuple(str(priority) for priority in Priority)
 
 
@@ -115,6 +116,10 @@ TABLE: tuple[Setting, ...] = (
         default="whoever writes and is written to",
     ),
     Setting("language", Form.WORD, "the language of summaries", choices=LANGUAGES),
+    Setting(
+        *("wait_for_human", Form.WORD, "when a client's hook waits for an answer; `present`: while a console is open"),
+        choices=WAITS,
+    ),
     Setting("retention", Form.SECTION, "how long messages stay", fields=RETENTION),
     Setting("limits", Form.SECTION, "how large messages may be", fields=LIMITS),
     Setting(

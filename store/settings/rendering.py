@@ -32,6 +32,7 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "description": config.description,
         "lead": config.lead,
         "language": config.language,
+        "wait_for_human": config.wait_for_human if config.wait_for_human != default.wait_for_human else None,
         "agents": [_agent(agent) for agent in config.agents.values()] if config.declared else None,
         "retention": {key: getattr(config, key) for key in _RETENTION if getattr(config, key) != getattr(default, key)},
         "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},

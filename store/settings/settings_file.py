@@ -22,6 +22,7 @@ PROJECT_FOLDER = Path("_bmad/core/messenger")
 _PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
 _NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
+_PLAIN = ("language", "wait_for_human", "spawn", "description", "version")
 _PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
 _SUFFIXES = (".yaml", ".yml")
 
@@ -179,7 +180,7 @@ class _Builder:
         lead = values.get("lead") or _default_lead(agents)
         numbers = {**values.get("retention", {}), **values.get("limits", {}), **values}
         plain = {key: numbers[key] for key in _NUMBERS if key in numbers}
-        plain |= {key: values[key] for key in ("language", "spawn", "description", "version") if key in values}
+        plain |= {key: values[key] for key in _PLAIN if key in values}
         overdue = {kind: seconds for kind, (_, seconds) in values.get("overdue_seconds", {}).items()}
         priorities, ranks = self._priorities()
         queue, archives = self._places()

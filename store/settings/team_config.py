@@ -89,6 +89,7 @@ class TeamConfig(Struct, frozen=True):
         agents: Configured members by name; empty when the team has no declared roster.
         declared: Whether the settings name the members, so that other names are refused.
         language: Language of summaries: `any`, `zh` or `en` (001-g).
+        wait_for_human: When the hook of a client waits for an answer: `always`, `present` (a console is open), `never`.
         content_max_bytes: Larger contents are refused (`CONTENT_TOO_LARGE`).
         attachment_bytes: Contents above this move to `attachments/`.
         content_soft_bytes: Contents above this give a warning.
@@ -117,6 +118,7 @@ class TeamConfig(Struct, frozen=True):
     agents: Mapping[str, Agent] = field(default_factory=lambda: MappingProxyType({}))
     declared: bool = False
     language: str = "any"
+    wait_for_human: str = "present"
     content_max_bytes: int = 1_048_576
     attachment_bytes: int = 65_536
     content_soft_bytes: int = 16_384
@@ -173,5 +175,7 @@ OVERDUE_SECONDS: Mapping[str, float] = {
     "debug": 900.0,
     "browser": 30.0,
     "research": 300.0,
+    "permission": 300.0,
+    "question": 300.0,
 }
 """Seconds after which an open request of each kind is overdue (`REQUIREMENTS.md` B.5)."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from team_console.store.model.safe import safe_line, safe_text
 
-_DEPTH = 12
+_DEPTH = 40
+"""Levels below which nesting is cut; what we write ourselves is never that deep."""
 _LINES = 2000
 
 

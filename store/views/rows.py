@@ -105,7 +105,8 @@ class RequestRow(Struct, frozen=True):
         due_at: When it becomes overdue.
         supersedes, superseded_by: Request ids of the earlier and later plan of the same author.
         ended: For a stop: whether the agent fell silent after agreeing.
-        withdrawn_at: When it was taken back, None when that is unknown or it was not.
+        withdrawn_at: When it was taken back or timed out, None when that is unknown or it was not.
+        expires_at: When it ends by itself, withdrawn as timed out; None when it does not.
         altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
         unverified: Ids of valid answers that the audit trail does not have as written by team-console.
     """
@@ -131,6 +132,7 @@ class RequestRow(Struct, frozen=True):
     superseded_by: str | None = None
     ended: bool = False
     withdrawn_at: datetime | None = None
+    expires_at: datetime | None = None
     altered: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
 
@@ -161,6 +163,8 @@ class Need(StrEnum):
     """Why something is on the human's list; the word shown as its tag."""
 
     PLAN = "PLAN"
+    PERMIT = "PERMIT"
+    QUESTION = "QUESTION"
     ESCALATE = "ESCALATE"
     CREATE = "CREATE"
     DESTROY = "DESTROY"

@@ -31,6 +31,8 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "content": row.question.content,
         "seen_at": _moment(row.seen_at),
         "due_at": _moment(row.due_at),
+        "expires_at": _moment(row.expires_at),
+        "withdrawn_at": _moment(row.withdrawn_at),
         "answers": [answer.message_id for answer in row.answers],
         "supersedes": row.supersedes,
         "superseded_by": row.superseded_by,

@@ -6,6 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import (
+    answers_text,
+    headline_of,
+    origin_of,
+    permission_of,
+    questions_of,
+)
 from team_console.store.protocol.kinds.kind import Family, RequestKind
 from team_console.store.protocol.reading import Reading, reading
 
@@ -24,6 +31,8 @@ def reason_of(answer: Message) -> str:
     if read.kind is not None and read.kind.family is Family.SPRINT:
         return _result(read)
     payload = answer.payload
+    if read.answers is RequestKind.QUESTION and read.approve:
+        return answers_text(payload)
     return text_at(payload, "content") or text_at(payload, "reason") or text_at(payload, "feedback")
 
 
@@ -45,6 +54,8 @@ def _asked(read: Reading) -> str:
         RequestKind.DEBUG: text_at(body, "error_summary"),
         RequestKind.BROWSER: " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url")))),
         RequestKind.RESEARCH: _first(body, "queries", "query"),
+        RequestKind.PERMISSION: headline_of(permission_of(body), origin_of(body).directory),
+        RequestKind.QUESTION: "; ".join(question.text for question in questions_of(body)),
     }
     return words.get(read.opens, "") if read.opens else ""
 

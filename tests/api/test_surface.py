@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console import store
-from team_console.store import api
+from team_console.store import agent_requests, api
 
 from tests.test_architecture import HEAVY, SCREEN, is_within, loaded_by
 
@@ -35,9 +35,13 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         getattr(store, "leave_team")  # noqa: B009
 
 
-@pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.getmodule(getattr(api, name)) is api])
+OURS = (api, agent_requests)
+
+
+@pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.getmodule(getattr(api, name)) in OURS])
 def test_everything_public_says_what_it_does(name: str) -> None:
     value = getattr(api, name)
-    members = [value] if inspect.isfunction(value) else [value, *vars(value).values()]
+    bases = value.__mro__[:-1] if inspect.isclass(value) else ()
+    members = [value, *(member for base in bases for member in vars(base).values())]
     public = [member for member in members if inspect.isclass(member) or inspect.isfunction(member)]
     assert [member for member in public if not member.__name__.startswith("_") and not member.__doc__] == []

@@ -13,8 +13,8 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine
 
-NO_JSON = {"completions", "_complete"}
-"""Verbs that print a script or words, whatever the flags."""
+NO_JSON = {"completions", "_complete", "mcp"}
+"""Verbs that print a script, words or a protocol of its own, whatever the flags."""
 _KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -118,6 +118,15 @@ class _Day:
             self.do(verb, plan["request_id"], *more)
         self.do("plan", "--content", "1. Split it in three", actor="a1")
         self.do("approve", "no-such-request")
+        plan = self.do("plan", "--content", "1. Split it in four", "--wait", "0", actor="a1")
+        self.do("approve", plan["request_id"])
+        asked = self.do("ask", "Which one?", "--option", "A", "--option", "B", "--several", actor="a2")
+        self.do("verdict", asked["request_id"])
+        self.do("answer", asked["request_id"], "--option", "A", "--option", "2")
+        self.do("verdict", asked["request_id"], actor="a2")
+        asked = self.do("ask", "Sure?", "--wait", "0", actor="a2")
+        self.do("withdraw", asked["request_id"], "--reason", "Never mind", actor="a2")
+        self.do("verdict", asked["request_id"])
         wanted = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "a2"}
         request = ("--type", "AGENT_CREATE_REQUEST", "--payload", json.dumps(wanted))
         asked = self.do("send", "--to", "ceo", *request, actor="a2")["message_id"]

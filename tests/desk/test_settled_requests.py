@@ -63,26 +63,26 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
     old = stored("Q1", PLAN, "task-manager", status="pending", request_id="r1")
     new = stored("Q2", PLAN, "task-manager", request_id="r2")
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), leaving=["Q2", "V2"]) == {"Q1", "Q2", "V2"}
+    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) == {"Q1", "Q2", "V2"}
 
 
 def test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor() -> None:
     old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), leaving=["Q2", "V2"]) >= {"Q2", "V2"}
-    assert bound((old, new, no), config=config(), leaving=["Q1", "Q2", "V2"]) == frozenset()
+    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) >= {"Q2", "V2"}
+    assert bound((old, new, no), config=config(), now=START, leaving=["Q1", "Q2", "V2"]) == frozenset()
 
 
 def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing() -> None:
     asked = stored("Q1", PLAN, "task-manager", request_id="r1")
     forged = stored("V1", RESPONSE, "file-manager", request_id="r1", approve=True)
-    assert bound((asked, forged), config=config(), leaving=["Q1", "V1"]) == {"Q1", "V1"}
+    assert bound((asked, forged), config=config(), now=START, leaving=["Q1", "V1"]) == {"Q1", "V1"}
 
 
 def test_a_withdrawn_request_holds_nothing() -> None:
     asked = stored("Q1", PLAN, "task-manager", request_id="r1")
     gone = stored("W1", "request_withdrawn", "task-manager", request_id="r1", reason="timed out")
-    assert bound((asked, gone), config=config(), leaving=["Q1", "W1"]) == frozenset()
+    assert bound((asked, gone), config=config(), now=START, leaving=["Q1", "W1"]) == frozenset()
 
 
 def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(

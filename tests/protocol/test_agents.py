@@ -361,7 +361,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
 
     def meanwhile(*_: object, **__: object) -> None:
         for call in (requests.approve, requests.reject):
-            more = {"reason": "no"} if call is requests.reject else {}
+            more: dict[str, Any] = {"reason": "no"} if call is requests.reject else {}
             with pytest.raises(TeamError) as caught:
                 call(Caller(team, MASTER), request_id=request_id, **more)
             told.append(caught.value)

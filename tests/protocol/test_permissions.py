@@ -86,10 +86,13 @@ def test_a_sprint_message_in_its_direction_passes(sender: str, recipient: str, t
 
 
 @pytest.mark.parametrize("kind", RequestKind)
-def test_plans_creations_and_destructions_are_decided_by_the_lead_everything_else_by_its_addressee(
+def test_what_steers_the_team_and_its_clients_is_decided_by_the_lead_everything_else_by_its_addressee(
     kind: RequestKind,
 ) -> None:
-    lead_decides = kind in (RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY)
+    lead_decides = kind in (
+        *(RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY),
+        *(RequestKind.PERMISSION, RequestKind.QUESTION),
+    )
     assert may_answer(TEAM, actor="ceo", kind=kind, addressee="dev") is lead_decides
     assert may_answer(TEAM, actor="dev", kind=kind, addressee="dev") is not lead_decides
     assert not may_answer(TEAM, actor="intern", kind=kind, addressee="dev")

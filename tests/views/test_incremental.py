@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.contract.team import Condition
+from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
 from team_console.store.views.board import Board, view_of
 from team_console.store.views.rows import View
@@ -44,11 +45,19 @@ def _report(story: Chronicle, data: st.DataObject) -> object:
 
 def _ask(story: Chronicle, data: st.DataObject) -> object:
     name = data.draw(st.sampled_from(NAMES))
-    kind = data.draw(st.sampled_from(("plan", "stop", "create", "destroy", "escalate", "debug", "research")))
+    kinds = ("plan", "stop", "create", "destroy", "escalate", "debug", "research", "permission", "question")
+    kind = data.draw(st.sampled_from(kinds))
     request_id = data.draw(st.sampled_from(IDS))
+    ends = story.now + timedelta(seconds=data.draw(st.sampled_from((-5, 2, 15, 500))))
+    expiring: dict[str, Any] = {
+        "request_id": request_id,
+        "expires": data.draw(st.sampled_from((to_text(ends), "never", ""))),
+    }
     agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
     return {
-        "plan": lambda: story.plan(name, request_id=request_id),
+        "plan": lambda: story.plan(name, **expiring),
+        "permission": lambda: story.say(name, LEAD, "permission_request", tool="Bash", input={}, **expiring),
+        "question": lambda: story.say(name, LEAD, "question_request", questions=[{"question": "?"}], **expiring),
         "stop": lambda: story.stop(name, request_id=request_id),
         "create": lambda: story.sprint(name, LEAD, "AGENT_CREATE_REQUEST", agent_type="dev"),
         "destroy": lambda: story.sprint(name, LEAD, "AGENT_DESTROY_REQUEST", agent_name=agent),
@@ -64,8 +73,16 @@ def _answer(story: Chronicle, data: st.DataObject) -> object:
     approve = data.draw(st.booleans())
     agent = data.draw(st.sampled_from(("dev-1", "dev-2")))
     quoted = data.draw(st.sampled_from([message.message_id for message in story.messages] or ["m0"]))
-    kind = data.draw(st.sampled_from(("plan", "stop", "created", "refused", "destroyed", "debug", "research")))
+    kinds = ("plan", "stop", "created", "refused", "destroyed", "debug", "research", "permission", "question")
+    kind = data.draw(st.sampled_from(kinds))
+    decision: dict[str, Any] = {
+        "request_id": request_id,
+        "approve": approve,
+        "answers": {"?": "yes"} if quoted < "m5" else {},
+    }
     return {
+        "permission": lambda: story.say(name, to, "permission_response", **decision),
+        "question": lambda: story.say(name, to, "question_response", **decision),
         "plan": lambda: story.verdict(request_id, approve=approve, sender=name, to=to),
         "stop": lambda: story.stopped(name, request_id=request_id, approve=approve),
         "created": lambda: story.sprint(name, to, "AGENT_CREATED", agent_name=agent, agent_type="dev"),

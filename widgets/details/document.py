@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
 from msgspec import Struct
+from team_console.widgets.details.code import code, diff
 from team_console.widgets.details.prose import plain, prose, structured
 from team_console.widgets.text.cells import Line, fit, pad, wrap
 
@@ -19,6 +20,12 @@ class Form(Enum):
     PROSE = "prose"
     SOURCE = "source"
     STRUCTURED = "structured"
+    CODE = "code"
+    DIFF = "diff"
+
+
+_EXACT = frozenset({Form.CODE, Form.DIFF})
+"""Readings that show a text as it was written anyway."""
 
 
 class Text(Struct, frozen=True):
@@ -95,17 +102,25 @@ def _block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
             for line in lines:
                 yield from wrap(line, width, rest=((" " * indent, ""),))
         case Text(text, form):
-            yield from _text(text, Form.SOURCE if raw else form, width)
+            yield from _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
 def _text(text: str, form: Form, width: int) -> Iterator[Line]:
     shown = text[:SHOWN_CHARACTERS].rstrip("\n")
-    readers = {Form.PROSE: prose, Form.SOURCE: plain, Form.STRUCTURED: structured}
-    yield from readers[form](shown, width)
+    yield from _READERS[form](shown, width)
     if len(text) > SHOWN_CHARACTERS:
         left = len(text) - SHOWN_CHARACTERS
         yield ()
         yield (("✂ ", "warn"), (f"{left:,} more characters are not shown here", "warn"))
+
+
+_READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {
+    Form.PROSE: prose,
+    Form.SOURCE: plain,
+    Form.STRUCTURED: structured,
+    Form.CODE: code,
+    Form.DIFF: diff,
+}
 
 
 def _label_width(document: Document) -> int:

@@ -14,6 +14,7 @@ from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
+from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
 from team_console.widgets.text.ages import ago, clock_time
@@ -114,8 +115,10 @@ def state_line(message: Message, now: datetime) -> Line:
 
 
 def content_blocks(message: Message, read: Reading, content: str | None = None) -> tuple[Block, ...]:
-    """Summary, content and the rest of the payload."""
-    blocks: list[Block] = []
+    """Summary, content and the rest of the payload; what a client asks for as what it is."""
+    if asked := client_blocks(message, read):
+        return asked
+    blocks: list[Block] = list(origin_facts(message)) if read.opens is not None else []
     summary = message.payload.get("summary")
     sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
     text = "" if sprint else content if content is not None else message.content
@@ -142,6 +145,8 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
 
 def _rest(message: Message, *, sprint: bool) -> dict[str, Any]:
     hidden = _IN_HEAD if not sprint else _IN_HEAD | {"content"}
+    if message.type == "plan_approval_request":
+        hidden |= CLIENT_FIELDS
     rest = {key: value for key, value in message.payload.items() if key not in hidden}
     if isinstance(message.payload.get("approve"), bool):
         rest = {"approve": message.payload["approve"], **rest}

@@ -8,8 +8,10 @@ from datetime import datetime
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.views.rows import AttentionItem, Flag, RequestRow
+from team_console.store.views.rows import AttentionItem, Flag, RequestRow, RequestState
+from team_console.widgets.details.client_request import answer_blocks
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
 from team_console.widgets.details.message import content_blocks, seal_line
@@ -73,7 +75,7 @@ def request_document(
         blocks=(
             *_facts(row, now, item, seal, me),
             *content_blocks(row.question, read, content),
-            *_answers(row, now),
+            *_answers(row, now, content),
             *_history(row, earlier, now),
         ),
         token=token,
@@ -102,6 +104,10 @@ def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Sea
     if row.is_open and row.due_at is not None:
         left = (row.due_at - now).total_seconds()
         state.append((f" · due in {span(left)}" if left > 0 else f" · overdue for {span(-left)}", "muted"))
+    if row.is_open and row.expires_at is not None:
+        state.append((f" · ends in {span((row.expires_at - now).total_seconds())}", "warn"))
+    if row.state is RequestState.WITHDRAWN and row.reason:
+        state.append((f" · {safe_line(row.reason, 200)}", ""))
     facts: list[Block] = [
         Fact(
             "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
@@ -128,7 +134,7 @@ def _seen(row: RequestRow, now: datetime, me: str) -> Line:
     return ((f" · read {clock_time(row.seen_at, now)}", "muted"),)
 
 
-def _answers(row: RequestRow, now: datetime) -> tuple[Block, ...]:
+def _answers(row: RequestRow, now: datetime, content: str | None) -> tuple[Block, ...]:
     if not row.answers:
         return ()
     blocks: list[Block] = [Heading("answers" if len(row.answers) > 1 else "answer")]
@@ -136,12 +142,14 @@ def _answers(row: RequestRow, now: datetime) -> tuple[Block, ...]:
         blocks.append(Lines((_answer_line(answer, row, now),), indent=2))
         if answer.content:
             blocks.append(Text(safe_text(answer.content)))
+        blocks += answer_blocks(row.question, answer, content)
     return tuple(blocks)
 
 
 def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
     approve = reading(message).approve
-    word, tone = {True: ("✓ approved", "good"), False: ("✗ rejected", "bad"), None: ("✓ answered", "good")}[approve]
+    yes = ("✓ answered", "good") if row.kind is RequestKind.QUESTION else ("✓ approved", "good")
+    word, tone = {True: yes, False: ("✗ rejected", "bad"), None: ("✓ answered", "good")}[approve]
     stands = message is row.verdict
     if not stands:
         tone = "muted"

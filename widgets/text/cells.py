@@ -115,6 +115,11 @@ def _words_of_any_script() -> re.Pattern[str]:
     return re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
 
 
+def pieces(text: str, width: int) -> list[str]:
+    """The text in pieces of at most `width` cells, every blank kept; one empty piece for an empty text."""
+    return list(_pieces(text.expandtabs(4), max(1, width))) or [""]
+
+
 def _pieces(word: str, width: int) -> Iterator[str]:
     """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
     start, used = 0, 0

@@ -23,6 +23,8 @@ class Sign(Struct, frozen=True):
 
 NEEDS: Mapping[Need, Sign] = {
     Need.PLAN: Sign("◆", "PLAN", "accent"),
+    Need.PERMIT: Sign("◉", "PERMIT", "warn"),
+    Need.QUESTION: Sign("◈", "QUESTION", "warn"),
     Need.ESCALATE: Sign("▲", "ESCALATE", "bad"),
     Need.CREATE: Sign("✚", "CREATE", "accent"),
     Need.DESTROY: Sign("⊖", "DESTROY", "accent"),

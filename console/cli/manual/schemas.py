@@ -6,70 +6,28 @@ Keys may be added in later versions; none is renamed or taken away.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-Schema = dict[str, Any]
-
-
-def _kind(name: str, meaning: str = "", **more: Any) -> Schema:
-    schema: Schema = {"type": name, **more}
-    return {**schema, "description": meaning} if meaning else schema
-
-
-def text(meaning: str = "") -> Schema:
-    """A text."""
-    return _kind("string", meaning)
-
-
-def count(meaning: str = "") -> Schema:
-    """A whole number."""
-    return _kind("integer", meaning)
-
-
-def number(meaning: str = "") -> Schema:
-    """A number."""
-    return _kind("number", meaning)
-
-
-def flag(meaning: str = "") -> Schema:
-    """True or false."""
-    return _kind("boolean", meaning)
-
-
-def word(*words: str, meaning: str = "") -> Schema:
-    """One of these texts."""
-    return _kind("string", meaning, enum=list(words))
-
-
-def array(items: Schema, meaning: str = "") -> Schema:
-    """A list."""
-    return _kind("array", meaning, items=items)
-
-
-def mapping(values: Schema, meaning: str = "") -> Schema:
-    """An object whose keys are data."""
-    return _kind("object", meaning, additionalProperties=values)
-
-
-def record(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, meaning: str = "") -> Schema:
-    """An object with keys of its own."""
-    properties = {**required, **(optional or {})}
-    return _kind("object", meaning, properties=properties, required=list(required))
-
-
-def or_null(schema: Schema) -> Schema:
-    """The value, or null."""
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    return {**schema, "type": [*kinds, "null"]}
-
+from team_console.console.cli.manual.schema_words import (
+    Schema,
+    array,
+    count,
+    flag,
+    mapping,
+    number,
+    or_null,
+    record,
+    text,
+    word,
+)
 
 MOMENT = text("time as 2026-02-24T10:30:15.123Z")
 WARNINGS = array(text(), "what the caller should know, as sentences")
-STORED = {
+STORED: Schema = {
     "type": "object",
     "description": "a record as it is stored: envelope and payload",
     "additionalProperties": True,
 }
+_ANY_OBJECT: Schema = {"type": "object", "additionalProperties": True}
 _DELIVERY = {
     "message_id": text("id of the record that was written"),
     "sender": text(),
@@ -105,10 +63,30 @@ _MEMBER = record(
         "may_send": or_null(array(text(), "which kinds it may send; null: all")),
     }
 )
+_VERDICT = record(
+    {
+        "request_id": text(),
+        "state": word("approved", "rejected", "answered", "withdrawn", "superseded", "open"),
+        "approve": or_null(flag("the yes or no; null without one")),
+        "reason": or_null(text("the words of the answer, or why it was withdrawn")),
+        "message_id": or_null(text("the answer that stands")),
+        "answered_by": or_null(text()),
+        "answered_at": or_null(MOMENT),
+    },
+    {
+        "answers": _ANY_OBJECT,
+        "scope": word("once", "always"),
+        "suggestion": {"description": "what is allowed always, as the client suggested it"},
+        "mode": text("in which the asker of a plan goes on"),
+        "updated_plan": text("the plan as it was edited before it was approved"),
+        "updated_input": _ANY_OBJECT,
+    },
+    "how one request stands",
+)
 _REQUEST = record(
     {
         "request_id": text(),
-        "kind": text("plan, shutdown, create, destroy, clarification, escalation, debug, browser, research, ..."),
+        "kind": text("plan, shutdown, create, destroy, permission, question, escalation, clarification, ..."),
         "from": text("who asked"),
         "to": text("who is asked"),
         "message_id": text("the message that asks"),
@@ -122,6 +100,8 @@ _REQUEST = record(
         "title": text(),
         "seen_at": or_null(MOMENT),
         "due_at": or_null(MOMENT),
+        "expires_at": or_null(text("when it ends by itself, as timed out")),
+        "withdrawn_at": or_null(text("when it was taken back or timed out")),
         "answers": array(text("ids of messages that answer it")),
         "supersedes": or_null(text("the request it takes the place of")),
         "superseded_by": or_null(text()),
@@ -200,6 +180,12 @@ _SKIPPED = {
 _SUMMARY = array(record({"recipient": text(), "delivered": count(), "failed": count()}))
 _MESSAGES = record({"messages": array(STORED), "count": count()})
 
+_AWAITED = record(
+    {**_ACTED, **_DELIVERY, "warnings": WARNINGS},
+    {**_REQUEST_ID, "notes": array(text()), "verdict": _VERDICT},
+    "with --wait `verdict` says how it stands",
+)
+
 SCHEMAS: Mapping[str, Schema] = {
     "demo": record({**_ACTED, "location": text("the folder of the team")}),
     "init": record(
@@ -235,7 +221,11 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "receive": record({"messages": array(STORED), "count": count(), "status_message": text()}),
     "ack": receipt(),
-    "plan": _SENT,
+    "plan": _AWAITED,
+    "ask": _AWAITED,
+    "answer": receipt(),
+    "withdraw": receipt(),
+    "verdict": _VERDICT,
     "approve": receipt({"dry_run": flag("nothing was written")}),
     "reject": receipt(),
     "shutdown": receipt(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from team_console.console.cli.printing.outcome import approval_lines
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
     from team_console.store.desk.caller import Receipt
 
-_THINGS = {"plan_approval_response": "the plan of", "shutdown_response": "the shutdown asked by"}
+_THINGS = {
+    "plan_approval_response": "the plan of",
+    "shutdown_response": "the shutdown asked by",
+    "permission_response": "what was asked by",
+    "question_response": "the question of",
+}
 
 
 def describe(word: str, receipt: Receipt) -> list[str]:
@@ -23,5 +29,6 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     return [
         safe_line(head),
         *map(safe_line, receipt.notes),
+        *approval_lines(answer),
         *(safe_line(f"written: {message.message_id} -> {message.recipients[0]}") for message in receipt.messages),
     ]

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
+from team_console.console.cli.stdin import file_text
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.safe import safe_line
 
@@ -19,6 +20,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"
     )
+    parser.add_argument(
+        *("--always",),
+        nargs="?",
+        type=int,
+        const=0,
+        metavar="N",
+        help="for a permission: allow the client's suggestion N from now on (without a number: its only one)",
+    )
+    parser.add_argument("--mode", metavar="M", help="for a plan: the mode to go on in, one of those it offers")
+    parser.add_argument(
+        "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
 
 
@@ -30,7 +43,14 @@ def run(call: Call) -> int:
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
     receipt: Receipt = approve(
-        call.caller, request_id=options.request, note=options.note, agent_name=options.agent_name
+        call.caller,
+        request_id=options.request,
+        note=options.note,
+        agent_name=options.agent_name,
+        scope="once" if options.always is None else "always",
+        suggestion=options.always or None,
+        mode=options.mode,
+        updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
     return call.finish(receipt, describe("approved", receipt))
 

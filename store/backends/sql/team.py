@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_
 from team_console.store.backends.sql.snapshot_view import SnapshotView
 from team_console.store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
 from team_console.store.backends.sql.transaction import SqlTransaction, may_address
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     Addressed,
     AuditLine,
@@ -169,6 +170,18 @@ class SqlTeam(Team):
             tx.to_record = settings.text or b""
             tx.record("accept_settings", sha256=digest(tx.to_record))
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
+
+    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """See `Team.announce`."""
+        return nullcontext(False) if self.read_only else self._dialect.present(presence, name)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """See `Team.attendance`."""
+        return self._dialect.attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """See `Team.places`."""
+        return self._dialect.places()
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""

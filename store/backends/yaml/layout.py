@@ -82,6 +82,11 @@ class Layout(Struct, frozen=True):
         """Large contents."""
         return self.folder / "attachments"
 
+    @property
+    def presence(self) -> Path:
+        """Who is there now, a locked file each."""
+        return self.folder / "presence"
+
     def archive(self, agent: str, part: int | None = None) -> Path:
         """The archive `agent` is appended to, or its rotated part `part`.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.disk import Disk, RealDisk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
 from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
@@ -19,6 +21,7 @@ from team_console.store.backends.yaml.reading.closed import closed_problem, is_c
 from team_console.store.backends.yaml.reading.integrity import DELETED, past_problems
 from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     Addressed,
     AuditLine,
@@ -216,6 +219,25 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.reading.watch import watch
 
         return watch(self.layout)
+
+    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """See `Team.announce`."""
+        folder = self._disk.stat(self.layout.folder)
+        if self.read_only or folder is None:
+            return nullcontext(False)
+        found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
+        return PresenceFolder(self.layout.presence).announce(presence, name, mode=found.mode)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """See `Team.attendance`."""
+        return PresenceFolder(self.layout.presence).attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """See `Team.places`."""
+        layout = self.layout
+        paths = {"queue": layout.queue, "lock": layout.lock, "ledger": layout.audit, "drop": layout.drop}
+        paths |= {"settings": layout.config, "presence": layout.presence}
+        return {name: os.path.abspath(path) for name, path in paths.items()}
 
     def _check_writable(self) -> None:
         """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""

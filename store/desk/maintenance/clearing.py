@@ -80,7 +80,7 @@ def clear(
     with caller.team.transaction(actor=caller.actor, action="clear", wait=caller.wait) as tx:
         old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
         old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
-        gone = _free(tx.everything(), old, tx.config)
+        gone = _free(tx.everything(), old, tx.config, tx.now)
         if gone:
             _log(tx, gone, older_than_days)
         for missing in gone:
@@ -94,7 +94,7 @@ def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleare
     _check_age(older_than_days)
     snapshot = readable(caller.team.snapshot())
     old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
-    gone = _free(snapshot.messages, old, snapshot.config)
+    gone = _free(snapshot.messages, old, snapshot.config, snapshot.taken_at)
     return Cleared(_by_status(gone), _size(gone), len(old) - len(gone))
 
 
@@ -113,9 +113,11 @@ def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
     ]
 
 
-def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig) -> list[Message]:
+def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig, now: datetime) -> list[Message]:
     """Those of the old messages on which nothing rests."""
-    stay = bound(messages, config=config, leaving=[message.message_id for message in old]) if old else frozenset()
+    if not old:
+        return []
+    stay = bound(messages, config=config, now=now, leaving=[message.message_id for message in old])
     return [message for message in old if message.message_id not in stay]
 
 

@@ -7,14 +7,20 @@ from datetime import datetime, timedelta
 
 from team_console.store.contract.team import Transaction
 from team_console.store.model.message import Message, Status
+from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.sessions import lasting_notes
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.settings.team_config import TeamConfig
 
 _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
+
+
+_DONE = (Status.READ, Status.RECALLED)
+"""What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
 
 
 def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
@@ -27,17 +33,15 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """
     config = tx.config
     just_read = frozenset(keep)
-    read = [
-        message for message in tx.everything() if message.status == Status.READ and message.message_id not in just_read
-    ]
-    if not read:
+    done = [message for message in tx.everything() if message.status in _DONE and message.message_id not in just_read]
+    if not done:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
-    too_many = max(0, len(read) - config.active_messages_max)
-    leaving = [message for number, message in enumerate(read) if number < too_many or _older(message, limit)]
+    too_many = max(0, len(done) - config.active_messages_max)
+    leaving = [message for number, message in enumerate(done) if number < too_many or _older(message, limit)]
     if not leaving:
         return 0
-    stay = bound(tx.everything(), config=config, leaving=[message.message_id for message in leaving])
+    stay = bound(tx.everything(), config=config, now=tx.now, leaving=[message.message_id for message in leaving])
     gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
     for missing in gone:
         tx.remove(missing)
@@ -46,7 +50,9 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     return len(gone)
 
 
-def bound(messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[str] = ()) -> frozenset[str]:
+def bound(
+    messages: Sequence[Message], *, config: TeamConfig, now: datetime, leaving: Iterable[str] = ()
+) -> frozenset[str]:
     """Ids of messages that the present state still rests on, whatever their own status is.
 
     A request stays with everything said about it while it is open, and so does what superseded a request that stays:
@@ -58,7 +64,7 @@ def bound(messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[
     threads = _threads(messages)
     newer = superseders(messages)
     gone = set(leaving)
-    kept: set[str] = {key for key, thread in threads.items() if _is_unsettled(thread, key, config, newer)}
+    kept: set[str] = {key for key, thread in threads.items() if _is_unsettled(thread, key, config, now, newer)}
     kept.update(key for message_id, key in _questions(threads) if message_id in newer and message_id not in gone)
     waiting = list(kept)
     while waiting:
@@ -69,7 +75,7 @@ def bound(messages: Sequence[Message], *, config: TeamConfig, leaving: Iterable[
                 kept.add(key)
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads[key])
-    return frozenset((*members, *_membership(messages)))
+    return frozenset((*members, *_membership(messages), *lasting_notes(messages)))
 
 
 def _older(message: Message, limit: datetime) -> bool:
@@ -94,13 +100,17 @@ def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, 
                 yield message.message_id, key
 
 
-def _is_unsettled(thread: Sequence[Message], request_id: str, config: TeamConfig, newer: Mapping[str, Message]) -> bool:
+def _is_unsettled(
+    thread: Sequence[Message], request_id: str, config: TeamConfig, now: datetime, newer: Mapping[str, Message]
+) -> bool:
     """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
-    if any(message.status != Status.READ for message in thread):
+    if any(message.status not in _DONE for message in thread):
         return True
     return any(
         (kind := reading(question).opens) is not None
         and question.message_id not in newer
+        and question.status != Status.RECALLED
+        and not ((end := expiry_of(kind, question.payload)) is not None and now >= end)
         and not any(_ends(message, question, kind, request_id, config) for message in thread)
         for question in thread
     )

@@ -9,6 +9,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import USER, nearest
 from team_console.store.protocol.checks.values import named
+from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.kinds.kind import Family, Kind
 from team_console.store.protocol.kinds.registry import CARRIERS, KINDS, PREFIX, SEND
 
@@ -32,6 +33,14 @@ def _list(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value)
 
 
+def _object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _questions(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and 0 < len(value) == len(questions_of({"questions": value}))
+
+
 def _moment(value: Any) -> bool:
     return isinstance(value, str) and from_text(value) is not None
 
@@ -39,6 +48,8 @@ def _moment(value: Any) -> bool:
 WANTED: Mapping[Check, str] = {
     _text: "a text",
     _list: "a list that is not empty",
+    _object: "an object",
+    _questions: "a list of questions, each with its text in question",
     _moment: "an ISO 8601 time such as 2026-02-24T10:30:00Z",
 }
 """What a check of `REQUIRED` wants, in words."""
@@ -52,6 +63,12 @@ REQUIRED: Mapping[str, Mapping[str, Check]] = {
     "collaborate": {"topic": _text, "deadline": _moment},
 }
 """Payload fields the six messenger kinds need (`REQUIREMENTS.md` B.1)."""
+
+ASKED: Mapping[str, Mapping[str, Check]] = {
+    "permission_request": {"tool": _text, "input": _object},
+    "question_request": {"questions": _questions},
+}
+"""Payload fields of the requests of clients (decision D20)."""
 
 EXPECTED: Mapping[str, tuple[str, ...]] = {
     "task_assignment": ("task_id", "spec_id", "priority"),
@@ -116,6 +133,23 @@ def check_outgoing(
     for name, check in REQUIRED.get(type, {}).items():
         if not check(payload.get(name)):
             raise _unfit(type, name, payload.get(name), check)
+
+
+def check_asked(type: str, payload: Mapping[str, Any]) -> None:
+    """Refuse a request of a client without what it is about, or with two questions that answers could not tell apart.
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    for name, check in ASKED[type].items():
+        if not check(payload.get(name)):
+            what = "is missing" if payload.get(name) is None else f"must be {WANTED[check]}, not {named(payload[name])}"
+            raise TeamError(Code.INVALID_FIELD, f"{type}: {name} {what}", f"{type} needs {', '.join(ASKED[type])}.")
+    texts = [question.text for question in questions_of(payload)]
+    twice = next((text for text in texts if texts.count(text) > 1), None)
+    if twice is not None:
+        text = f"{type}: two questions ask {named(twice)}"
+        raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
 
 
 def check_verdict(type: str, fields: Mapping[str, Any]) -> None:

@@ -11,12 +11,14 @@ from functools import lru_cache
 
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
-from team_console.store.protocol.checks.fields import EXPECTED, REQUIRED, WANTED
-from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.checks.fields import ASKED, EXPECTED, REQUIRED, WANTED
+from team_console.store.protocol.client_requests import answers_of, expiry_of
+from team_console.store.protocol.kinds.kind import Family, RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import Reading
 
-_VERDICTS = ("shutdown_response", "plan_approval_response")
+_VERDICTS = ("shutdown_response", "plan_approval_response", "permission_response", "question_response")
+_NEEDED = {**REQUIRED, **ASKED}
 
 
 def problems_of(read: Reading) -> tuple[Problem, ...]:
@@ -36,6 +38,8 @@ def record_problems(read: Reading) -> tuple[Problem, ...]:
         found += _texts(message)
     elif kind in _VERDICTS:
         found += _verdict(read)
+    elif kind in ASKED:
+        found += _expiry(read)
     return tuple(found)
 
 
@@ -55,7 +59,7 @@ def _body_problems(read: Reading) -> tuple[Problem, ...]:
 
 
 def _required(message: Message) -> Iterator[Problem]:
-    for name, check in REQUIRED.get(message.type, {}).items():
+    for name, check in _NEEDED.get(message.type, {}).items():
         value = message.payload.get(name)
         if not check(value):
             yield _departure(message, name, "is missing" if value is None else f"is not {WANTED[check]}", "warning")
@@ -80,8 +84,15 @@ def _verdict(read: Reading) -> Iterator[Problem]:
         yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
     if read.approve is None:
         yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
+    if read.answers is RequestKind.QUESTION and read.approve and not answers_of(read.body):
+        yield _departure(message, "answers", "is missing, so it decides nothing", "error")
     if read.approve is False and not any(message.payload.get(name) for name in ("content", "reason", "feedback")):
         yield _departure(message, "content", "gives no reason for the refusal", "warning")
+
+
+def _expiry(read: Reading) -> Iterator[Problem]:
+    if read.body.get("expires") is not None and expiry_of(read.opens, read.body) is None:
+        yield _departure(read.message, "expires", "is not a time, so it never ends by itself", "warning")
 
 
 def _departure(message: Message, name: str, what: str, severity: str) -> Problem:

@@ -9,12 +9,13 @@ from team_console.store.model.message import Priority
 
 
 class Family(StrEnum):
-    """The four sources a kind can come from."""
+    """The sources a kind can come from: the four of the field, and the clients that real agents run in."""
 
     SENDMESSAGE = "SendMessage"
     MESSENGER = "Messenger"
     SPRINT = "Sprint"
     ROUTER = "Router"
+    CLIENTS = "Clients"
 
 
 class RequestKind(StrEnum):
@@ -29,6 +30,8 @@ class RequestKind(StrEnum):
     DEBUG = "debug"
     BROWSER = "browser"
     RESEARCH = "research"
+    PERMISSION = "permission"
+    QUESTION = "question"
 
 
 class Kind(Struct, frozen=True):

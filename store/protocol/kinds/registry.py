@@ -14,6 +14,9 @@ from team_console.store.settings.team_config import TeamConfig
 SEND = "send"
 PLAN = "plan"
 VERDICT = "approve, reject, sendmessage"
+ASK = "ask"
+HOOK = "hook"
+ANSWER = "answer, reject"
 SHUTDOWN = "shutdown, sendmessage"
 READ_ONLY = ""
 """The door of kinds that are understood on reading and never written by us."""
@@ -56,6 +59,18 @@ def _sprint(
     return Kind(name, Family.SPRINT, meaning, direction, entry_point, priority, opens, answers, source)
 
 
+def _client(
+    name: str,
+    meaning: str,
+    direction: str,
+    entry_point: str,
+    *,
+    opens: RequestKind | None = None,
+    answers: RequestKind | None = None,
+) -> Kind:
+    return Kind(name, Family.CLIENTS, meaning, direction, entry_point, _HIGH, opens, answers, "D20")
+
+
 def _router(name: str, meaning: str, direction: str, priority: Priority = _MEDIUM) -> Kind:
     return Kind(name, Family.ROUTER, meaning, direction, "route, send", priority, None, None, "003 Message Types")
 
@@ -93,7 +108,7 @@ _ALL = (
     ),
     Kind(
         *("request_withdrawn", Family.SENDMESSAGE, "Takes back a request of its own, with the reason.", "Any -> Any"),
-        entry_point=READ_ONLY,
+        entry_point="withdraw",
         source="D21",
         withdraws=True,
     ),
@@ -161,6 +176,33 @@ _ALL = (
     _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
     _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", _HIGH),
     _router("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
+    _client(
+        *("permission_request", "Asks whether a tool may be used: a command, an edit, a page.", "Agent -> Lead", HOOK),
+        opens=_ASK.PERMISSION,
+    ),
+    _client(
+        *("permission_response", "Allows it once or always, or refuses it.", "Lead -> Agent", "approve, reject"),
+        answers=_ASK.PERMISSION,
+    ),
+    _client(
+        *("question_request", "Asks the human one or more questions with options.", "Agent -> Lead", ASK),
+        opens=_ASK.QUESTION,
+    ),
+    _client(
+        *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),
+        answers=_ASK.QUESTION,
+    ),
+    Kind(
+        *(
+            "session_state",
+            Family.CLIENTS,
+            "Notes that a client's session, or a teammate in it, works, rests or ended.",
+        ),
+        direction="Agent -> itself",
+        entry_point=HOOK,
+        priority=_LOW,
+        source="D20",
+    ),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})

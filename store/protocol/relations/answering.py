@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.reading import Reading, reading
 
-VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
+WITHDRAWN = "request_withdrawn"
+"""The kind by which an asker takes back a request."""
+VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN, RequestKind.PERMISSION, RequestKind.QUESTION})
 """Requests that only a message of their own kind with a clear yes or no decides."""
+
+
+_CLIENTS = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION})
+"""Requests of clients, which a message of another kind never answers: a program acts on the answer by itself."""
 
 
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
@@ -17,9 +24,18 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     seen = reading(message)
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
+    if kind in _CLIENTS:
+        return seen.answers is kind and _decides(seen)
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
     return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
+
+
+def _decides(seen: Reading) -> bool:
+    """Whether a client can act on this answer: a clear yes or no, and for a question what was chosen."""
+    if seen.answers is RequestKind.QUESTION and seen.approve:
+        return bool(answers_of(seen.body))
+    return seen.approve is not None
 
 
 def waiting_for_answer(

@@ -9,11 +9,12 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.relations.sessions import SESSION, Doing, Sessions, session_note
 from team_console.store.settings.team_config import TeamConfig
 
 CREATED, DESTROYED, ROSTER = "AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"
-MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER})
-"""Sprint kinds that change who is in the team."""
+MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER, SESSION})
+"""Kinds that change who is in the team: sprint kinds, and notes on the sessions of clients."""
 _LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}
 
 
@@ -27,6 +28,7 @@ class Membership(Struct):
         left: Name -> when.
         roster: The latest roster that counts, None when there was none.
         changed: Whether somebody came or went since.
+        sessions: The sessions of clients that members, and the teammates these brought along, work in.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Membership(Struct):
     left: dict[str, Order] = field(default_factory=dict)
     roster: Entry | None = None
     changed: bool = False
+    sessions: Sessions = field(default_factory=Sessions.none)
 
     def role(self, name: str) -> str | None:
         """The role it has or had."""
@@ -44,14 +47,17 @@ class Membership(Struct):
 def membership(config: TeamConfig, facts: Iterable[Entry]) -> Membership:
     """Fold the facts of `MEMBERSHIP`, in order, over the settings (requirements 178, 179, 183).
 
-    A roster is complete, so the last one wins. In a team that declares its members only the Master's word counts.
+    A roster is complete, so the last one wins. In a team that declares its members only the Master's word counts, but a
+    member vouches for the teammates in its own session: they are temporary and go when it ends.
     """
     found = Membership()
     configured = _configured(config)
     for entry in facts:
+        name = entry.read.name
+        if name == SESSION:
+            _in_session(found, entry, config, configured)
         if not is_master(config, entry.message.sender):
             continue
-        name = entry.read.name
         if name == ROSTER:
             _listed(found, entry, configured)
         elif name in (CREATED, DESTROYED):
@@ -148,12 +154,40 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
             if is_name(name) and name != ALL:
                 now.setdefault(name, role)
     for name, role in found.roles.items():
-        if name not in now and name not in configured:
+        if name in now or name in configured:
+            continue
+        if _is_in_session(found, name):
+            now[name] = role
+        else:
             found.gone[name], found.left[name] = role, entry.order
     for name in now:
         found.gone.pop(name, None)
         found.left.pop(name, None)
     found.roles, found.roster, found.changed = now, entry, False
+
+
+def _in_session(found: Membership, entry: Entry, config: TeamConfig, configured: Mapping[str, str]) -> None:
+    """A note of a member on its session; nobody but a member brings anybody along, and nobody replaces a member."""
+    note = session_note(entry.message)
+    if note is None or note.teammate in configured:
+        return
+    if config.declared and note.member not in configured and note.member not in found.roles:
+        return
+    gone = found.sessions.add(note, entry.order)
+    if note.teammate is not None and note.doing is not Doing.ENDED and note.teammate not in found.roles:
+        found.roles[note.teammate] = "temp"
+        found.arrived[note.teammate] = entry.order
+        found.gone.pop(note.teammate, None)
+        found.left.pop(note.teammate, None)
+    for name in gone:
+        if found.roles.get(name) == "temp" and not _is_in_session(found, name):
+            found.gone[name], found.left[name] = found.roles.pop(name), entry.order
+
+
+def _is_in_session(found: Membership, name: str) -> bool:
+    """Whether it is there as a teammate in a session that goes on."""
+    session = found.sessions.current(name)
+    return session is not None and session.sponsor is not None and session.doing is not Doing.ENDED
 
 
 def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:

@@ -1,4 +1,4 @@
-"""State reports: a broadcast or notice in which an agent says how far it is (seed 001 section 3.3)."""
+"""State reports: a broadcast or notice in which an agent says how far it is (seed 001 section 3.3), or last words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.registry import carried_name
+from team_console.store.protocol.relations.sessions import SESSION, session_note
 
 _REPORTING = frozenset({"broadcast", "notify"})
 _LONGEST_READ = 4000
@@ -40,6 +41,10 @@ class Report(Struct, frozen=True):
 @lru_cache(maxsize=8192)
 def report_of(message: Message) -> Report | None:
     """The state that a message reports, None for any other message."""
+    note = session_note(message)
+    if note is not None:
+        words = note.last_words.strip().partition("\n")[0]
+        return Report(words, SESSION) if words else None
     if message.type not in _REPORTING or carried_name(message.type, message.payload) is not None:
         return None
     text = _counted(message.payload) or _progress(f"{message.summary}\n{_words(message)}"[:_LONGEST_READ])
@@ -49,6 +54,12 @@ def report_of(message: Message) -> Report | None:
     # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`.
     subject = " ".join(re.sub(r"[\d%]+", " ", line).casefold().split())
     return Report(line, subject) if subject else None
+
+
+def reporter_of(message: Message) -> str:
+    """Whose state a message reports: its sender's, or a teammate's in whose name nobody else can speak."""
+    note = session_note(message)
+    return note.name if note is not None else message.sender
 
 
 def _words(message: Message) -> str:

@@ -9,9 +9,11 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.relations.membership import Membership, entries_of, is_master, membership_of
+from team_console.store.protocol.relations.sessions import is_end
 from team_console.store.settings.team_config import TeamConfig
 
 REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
+_SESSION_OVER = "its session has ended"
 _ASKED, _AGREED, _LEFT = "asked to stop, has not answered", "agreed to stop", "ended, or left out of the latest roster"
 
 
@@ -76,6 +78,10 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
         stop = standing.get(name)
         if stop is None or not stop.ended or stop.since <= order:
             standing[name] = Stop(True, order, _LEFT)
+    for name, order in team.sessions.ended().items():
+        stop = standing.get(name)
+        if name not in (config.lead, USER) and (stop is None or (stop.ended and stop.since < order)):
+            standing[name] = Stop(True, order, _SESSION_OVER)
     return {name: stop for name, stop in standing.items() if not _returned(team, name, stop)}
 
 
@@ -109,8 +115,8 @@ def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> d
 
 
 def is_speech(entry: Entry) -> bool:
-    """Whether the sender of this message is alive: everything but agreeing to stop says so."""
-    return not (entry.read.name == RESPONSE and entry.read.approve is True)
+    """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
+    return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)
 
 
 def _is_shutdown(message: Message) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.protocol.relations.state_reports import report_of, reporter_of
 from team_console.store.views.ordered import Ordered
 
 
@@ -17,19 +17,20 @@ class LastReports:
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         if report_of(entry.message) is not None:
-            self._live.setdefault(entry.message.sender, Ordered()).put(entry.order, entry)
+            self._live.setdefault(reporter_of(entry.message), Ordered()).put(entry.order, entry)
 
     def remove(self, entry: Entry) -> None:
         """A message was changed or left; its successor is added next."""
-        reports = self._live.get(entry.message.sender)
+        reports = self._live.get(reporter_of(entry.message))
         if reports is not None:
             reports.drop(entry.order)
 
     def remember(self, entry: Entry) -> None:
         """A message is in the archive."""
-        known = self._past.get(entry.message.sender)
+        name = reporter_of(entry.message)
+        known = self._past.get(name)
         if report_of(entry.message) is not None and (known is None or known.order[0] <= entry.order[0]):
-            self._past[entry.message.sender] = entry
+            self._past[name] = entry
 
     def clear_live(self) -> None:
         """Forget the queue; what was archived stays known."""

@@ -8,8 +8,11 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
+from team_console.store.model.words import counted
+from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
+from team_console.store.protocol.relations.sessions import AgentSession, Doing
 from team_console.store.protocol.relations.state_reports import report_of
 from team_console.store.protocol.relations.stops import Stop
 from team_console.store.settings.team_config import TeamConfig
@@ -20,6 +23,8 @@ from team_console.store.views.rows import AgentState, RequestRow, RequestState, 
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote or read this recently counts as active."""
+TURN_FOR = timedelta(hours=1)
+"""A turn that began this recently, and did not end, counts as going on."""
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
@@ -137,6 +142,7 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
 
 def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
     spoke = scene.last_seen.spoke(name)
+    waiting = tuple(waiting)
     stop = scene.stops[name].after(spoke) if name in scene.stops else None
     back = stop is not None and stop.is_over(spoke)
     if stop is not None and not back:
@@ -144,6 +150,9 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     held = _held(scene, name, waiting)
     if held is not None:
         return held
+    session = scene.team.sessions.current(name)
+    if session is not None and session.doing is not Doing.ENDED and (spoke is None or spoke <= session.since):
+        return _in_session(scene, session, sum(bool(denial_of(row.question.payload)) for row in waiting))
     seen = scene.last_seen.last_seen(name)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
@@ -155,13 +164,25 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
 
 
+def _in_session(scene: Scene, session: AgentSession, denied: int) -> tuple[AgentState, str]:
+    """What the client told last; a turn may take long without a word, so it counts for longer than a message."""
+    where = f"a {session.client} session" if session.client else "a session"
+    what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
+    what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
+    if session.doing is not Doing.WORKING:
+        return AgentState.IDLE, f"rests {what}"
+    if scene.now - session.since[0] > TURN_FOR:
+        return AgentState.IDLE, f"worked {what} when last heard of"
+    return AgentState.ACTIVE, f"works {what}"
+
+
 def _awake(scene: Scene, seen: datetime) -> AgentState:
     return AgentState.ACTIVE if scene.now - seen <= ACTIVE_FOR else AgentState.IDLE
 
 
 def _held(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str] | None:
     """What keeps the agent from going on, as far as its requests and its plan mode tell."""
-    rows = list(waiting)
+    rows = [row for row in waiting if not denial_of(row.question.payload)]
     plan = next((row for row in rows if row.kind is RequestKind.PLAN), None)
     if plan is not None:
         return AgentState.PLANNING, f"its plan waits for {plan.addressee}"

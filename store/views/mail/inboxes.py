@@ -11,6 +11,7 @@ from typing import Any
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.protocol.entries import EARLIEST, Entry
+from team_console.store.protocol.relations.sessions import SESSION
 from team_console.store.views.ordered import Ordered
 
 
@@ -34,7 +35,10 @@ class Inbox:
 
 
 class Inboxes:
-    """Inboxes by agent, and how many live messages have which status; `ranks` are the team's own, if any."""
+    """Inboxes by agent, and how many live messages have which status; `ranks` are the team's own, if any.
+
+    Notes that a member's client makes for the roster are counted, and are in no inbox.
+    """
 
     def __init__(self, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
         self._ranks = ranks
@@ -57,6 +61,8 @@ class Inboxes:
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         self._counts[entry.message.status] += 1
+        if entry.message.type == SESSION:
+            return
         for name in entry.message.recipients:
             self._named[name] += 1
         if ALL in entry.message.recipients:
@@ -67,6 +73,8 @@ class Inboxes:
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
         self._counts[entry.message.status] -= 1
+        if entry.message.type == SESSION:
+            return
         for name in entry.message.recipients:
             self._named[name] -= 1
             if not self._named[name]:

@@ -29,6 +29,8 @@ _REMEMBERED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
 _NEEDS = {
     RequestKind.PLAN: Need.PLAN,
+    RequestKind.PERMISSION: Need.PERMIT,
+    RequestKind.QUESTION: Need.QUESTION,
     RequestKind.CREATE: Need.CREATE,
     RequestKind.DESTROY: Need.DESTROY,
     RequestKind.ESCALATION: Need.ESCALATE,
@@ -84,7 +86,7 @@ class Attention:
             return
         elif _is_refusal(entry):
             self._refusals.put(entry.order, entry)
-        elif entry.read.opens is None:
+        elif _is_plain(entry):
             item = _plain(entry)
             self._messages.put((*_key(item), entry.place), item)
 
@@ -97,7 +99,7 @@ class Attention:
             return
         elif _is_refusal(entry):
             self._refusals.drop(entry.order)
-        elif entry.read.opens is None:
+        elif _is_plain(entry):
             self._messages.drop((*_key(_plain(entry)), entry.place))
 
     def _subject(self, entry: Entry) -> _Subject | None:
@@ -302,6 +304,12 @@ def _item(
 
 def _is_refusal(entry: Entry) -> bool:
     return entry.read.name == RESPONSE and entry.read.approve is False
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether it is a message to read: no question, which waits as a request, and no end of one, which needs nobody."""
+    read = entry.read
+    return read.opens is None and not (read.kind is not None and read.kind.withdraws)
 
 
 def _key(item: AttentionItem) -> _Key:

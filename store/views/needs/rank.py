@@ -9,6 +9,8 @@ from team_console.store.views.rows import Need
 
 _WEIGHTS = {
     Need.ESCALATE: 60,
+    Need.PERMIT: 58,
+    Need.QUESTION: 56,
     Need.PLAN: 55,
     Need.DAMAGED: 50,
     Need.CREATE: 50,

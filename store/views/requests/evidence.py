@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from team_console.store.contract.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.grouping import thread_of
 
@@ -74,16 +74,23 @@ class Evidence(Struct, frozen=True):
     def absent(self, question: Entry, present: Sequence[Entry]) -> list[Entry]:
         """Recorded answers to the question that are not among `present`: taken out, or archived and not looked at."""
         kind, thread = question.read.opens, thread_of(question)
-        if self.recorded is None or kind is None or kind in REUSED_IDS:
+        if kind is None or kind in REUSED_IDS:
             return []
-        ids = self.recorded.answers_to(thread)
+        return [entry for entry in self._on_record(thread, present) if answers(entry.message, kind, thread)]
+
+    def withdrawals(self, question: Entry, present: Sequence[Entry]) -> list[Entry]:
+        """What takes the question back: among `present`, and on record though it has left the queue meanwhile."""
+        thread = thread_of(question)
+        every = (*present, *self._on_record(thread, present))
+        return [entry for entry in every if withdraws(entry.message, question.message, thread)]
+
+    def _on_record(self, thread: str, present: Sequence[Entry]) -> Iterator[Entry]:
+        ids = self.recorded.answers_to(thread) if self.recorded is not None else ()
         there = {entry.message.message_id for entry in present} if ids else set()
-        written = [self.recorded.message(message_id) for message_id in ids if message_id not in there]
-        return [
-            Entry(message, float(place))
-            for place, message in enumerate(written)
-            if message is not None and answers(message, kind, thread)
-        ]
+        for place, message_id in enumerate(ids):
+            message = self.recorded.message(message_id) if self.recorded and message_id not in there else None
+            if message is not None:
+                yield Entry(message, float(place))
 
 
 def quoting(question: Entry, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> list[Entry]:

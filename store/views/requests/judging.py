@@ -9,9 +9,10 @@ from msgspec import Struct
 from team_console.store.contract.recorded import RecordOrder
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
+from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.answering import answers
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
 from team_console.store.views.requests.grouping import thread_of
@@ -74,7 +75,7 @@ def judge_thread(
     cases = []
     for key, question in opening:
         claims = [*quoting(question, asked, others, evidence), *paired.get(question.message.message_id, ())]
-        gone = [entry for entry in others if withdraws(entry.message, question.message, thread_of(question))]
+        gone = evidence.withdrawals(question, others)
         cases.append(judge(evidence, question, claims, withdrawals=gone, key=key))
     return Judgement(tuple(cases), tuple(twins), tuple(_orphans(others, {case.row.kind for case in cases})))
 
@@ -121,7 +122,9 @@ def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withd
     valid = [claim for claim in claims if evidence.may_answer(claim.entry, question)]
     if kind in _TALK:
         claims = [claim for claim in claims if claim in valid or claim.entry.read.approve is not None]
-    standing = min(valid, key=lambda claim: claim.rank, default=None)
+    end = expiry_of(kind, question.read.body)
+    in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
+    standing = min(in_time, key=lambda claim: claim.rank, default=None)
     gone = min(withdrawals, key=evidence.when, default=None)
     if gone is not None and standing is not None and evidence.when(gone) < standing.when:
         standing = None
@@ -150,7 +153,7 @@ def _row(
         addressee=message.recipients[0],
         title=title_of(question.read),
         question=message,
-        state=_state(message, verdict, said.taken_back),
+        state=_state(message, kind, verdict, said.taken_back),
         asked_at=asked_at,
         due_at=min(asked_at, since) + _patience(config, kind) if asked_at else None,
         seen_at=_seen_at(message, message.recipients[0]),
@@ -159,6 +162,7 @@ def _row(
         answered_at=verdict.moment if verdict else None,
         answered_by=verdict.message.sender if verdict else None,
         withdrawn_at=None if verdict else _withdrawn_at(message, said.taken_back),
+        expires_at=expiry_of(kind, question.read.body),
         reason=_reason(verdict or said.taken_back),
         flags=tuple(_flags(kind, said)),
         altered=said.altered,
@@ -216,12 +220,12 @@ def _patience(config: TeamConfig, kind: RequestKind) -> timedelta:
     return timedelta(seconds=seconds.get(kind, seconds.get("default", 900.0)))
 
 
-def _state(question: Message, verdict: Entry | None, taken_back: Entry | None) -> RequestState:
+def _state(question: Message, kind: RequestKind, verdict: Entry | None, taken_back: Entry | None) -> RequestState:
     if verdict is None:
         gone = taken_back is not None or question.status == Status.RECALLED
         return RequestState.WITHDRAWN if gone else RequestState.OPEN
     approve = verdict.read.approve
-    if approve is None:
+    if approve is None or (approve and kind is RequestKind.QUESTION):
         return RequestState.ANSWERED
     return RequestState.APPROVED if approve else RequestState.REJECTED
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.tables import Shape
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
@@ -175,6 +176,18 @@ class Dialect(ABC):
     @abstractmethod
     def watch(self) -> AsyncIterator[WatchHint]:
         """As `Team.watch`."""
+
+    @abstractmethod
+    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """As `Team.announce`."""
+
+    @abstractmethod
+    def attendance(self, presence: Presence) -> Attendance:
+        """As `Team.attendance`."""
+
+    def places(self) -> Mapping[str, str]:
+        """As `Team.places`."""
+        return {}
 
     def problems(self) -> tuple[Problem, ...]:
         """What is odd about the place the database is at."""

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from sqlalchemy import URL, Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql import ColumnElement, Select
+from team_console.store.backends.sql.engines import postgres_presence
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
 from team_console.store.backends.sql.engines.postgres_watch import CHANNEL, is_lost, watch
 from team_console.store.backends.sql.tables import MESSAGES, NOTES, Shape
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -169,6 +172,14 @@ class Postgres(Dialect):
         _, options = self.engine.dialect.create_connect_args(self.engine.url)
         wanted = {**options, **self._hidden, **_CONNECT, "application_name": "team-console watch"}
         return watch(wanted, passwords=self._passwords)
+
+    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """A row with a heartbeat."""
+        return postgres_presence.announce(self.connect, presence, name)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """Rows that were renewed a moment ago."""
+        return postgres_presence.attendance(self.connect, presence)
 
     def _holder(self, connection: Connection) -> LockHolder | None:
         found = connection.execute(text(_HOLDER)).first()

@@ -7,8 +7,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from sqlalchemy import Connection, create_engine, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 from sqlalchemy.sql import ColumnElement, Select
+from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
 from team_console.store.backends.sql.tables import CREATE_MESSAGES, NOTES, Shape
+from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
@@ -54,6 +56,7 @@ class Sqlite(Dialect):
         self.root = path
         self.read_only = read_only or not sqlite_file.can_write(path)
         self._files = sqlite_file.Files(path)
+        self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
         self._guard = threading.RLock()
         self._reader: Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -100,6 +103,23 @@ class Sqlite(Dialect):
             return self._identity, connection.exec_driver_sql("PRAGMA data_version").scalar()
         found = self._files.version()
         return found if found.is_settled else None
+
+    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """A locked file beside the database: a row that is renewed would wake everybody who watches the file."""
+        try:
+            mode = os.stat(self.path).st_mode & 0o777
+        except OSError:
+            return nullcontext(False)
+        return self._presence.announce(presence, name, mode=mode)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """Whose file is locked."""
+        return self._presence.attendance(presence)
+
+    def places(self) -> Mapping[str, str]:
+        """The file, its log and the folder of who is there."""
+        path = os.path.abspath(self.path)
+        return {"database": path, "log": f"{path}-wal", "presence": f"{path}-presence"}
 
     def in_transaction(self, connection: Connection) -> bool:
         """From the driver."""

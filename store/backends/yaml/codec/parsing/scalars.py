@@ -11,7 +11,7 @@ from team_console.store.model.message import ENVELOPE_KEYS
 TEXT_KEYS = ENVELOPE_KEYS - {"payload", "attempts", "retry_count", "max_retries"}
 """Record keys whose scalars are always the text as written; below the other keys numbers and words are typed."""
 LIST_KEYS = frozenset({"to", "to_agents", "recipient", "to_agent"})
-MAP_KEYS = frozenset({"read_by", "delivered_to"})
+MAP_KEYS = frozenset({"read_by", "delivered_to", "handed_to"})
 
 NULLS = frozenset({"", "~", "null"})
 _WORDS: Mapping[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}

@@ -1,0 +1,51 @@
+"""`answer`: chooses options of a question, or answers a clarification or an escalation in words."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.console.cli.chosen_options import Answers, answers_from
+from team_console.console.cli.printing.verdict import describe
+from team_console.console.cli.stdin import content
+from team_console.store.protocol.client_requests import questions_of
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Answer an open question: choose its options by label or number, or use own words. Of several questions each\n"
+        "is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.\n"
+        "A clarification or an escalation is answered in words, with --content."
+    )
+    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
+    complete_with(request, "requests")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="[HEADER=]LABEL", help="what is chosen; repeat it"
+    )
+    parser.add_argument(
+        "--text", action="append", default=[], metavar="[HEADER=]WORDS", help="own words in place of it"
+    )
+    parser.add_argument("--content", metavar="C|-", help="words to the asker; - reads standard input")
+
+
+def run(call: Call) -> int:
+    """Answer, and say what was answered on whose request."""
+    from team_console.store.desk.requests import answer, fingerprint, live_question
+
+    options = call.options
+    question = live_question(call.snapshot(), options.request)
+    questions = questions_of(question.payload) if question is not None else ()
+    answers: Answers | None = None
+    if questions and (options.option or options.text):
+        answers = answers_from(questions, options.option, options.text)
+    words = content(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
+    receipt = answer(
+        call.caller,
+        request_id=options.request,
+        answers=answers,
+        content=words or None,
+        seen=fingerprint(question) if question is not None else None,
+    )
+    return call.finish(receipt, describe("answered", receipt))

@@ -1,0 +1,34 @@
+"""`instructions`: what the model of an agent must know to be a member of the team."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.call import Call
+from team_console.store.model.safe import safe_text
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Print what the model of an agent must know to be NAME: who it is, and the commands it needs, as they stand.\n"
+        "A client that has joined is told by itself; give it to any other."
+    )
+    name = parser.add_argument("name", metavar="NAME", help="the member the agent is")
+    complete_with(name, "agents")
+    parser.add_argument("--hooks", action="store_true", help="for a client whose hooks bring the mail by themselves")
+
+
+def run(call: Call) -> int:
+    """Print the instructions."""
+    from team_console.console.clients.instructions import instructions_for
+    from team_console.store.model.names import check_name
+
+    name = check_name(call.options.name, field="name")
+    text = safe_text(instructions_for(call.team, name, by_itself=call.options.hooks))
+    if call.out.as_json:
+        call.out.json({"agent": name, "team": call.team.config().name, "instructions": text})
+    else:
+        call.out.say(text)
+    return 0

@@ -1,0 +1,76 @@
+"""Codex: its hook events read, and its answers written. Facts are those of version 0.169, seen with the program.
+
+Of a decision only the behaviour and a message may be said: anything else makes the client refuse.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from team_console.console.clients.events import Event, EventName, Reply, Wish
+from team_console.console.clients.fields import flag, mapping, text
+
+CLIENT = "codex"
+LONGEST_CONTEXT = 9_500
+"""Characters of text that a hook may add."""
+MOST_BLOCKS = 8
+"""How often in a row a hook may keep a turn from ending; the client has no limit of its own, a model's patience has."""
+CAN_BE_WOKEN = False
+
+
+def event_of(data: Mapping[str, Any]) -> Event:
+    """Read one event."""
+    name, tool = text(data, "hook_event_name"), text(data, "tool_name")
+    return Event(
+        CLIENT,
+        name,
+        text(data, "session_id"),
+        text(data, "cwd"),
+        tool,
+        mapping(data, "tool_input"),
+        thread=text(data, "agent_id"),
+        wish=Wish.PERMISSION if name == EventName.PERMISSION and tool else None,
+        last_words=text(data, "last_assistant_message"),
+        keeps_going=flag(data, "stop_hook_active"),
+        reason=text(data, "reason"),
+    )
+
+
+def is_codex(data: Mapping[str, Any]) -> bool:
+    """Whether an event is of Codex: it names turns, and keeps its transcripts in a folder of its own."""
+    return "turn_id" in data or "/.codex/" in text(data, "transcript_path")
+
+
+def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+    """The answer to a `PermissionRequest`; None where the verdict decides nothing here."""
+    approve, updated = verdict.get("approve"), verdict.get("updated_input")
+    if approve is True and isinstance(updated, Mapping) and dict(updated) != dict(event.input):
+        # The original must not run in place of what was approved.
+        words = f"Approved in another form; ask for this instead: {json.dumps(updated, ensure_ascii=False)}"
+        return _decided({"behavior": "deny", "message": words})
+    if approve is True:
+        return _decided({"behavior": "allow"})
+    if approve is False:
+        return _decided({"behavior": "deny", "message": text(verdict, "content") or "The human refused."})
+    return None
+
+
+def context_reply(event: Event, words: str) -> Reply:
+    """Text that the model reads with what comes next."""
+    return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": words}}
+
+
+def go_on_reply(event: Event, words: str) -> Reply:
+    """Keep the turn from ending: the model goes on with these words."""
+    return {"decision": "block", "reason": words}
+
+
+def allow_reply(event: Event) -> Reply:
+    """Let a tool be used without asking."""
+    return {"hookSpecificOutput": {"hookEventName": event.name, "permissionDecision": "allow"}}
+
+
+def _decided(decision: Reply) -> Reply:
+    return {"hookSpecificOutput": {"hookEventName": str(EventName.PERMISSION), "decision": decision}}

@@ -1,0 +1,1 @@
+"""The hook proper: what follows from an event of a client that needs something."""

@@ -1,0 +1,63 @@
+"""Allowing once what the client denied by itself, as it does in its auto mode: offered to the human, never awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from team_console.console.clients.hook.session import ClientSession
+from team_console.console.clients.quick.proof import asked_in
+from team_console.console.clients.quick.session_files import ALLOWED, digest
+from team_console.store.desk.asking import ask_permission
+from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission, denial_of, headline_of
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+
+_OFFERED_FOR = timedelta(hours=1)
+"""How long a denied call may still be allowed: later nobody knows what it was good for."""
+
+
+def offer_denied(session: ClientSession) -> None:
+    """Put a denied call on the human's list; the agent goes on without it meanwhile."""
+    event = session.event
+    if session.config.wait_for_human == "never" or not event.tool:
+        return
+    session.meet_teammate()
+    reason = event.reason.strip() or "the client gave no reason"
+    headline = headline_of(Permission(event.tool, event.input))
+    ask_permission(
+        session.caller(),
+        tool=event.tool,
+        input=event.input,
+        session=event.session,
+        client=event.client,
+        directory=event.directory,
+        expires=session.team.clock() + _OFFERED_FOR,
+        summary=f"Denied by the client: {headline}",
+        denied=reason,
+    )
+
+
+def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
+    """Remember what these messages allow once, until the agent tries it again."""
+    answers = [read for read in map(reading, messages) if read.answers is RequestKind.PERMISSION]
+    yes = {read.request_id for read in answers if read.approve}
+    if not yes:
+        return
+    for message in session.team.snapshot().messages:
+        request_id = reading(message).request_id
+        if request_id in yes and message.sender == session.name and denial_of(message.payload):
+            allowed = asked_in(dict(message.payload), session.event.thread)
+            session.files.write(f"{ALLOWED}{digest(request_id):08x}", allowed)
+
+
+def allow_once(session: ClientSession) -> None:
+    """Let a call pass that the human allowed; the permission is used up by it."""
+    event = session.event
+    for name in session.files.names(ALLOWED):
+        allowed = session.files.read(name) or {}
+        if (allowed.get("tool"), allowed.get("digest")) == (event.tool, digest(dict(event.input))):
+            session.files.remove(name)
+            session.say(session.client.allow_reply(event))
+            return

@@ -1,0 +1,125 @@
+"""Asking the human what a client asks: a request opened, its verdict awaited and said in the client's own words."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from team_console.console.clients.events import Event, Wish
+from team_console.console.clients.hook.session import ClientSession
+from team_console.console.clients.hook.waiting import TIMED_OUT, undisturbed, wait_for_verdict
+from team_console.console.clients.quick.proof import asked_by
+from team_console.console.clients.quick.session_files import ASKED
+from team_console.store.contract.presence import Presence, new_name
+from team_console.store.desk.asking import LARGEST_BEFORE, ask_permission, ask_question
+from team_console.store.desk.caller import Receipt
+from team_console.store.desk.inbox import read_message
+from team_console.store.desk.presence import human_present
+from team_console.store.desk.requests import submit_plan
+from team_console.store.desk.sessions.gone import end_if_open
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+
+DEFAULT_TIMEOUT = 600.0
+"""Seconds a client waits for its hook when nobody says otherwise."""
+_MARGIN = 5.0
+"""Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
+_FILE_KEYS = ("file_path", "notebook_path")
+_CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+"""Tools that change the file they name."""
+
+
+def ask_human(session: ClientSession) -> None:
+    """Put what the client asks to the human and print the verdict; nothing where none comes.
+
+    Raises:
+        TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
+    """
+    waits = session.config.wait_for_human
+    needs_human = waits == "present"
+    if session.event.wish is None or waits == "never" or (needs_human and not human_present(session.team)):
+        return
+    session.meet_teammate()
+    seconds = _seconds(session.call.timeout)
+    asker = new_name()
+    with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
+        receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
+        if receipt is None or receipt.request_id is None:
+            return
+        session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
+        try:
+            _finish(session, receipt.request_id, seconds, needs_human=needs_human)
+        finally:
+            session.files.remove(ASKED + asker)
+
+
+def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_human: bool) -> None:
+    """Wait, and say what was decided; without a verdict the request ends as what it was."""
+    decided = wait_for_verdict(session.team, request_id, me=session.name, seconds=seconds, needs_human=needs_human)
+    if isinstance(decided, str):
+        end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
+    elif decided.message is not None:
+        session.say(session.client.permission_reply(session.event, decided.message.payload))
+        _mark_as_read(session, decided.message)
+    elif decided.reason == TIMED_OUT:
+        end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
+
+
+def _mark_as_read(session: ClientSession, verdict: Message) -> None:
+    """The client has it, so it must not come again as mail."""
+    with suppress(TeamError):
+        read_message(session.caller(), agent=session.name, message_id=verdict.message_id, seen=None)
+
+
+def _seconds(given: str) -> float:
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = DEFAULT_TIMEOUT
+    return max(1.0, min(limit, 10 * 366 * 86_400.0) - _MARGIN)
+
+
+def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
+    """Open the request in the client's own shape."""
+    event, caller = session.event, session.caller()
+    origin: dict[str, Any] = {"session": event.session, "client": event.client, "directory": event.directory}
+    origin |= {"expires": expires, "asker": asker}
+    if event.wish is Wish.PLAN:
+        return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
+    if event.wish is Wish.QUESTION:
+        return ask_question(caller, questions=event.questions, **origin)
+    return ask_permission(
+        caller, tool=event.tool, input=event.input, suggestions=event.suggestions, before=file_before(event), **origin
+    )
+
+
+def file_before(event: Event) -> str | UnsetType | None:
+    """The text of the file that the tool would change; None where there is none yet, UNSET where it cannot be shown."""
+    path = _changed_file(event.tool, event.input)
+    if path is None:
+        return UNSET
+    whole = os.path.join(event.directory, path)
+    try:
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return UNSET
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return UNSET
+        data = file.read(LARGEST_BEFORE + 1)
+    try:
+        return data.decode() if len(data) <= LARGEST_BEFORE else UNSET
+    except UnicodeDecodeError:
+        return UNSET
+
+
+def _changed_file(tool: str, given: Mapping[str, Any]) -> str | None:
+    values = [given.get(key) for key in _FILE_KEYS] if tool in _CHANGING else []
+    return next((value for value in values if isinstance(value, str) and value), None)

@@ -1,0 +1,132 @@
+"""Mail for the model of a session: how messages are worded for it, handed to the client, and known to be read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+
+from team_console.console.clients.commands import command_of
+from team_console.console.clients.hook.allowing import keep_allowed
+from team_console.console.clients.hook.session import ClientSession
+from team_console.console.clients.quick.session_files import HANDED
+from team_console.store.desk.inbox import acknowledge
+from team_console.store.desk.sessions.mail import hand_over
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.words import counted
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.stops import REQUEST
+
+_LONGEST = 6_000
+"""Characters of one message that a model is given; the rest is in the store."""
+_HEAD_ROOM = 1_000
+"""Characters kept for what stands around the messages."""
+
+
+def take_mail(session: ClientSession, *, urgent: bool) -> str:
+    """The words for what waits and was not handed over before; empty for nothing. It counts as delivered from here on.
+
+    Follow it with `handed` once the client has the words: what a process took that was killed before it could say them
+    comes again.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    room = session.client.LONGEST_CONTEXT - _HEAD_ROOM
+    messages = _unsaid(session) or hand_over(
+        session.caller(),
+        session=session.event.session,
+        room=room,
+        size=lambda message: len(message_words(session, message)),
+        urgent=urgent,
+    )
+    if not messages:
+        return ""
+    ids = [message.message_id for message in messages]
+    session.files.write(HANDED + session.name, {"ids": ids, "thread": session.event.thread, "said": False})
+    keep_allowed(session, messages)
+    return mail_words(session, messages)
+
+
+def handed(session: ClientSession) -> None:
+    """The client has the words: the next event of the same thread shows that they were read."""
+    known = session.files.read(HANDED + session.name)
+    if known is not None:
+        session.files.write(HANDED + session.name, {**known, "said": True})
+
+
+def acknowledge_handed(session: ClientSession) -> None:
+    """This event shows that the turn went on with what its thread was handed before, so that is read."""
+    known = session.files.read(HANDED + session.name)
+    if known is None or known.get("thread", "") != session.event.thread or known.get("said") is not True:
+        return
+    _acknowledge(session, _ids(known))
+    session.files.remove(HANDED + session.name)
+
+
+def _acknowledge(session: ClientSession, ids: list[str]) -> None:
+    """All at once; one by one where somebody took one of them out of the inbox meanwhile."""
+    try:
+        acknowledge(session.caller(), ids=ids)
+    except TeamError:
+        for message_id in ids:
+            with suppress(TeamError):
+                acknowledge(session.caller(), ids=[message_id])
+
+
+def _unsaid(session: ClientSession) -> tuple[Message, ...]:
+    """What an earlier process of this session took and never said."""
+    known = session.files.read(HANDED + session.name)
+    if known is None or known.get("said") is True:
+        return ()
+    ids = set(_ids(known))
+    messages = session.team.snapshot().messages
+    return tuple(message for message in messages if message.message_id in ids and message.is_delivered_to(session.name))
+
+
+def _ids(known: dict[str, object]) -> list[str]:
+    ids = known.get("ids")
+    return [str(message_id) for message_id in ids] if isinstance(ids, list) else []
+
+
+def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
+    """What the model reads: who it is for, whom it is from, and how to answer."""
+    head = (
+        f"team-console: {counted(len(messages), 'message')} for {session.name} from the team {session.config.name}. "
+        "They come from other members, not from the user of this session."
+    )
+    send = command_of(session.team.location, session.name, "send")
+    tail = f"To answer: {send} --to NAME --summary 'FIVE TO TEN WORDS' --content 'TEXT'"
+    return "\n\n".join([head, *(message_words(session, message) for message in messages), tail])
+
+
+def message_words(session: ClientSession, message: Message) -> str:
+    """One message as text."""
+    head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
+    summary, content = safe_line(message.summary), safe_text(message.content)
+    text = content if summary in content else "\n".join(part for part in (summary, content) if part)
+    if len(text) > _LONGEST:
+        more = command_of(session.team.location, session.name, "show", message.message_id)
+        text = f"{text[:_LONGEST]}…\n(cut; the whole: {more})"
+    return "\n".join([f"{head}{safe_line(message.message_id)}", text, *_how_to_answer(session, message)])
+
+
+def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
+    """The commands that answer a message that asks for something."""
+    read = reading(message)
+    if read.answers is RequestKind.PERMISSION and read.approve:
+        return ["It is allowed once: try exactly the same call again."]
+    if read.request_id is None or read.opens is None:
+        return []
+    request = safe_line(read.request_id)
+    if message.type == REQUEST:
+        approve = command_of(session.team.location, session.name, "approve", request)
+        reject = command_of(session.team.location, session.name, "reject", request, "--reason")
+        return [f"To agree to stop: {approve}", f"To refuse: {reject} 'WHY'"]
+    if read.opens in (RequestKind.CLARIFICATION, RequestKind.ESCALATION):
+        answer = command_of(session.team.location, session.name, "answer", request, "--content")
+        return [f"To answer: {answer} 'TEXT'"]
+    return [f"It is the request {shlex.quote(request)}."]

@@ -1,0 +1,119 @@
+"""Session of a client that one event belongs to: whose it is, on which team, and what earlier events left of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from types import ModuleType
+
+from team_console.console.clients import claude_code, codex
+from team_console.console.clients.events import Event, Reply
+from team_console.console.clients.hook.output import print_reply
+from team_console.console.clients.quick.changes import Look, mark, marks_of
+from team_console.console.clients.quick.proof import Data
+from team_console.console.clients.quick.session_files import LOOK, TEAMMATE, SessionFiles
+from team_console.console.clients.quick.start import Invocation
+from team_console.store.backends.open import open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
+from team_console.store.desk.sessions.notes import note_session
+from team_console.store.model.names import ALL, USER, check_name, is_name
+from team_console.store.protocol.relations.sessions import Doing
+
+LOCK_WAIT = 10.0
+"""Seconds a hook waits for the lock."""
+CLIENTS: dict[str, ModuleType] = {claude_code.CLIENT: claude_code, codex.CLIENT: codex}
+"""Clients by name, each with the module that reads its events and writes its answers."""
+
+
+def client_of(data: Data, given: str) -> ModuleType:
+    """The module for the client that an event is of: the one that was named, else the one it looks like."""
+    return CLIENTS.get(given) or (codex if codex.is_codex(data) else claude_code)
+
+
+class ClientSession:
+    """What the answer to one event needs.
+
+    Attributes:
+        client: The module that speaks the client's language.
+        me: The member whose session it is.
+        name: Who acts: the member, or a teammate in its session.
+    """
+
+    def __init__(self, call: Invocation, files: SessionFiles | None) -> None:
+        self.call = call
+        self.client = client_of(call.data, call.client)
+        self.event: Event = self.client.event_of(call.data)
+        self.files = files or SessionFiles(os.devnull)
+        self.team = open_team(call.location or None)
+        self.config = self.team.config()
+        self.me = check_name(call.actor, field="TEAM_CONSOLE_AS")
+        self.name = self._teammate_name() or self.me
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether the session is an agent's; the human's own seat is at the console."""
+        return self.me not in (self.config.lead, USER, ALL)
+
+    @property
+    def teammate(self) -> str | None:
+        """The member's name of the teammate whose event it is."""
+        return self.name if self.name != self.me else None
+
+    def caller(self, name: str | None = None, *, wait: float = LOCK_WAIT) -> Caller:
+        """Who acts, for the desk."""
+        return Caller(self.team, name or self.name, wait)
+
+    def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
+        """Note what this event's agent is doing now."""
+        teammate = self.teammate
+        note_session(
+            self.caller(self.me, wait=wait),
+            session=self.event.session,
+            doing=doing,
+            client=self.event.client,
+            teammate=teammate,
+            last_words=last_words,
+        )
+        if self.event.teammate is not None:
+            self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
+
+    def meet_teammate(self) -> None:
+        """Make sure that a teammate is known before it acts: its start may not have been told."""
+        if self.event.teammate is not None and self.files.read(TEAMMATE + self.event.teammate) is None:
+            self.note(Doing.WORKING)
+
+    def remember(self) -> None:
+        """Leave for the next event how the store looks, so that it can see at little cost whether anything changed.
+
+        The files are looked at before their content is: a change in between makes the next event look again.
+        """
+        places = dict(self.team.places())
+        look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
+        ledger = mark(places.get("ledger", ""))
+        waiting = [mail_waiting(self.caller(name)) for name in self._names()]
+        if None in waiting:
+            self.files.remove(LOOK)
+            return
+        urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
+        look |= {"ledger": ledger[1] if ledger else 0, "names": list(self._names()), "urgent": urgent}
+        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human})
+
+    def say(self, reply: Reply | None) -> bool:
+        """Print an answer at once and as a whole; False when nobody takes it any more."""
+        return reply is not None and print_reply(reply)
+
+    def _names(self) -> list[str]:
+        """The member, and the teammates in its session."""
+        known = [self.files.read(name) for name in self.files.names(TEAMMATE)]
+        teammates = [str(facts["name"]) for facts in known if facts is not None and "name" in facts]
+        return list(dict.fromkeys([self.me, *teammates, self.name]))
+
+    def _teammate_name(self) -> str | None:
+        """The teammate's own name, unless a member has it; then one that says whose it is."""
+        own = self.event.teammate
+        if own is None:
+            return None
+        taken = {*self.config.agents, self.config.lead, USER, ALL}
+        names = (own, f"{self.me}.{own}")
+        return next((name for name in names if is_name(name) and name not in taken), None)

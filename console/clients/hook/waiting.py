@@ -1,0 +1,110 @@
+"""Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
+from team_console.store.contract.team import Team
+from team_console.store.desk.presence import human_present
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.requests.verdicts import Outcome, await_verdict
+
+ANSWERED_THERE = "answered in the session"
+SESSION_ENDED = "session ended"
+TIMED_OUT = "timed out"
+NOBODY_THERE = "nobody was there"
+_ENDING = {signal.SIGTERM, signal.SIGHUP}
+_ABSENT_LOOKS = 3
+"""Looks in a row, half a second apart, that find no console before a wait is given up: one may be reopened."""
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let no signal end the block in the middle; one that comes counts in the next wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_ENDING, signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool) -> Outcome | str:
+    """How the request was decided, or why it does not have to be any more.
+
+    To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
+
+    Args:
+        seconds: For which the client waits.
+        needs_human: Whether to give up when the last console is closed.
+    """
+    human = _Watch(team) if needs_human else None
+    try:
+        with listening():
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=human.is_gone if human else None, me=me)
+    except KeyboardInterrupt:
+        return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
+    except TeamError as error:
+        if error.code is Code.USAGE:
+            raise
+        return NOBODY_THERE
+    if outcome.state == "open":
+        return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
+    return outcome
+
+
+class _Watch:
+    """Whether the human is still there."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._absent = 0
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody was there often enough."""
+        return self._absent >= _ABSENT_LOOKS
+
+    def is_gone(self) -> bool:
+        """Look once more."""
+        self._absent = 0 if human_present(self._team) else self._absent + 1
+        return self.gone
+
+
+@contextmanager
+def listening(descriptor: int = OUT) -> Iterator[None]:
+    """Let what ends the process end the wait in the block in order: as an interrupt, which the wait knows.
+
+    The client sends SIGTERM when its own dialog was answered or dismissed, and when it ends. Killed, it can tell
+    nobody; then the other end of our output is closed.
+
+    Args:
+        descriptor: The output that the client reads.
+    """
+
+    def pass_on(number: int, frame: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
+    for number in _ENDING:
+        signal.signal(number, pass_on)
+    _let_go_with_reader(descriptor)  # before the signals are let in: the thread must not take them
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+
+
+def _let_go_with_reader(descriptor: int) -> None:
+    """End the wait when the client is gone without a word: killed, it cannot tell us."""
+
+    def watch() -> None:
+        wait_until_unread(descriptor)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="client", daemon=True).start()

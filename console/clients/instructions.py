@@ -1,0 +1,75 @@
+"""Instructions for a model: who it is in the team and the few commands it needs; short, for they are read often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from team_console.console.clients.commands import command_of
+from team_console.store.contract.team import Team
+from team_console.store.model.names import ALL
+from team_console.store.protocol.relations.membership import members
+
+_MOST_NAMES = 20
+"""Members that are named; a model of a larger team is told how to list them."""
+
+
+def instructions_for(team: Team, name: str, *, by_itself: bool) -> str:
+    """What the model of the member `name` must know, as plain text.
+
+    Args:
+        by_itself: Whether its mail comes by itself, through the hooks of its client; else it has to take it.
+    """
+    snapshot = team.snapshot()
+    config = snapshot.config
+    others = [other for other in members(config, snapshot.messages) if other not in (name, ALL)]
+    head = [
+        f"You are {name}, a member of the team {config.name}. {config.lead} leads it and decides.",
+        *_others(others),
+    ]
+    first = _mail_by_itself() if by_itself else _mail_to_take(team, name)
+    return "\n".join([*head, "", *first, *_ways(team, name, config.lead)])
+
+
+def _others(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    more = "" if len(names) <= _MOST_NAMES else f" and {len(names) - _MOST_NAMES} more"
+    return [f"Members you can write to: {', '.join(names[:_MOST_NAMES])}{more}."]
+
+
+def _mail_by_itself() -> list[str]:
+    return [
+        "Your mail comes by itself: urgent messages while you work, the rest when you end a turn.",
+        "What your client asks permission for, your plans and your questions go to the human by themselves, too.",
+        "",
+    ]
+
+
+def _mail_to_take(team: Team, name: str) -> list[str]:
+    return [
+        "Take your mail before you begin, and whenever you have finished something; wait at most 60 seconds for it:",
+        f"    {command_of(team.location, name, 'receive', '--agent', name, '--wait', '60')}",
+        "",
+    ]
+
+
+def _ways(team: Team, name: str, lead: str) -> list[str]:
+    def line(*words: str) -> str:
+        return f"    {command_of(team.location, name, *words)}"
+
+    return [
+        "Write to a member:",
+        line("send", "--to", lead, "--summary", "FIVE TO TEN WORDS", "--content", "TEXT"),
+        "Hand in a plan before risky work, and wait for the verdict:",
+        line("plan", "--content", "PLAN", "--wait", "--timeout", "3600"),
+        "Ask the human, and wait for the answer:",
+        line("ask", "QUESTION", "--option", "A", "--option", "B", "--wait", "--timeout", "3600"),
+        "Both print the request and the verdict. Exit status 0: yes or answered; 10: no, read why; 11: nothing yet; "
+        "12: withdrawn. Go on waiting with:",
+        line("verdict", "REQUEST", "--wait", "--timeout", "3600"),
+        "When you are asked to stop, answer the request that the message names:",
+        line("approve", "REQUEST"),
+        line("reject", "REQUEST", "--reason", "WHY"),
+        "When your task is done, tell the lead what came of it:",
+        line("send", "--to", lead, "--summary", "Done: WHAT WAS YOUR TASK", "--content", "RESULT"),
+    ]

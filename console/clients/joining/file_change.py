@@ -1,0 +1,118 @@
+"""Change of one file of a client: shown, made whole or not at all, and only to what it was made for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+
+_LARGEST = 8 << 20
+
+
+class FileChange(Struct, frozen=True):
+    """What becomes of one file.
+
+    Attributes:
+        home: The folder that the file must not lead out of, whatever links there are.
+        before, after: Its text; None for no file.
+    """
+
+    path: Path
+    home: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def word(self) -> str:
+        """`created`, `changed`, `removed` or `unchanged`."""
+        if self.before == self.after:
+            return "unchanged"
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff; empty for none."""
+        old, new = (text.splitlines(keepends=True) if text else [] for text in (self.before, self.after))
+        names = ("/dev/null" if self.before is None else str(self.path), str(self.path))
+        lines = difflib.unified_diff(old, new, names[0], names[1] if self.after is not None else "/dev/null")
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def read_file(path: Path, home: Path) -> str | None:
+    """The text of a client's file, None when there is none.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` for a link that leads out of `home`, and for what is no text file of a usual size.
+    """
+    target = _target(path, home)
+    try:
+        found = os.stat(target)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+            raise _refused(path, "it is not a plain file of a usual size")
+        return target.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise _refused(path, "it is not UTF-8") from error
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from error
+
+
+def write_change(change: FileChange) -> None:
+    """Make the change; folders that are missing are made, and empty ones are left.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` when somebody changed the file meanwhile, or it cannot be written.
+    """
+    target = _target(change.path, change.home)
+    if read_file(change.path, change.home) != change.before:
+        raise _refused(change.path, "somebody changed it at the same time; nothing was written to it")
+    try:
+        if change.after is None:
+            os.unlink(target)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _replace(target, change.after.encode())
+    except OSError as error:
+        raise _refused(change.path, error.strerror or str(error)) from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Write beside the file and rename over it: whoever reads it sees the old or the new."""
+    staged = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        mode = None
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        with open(descriptor, "wb") as file:
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(staged, target)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(staged)
+        raise
+
+
+def _target(path: Path, home: Path) -> Path:
+    """Where the file really is: a link in the home leads to its target, one out of it is not followed."""
+    real, base = Path(os.path.realpath(path)), Path(os.path.realpath(home))
+    if not real.is_relative_to(base):
+        raise _refused(path, f"it is a link that leads out of {home}, and is not followed")
+    return real
+
+
+def _refused(path: Path, why: str) -> TeamError:
+    return TeamError(Code.NOT_PERMITTED, f"{path}: {why}", "--print shows what would stand there; write it by hand.")

@@ -1,0 +1,253 @@
+"""Places where clients keep their settings, and the changes there by which a member joins or leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from team_console.console.clients import claude_code, codex
+from team_console.console.clients.joining import settings_file
+from team_console.console.clients.joining.file_change import FileChange, read_file
+from team_console.console.clients.joining.hook_table import hook_command, hook_entries
+from team_console.console.clients.joining.json_edit import NotEditable
+from team_console.console.clients.joining.marked_block import comment_marks, names_in, with_block, without_block
+from team_console.console.clients.joining.receipts import file_receipt
+from team_console.store.model.errors import Code, TeamError
+
+_EMPTY = "{}\n"
+
+
+class Client(StrEnum):
+    """What an agent runs in, as `join --for` names it."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    MCP = "mcp"
+    SHELL = "shell"
+
+
+class Scope(StrEnum):
+    """Whose settings change."""
+
+    PROJECT = "project"
+    LOCAL = "local"
+    """Of the project, for this machine alone."""
+    USER = "user"
+
+
+class Joining(Struct, frozen=True):
+    """Who joins which team, by which program, in which project and home.
+
+    Attributes:
+        instructions: What a shell's agent must know.
+    """
+
+    name: str
+    location: str
+    program: tuple[str, ...]
+    project: Path
+    home: Path
+    instructions: str = ""
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """The entry of our MCP server."""
+        environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
+        return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
+
+
+Edit = Callable[[str, list[str]], str]
+"""Makes of the text of a file the text after; the list gets what was not there before."""
+
+
+class Place(Struct, frozen=True):
+    """One file of a client.
+
+    Attributes:
+        home: The folder it must not lead out of.
+        empty: What an absent file counts as.
+        join, leave: The edits; `leave` is told what a join made, None when nobody knows.
+    """
+
+    path: Path
+    home: Path
+    empty: str
+    join: Edit
+    leave: Callable[[str, Sequence[str] | None], str]
+
+    def joining(self) -> tuple[FileChange, list[str]]:
+        """The change by which the member joins, and what it makes that was not there.
+
+        Raises:
+            TeamError: `NOT_PERMITTED`, for a file that has to be changed by hand.
+        """
+        before, made = read_file(self.path, self.home), list[str]()
+        after = self._edited(lambda text: self.join(text, made), before)
+        if before is None:
+            made.append("file")
+        if not self.path.parent.exists():
+            made.append("folder")
+        return FileChange(self.path, self.home, before, after), made
+
+    def leaving(self) -> FileChange:
+        """The change by which it leaves; a file that only a join made goes with it."""
+        before = read_file(self.path, self.home)
+        if before is None:
+            return FileChange(self.path, self.home, None, None)
+        made = file_receipt(self.path).read()
+        after: str | None = self._edited(lambda text: self.leave(text, made), before)
+        if after is not None and after != before and after.strip() == self.empty.strip():
+            after = None if made is None or "file" in made else after
+        return FileChange(self.path, self.home, before, after)
+
+    def _edited(self, edit: Callable[[str], str], before: str | None) -> str:
+        text = before if before is not None and before.strip() else self.empty
+        try:
+            return edit(text)
+        except NotEditable as error:
+            hint = "--print shows what would stand there; write it by hand."
+            raise TeamError(Code.NOT_PERMITTED, f"{self.path} cannot be edited: {error}", hint) from error
+
+
+def places_of(client: Client, scope: Scope, joining: Joining) -> list[Place]:
+    """The files that change when a member joins from this client.
+
+    Raises:
+        TeamError: `USAGE` for a scope that the client does not have.
+    """
+    if client is Client.CLAUDE:
+        return _claude(scope, joining)
+    if client is Client.CODEX:
+        return _codex(scope, joining)
+    if scope is not Scope.PROJECT:
+        text = f"--{scope}: there is no such file for every {'shell' if client is Client.SHELL else 'MCP client'}"
+        raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
+    return [_agents_file(joining)] if client is Client.SHELL else [_server_file(joining.project, ".mcp.json", joining)]
+
+
+def every_place(joining: Joining) -> list[Place]:
+    """All files in which a member may have joined, each once."""
+    scopes = [(Client.CLAUDE, scope) for scope in Scope] + [(Client.CODEX, Scope.PROJECT), (Client.CODEX, Scope.USER)]
+    wanted = [*scopes, (Client.SHELL, Scope.PROJECT)]
+    places = [place for client, scope in wanted for place in places_of(client, scope, joining)]
+    return list({place.path: place for place in places}.values())
+
+
+def _claude(scope: Scope, joining: Joining) -> list[Place]:
+    configured = os.environ.get("CLAUDE_CONFIG_DIR")
+    if scope is Scope.USER:
+        folder = Path(configured) if configured else joining.home / ".claude"
+        beside = folder if configured else joining.home
+        return [
+            _settings_file(folder, "settings.json", joining, claude_code.CLIENT),
+            _server_file(beside, ".claude.json", joining),
+        ]
+    name = "settings.json" if scope is Scope.PROJECT else "settings.local.json"
+    return [
+        _settings_file(joining.project, f".claude/{name}", joining, claude_code.CLIENT),
+        _server_file(joining.project, ".mcp.json", joining),
+    ]
+
+
+def _codex(scope: Scope, joining: Joining) -> list[Place]:
+    if scope is Scope.LOCAL:
+        raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
+    configured = os.environ.get("CODEX_HOME")
+    home = Path(configured) if configured else joining.home / ".codex"
+    folder = home if scope is Scope.USER else joining.project / ".codex"
+    base = home if scope is Scope.USER else joining.project
+    return [
+        _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, codex.CLIENT),
+        _toml_file(folder / "config.toml", base, joining),
+    ]
+
+
+def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Place:
+    """Hooks, and for Claude Code the rules that spare questions about our own server."""
+    words = (settings_file.ALLOWED, settings_file.ENABLED) if client == claude_code.CLIENT else ()
+    entries = hook_entries(client, hook_command(joining.program, name=joining.name, location=joining.location))
+
+    def join(text: str, made: list[str]) -> str:
+        text = settings_file.with_hooks(text, joining.name, entries, made)
+        for path in words:
+            text = settings_file.with_word(text, path, made)
+        return text
+
+    def leave(text: str, made: Sequence[str] | None) -> str:
+        if not settings_file.has_hooks(text, joining.name):
+            return text
+        text = settings_file.without_hooks(text, joining.name)
+        for path in words:
+            text = settings_file.without_word(text, path, made)
+        return settings_file.pruned(text, made)
+
+    return Place(home / name, home, _EMPTY, join, leave)
+
+
+def _server_file(home: Path, name: str, joining: Joining) -> Place:
+    def join(text: str, made: list[str]) -> str:
+        return settings_file.with_server(text, joining.name, joining.server, made)
+
+    def leave(text: str, made: Sequence[str] | None) -> str:
+        after = settings_file.without_server(text, joining.name)
+        return text if after == text else settings_file.pruned(after, made)
+
+    return Place(home / name, home, _EMPTY, join, leave)
+
+
+def _toml_file(path: Path, home: Path, joining: Joining) -> Place:
+    marks = comment_marks(joining.name, html=False)
+
+    def join(text: str, made: list[str]) -> str:
+        _refuse_other_server(without_block(text, marks), path)
+        return with_block(text, marks, _toml_server(joining))
+
+    def leave(text: str, made: Sequence[str] | None) -> str:
+        return without_block(text, marks)
+
+    return Place(path, home, "", join, leave)
+
+
+def _toml_server(joining: Joining) -> str:
+    """Strings of JSON are strings of TOML."""
+    server = joining.server
+    environment = ", ".join(f"{key} = {json.dumps(value)}" for key, value in server["env"].items())
+    lines = [
+        f"[mcp_servers.{settings_file.SERVER}]",
+        f"command = {json.dumps(server['command'])}",
+        f"args = {json.dumps(server['args'])}",
+        f"env = {{ {environment} }}",
+        'default_tools_approval_mode = "approve"',
+    ]
+    return "\n".join(lines)
+
+
+def _refuse_other_server(text: str, path: Path) -> None:
+    try:
+        known = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotEditable(f"it is not TOML: {error}") from error
+    servers = known.get("mcp_servers")
+    if isinstance(servers, dict) and settings_file.SERVER in servers:
+        raise NotEditable(f"it has a server {settings_file.SERVER} already, which another join or a hand put there")
+
+
+def _agents_file(joining: Joining) -> Place:
+    marks = comment_marks(joining.name, html=True)
+
+    def join(text: str, made: list[str]) -> str:
+        others = [name for name in names_in(text, html=True) if name != joining.name]
+        if others:
+            raise NotEditable(f"it says already that the agent is {others[0]}; first: team-console leave {others[0]}")
+        return with_block(text, marks, joining.instructions)
+
+    def leave(text: str, made: Sequence[str] | None) -> str:
+        return without_block(text, marks)
+
+    return Place(joining.project / "AGENTS.md", joining.project, "", join, leave)

@@ -1,0 +1,101 @@
+"""Start of `team-console hook`: one event of a client in, its answer or nothing out, and never a no by accident.
+
+A client takes the exit status 2 of a hook for a refusal, and would show any other as an error. So whatever happens here
+ends with status 0 and without output: then the client goes on as if there were no hook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from team_console.console.clients.quick.needs import needs_nothing
+from team_console.console.clients.quick.session_files import files_of
+
+WAKE = 2
+"""Exit status by which a waiting hook wakes its session; only `--wake` gives it."""
+_MOST_INPUT = 32 << 20
+_VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
+_FLAGS = {"--wake": "wake"}
+
+
+class Invocation:
+    """How the hook was called, and with which event.
+
+    Attributes:
+        actor: Whose session it is, empty when nobody said.
+        location: The team as it was given, empty for the one of the current folder.
+        timeout: Seconds after which the client waits no longer, as text.
+        wake: Whether to wait for mail and wake the session.
+        data: The event.
+    """
+
+    def __init__(self, options: dict[str, str], data: dict[str, object]) -> None:
+        self.actor = options.get("actor") or os.environ.get("TEAM_CONSOLE_AS", "")
+        self.location = options.get("team") or os.environ.get("TEAM_CONSOLE_TEAM", "")
+        self.client = options.get("client", "")
+        self.timeout = options.get("timeout", "")
+        self.wake = "wake" in options
+        self.data = data
+
+    @property
+    def session(self) -> str:
+        """The client's own id of its session."""
+        session = self.data.get("session_id")
+        return session if isinstance(session, str) else ""
+
+
+def is_hook(words: Sequence[str]) -> bool:
+    """Whether these arguments call the hook, so that what follows need not be read as those of any other verb."""
+    if "hook" not in words or "--help" in words or "-h" in words:
+        return False
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in ("-t", "--team", "--as")
+            continue
+        return word == "hook"
+    return False
+
+
+def run(words: Sequence[str]) -> int:
+    """Answer one event; returns the exit status."""
+    try:
+        return _run(words)
+    except BaseException as error:  # a refusal must never come of a defect, an interrupt or a lack of memory
+        if os.environ.get("TEAM_CONSOLE_DEBUG"):
+            import traceback
+
+            traceback.print_exception(error)
+        return 0
+
+
+def _run(words: Sequence[str]) -> int:
+    options = options_of(words)
+    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT))
+    if not isinstance(data, dict):
+        return 0
+    call = Invocation(options, data)
+    if not call.actor or not call.session:
+        return 0
+    files = files_of(call.session, call.actor, call.location)
+    if not call.wake and needs_nothing(data, files):
+        return 0
+    from team_console.console.clients.hook.events import answer_event
+
+    return answer_event(call, files)
+
+
+def options_of(words: Sequence[str]) -> dict[str, str]:
+    """The options that are known; whatever else stands there, perhaps of a later version, is left alone."""
+    found: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _VALUES:
+            found[_VALUES[name]] = value if equals else next(rest, "")
+        elif word in _FLAGS:
+            found[_FLAGS[word]] = "yes"
+    return found

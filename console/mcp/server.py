@@ -1,0 +1,153 @@
+"""The server: tools, resources and the prompt of one agent, spoken over standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ValidationError
+from team_console.console.app.faults import log, place_of
+from team_console.console.mcp import convert
+from team_console.console.mcp.guide import GUIDE, invitation
+from team_console.console.mcp.results import Inbox
+from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.tasks import Tasks
+from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
+from team_console.store.desk import inbox
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.version import VERSION
+from team_console.store.views.requests.verdicts import verdict_of
+
+NAME = "team-console"
+"""What the server calls itself; clients name its tools after the name in their own settings."""
+_LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+
+
+class Server(MCPServer[None]):
+    """An MCP server whose tools and resources fail with the desk's one clear error."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
+        """The tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            return _failure(_refusal(error, f"the tool {name}"))
+
+    async def read_resource(self, uri: Any, context: Context[None, Any] | None = None) -> Any:
+        """The resource's content.
+
+        Raises:
+            ResourceError: With the desk's error in words.
+        """
+        try:
+            return await super().read_resource(uri, context)
+        except ResourceError as error:
+            raise ResourceError(_words(_refusal(error, f"the resource {uri}"))) from error
+
+
+def make_server(seat: Seat, *, settled: float = SETTLED) -> Server:
+    """The server of the agent at this seat, ready to run.
+
+    Args:
+        settled: As for `Tools`.
+    """
+    tools = Tools(seat, settled)
+
+    @asynccontextmanager
+    async def life(_: MCPServer[None]) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:
+            tools.later = group
+            yield
+            group.cancel_scope.cancel()
+        seat.close()
+
+    server = Server(
+        NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL", extensions=[Tasks(seat)]
+    )
+    for look in (tools.whoami, tools.roster):
+        server.add_tool(look, annotations=_LOOKS)
+    for write in (
+        tools.inbox,
+        tools.send,
+        tools.hand_in_plan,
+        tools.ask_human,
+        tools.verdict,
+        tools.answer_shutdown,
+        tools.report_done,
+    ):
+        server.add_tool(write, annotations=_WRITES)
+    _add_resources(server, seat)
+    server.prompt("join", description="Take part in the team: who you are and how you work with it.")(
+        lambda: invitation(seat.name)
+    )
+    return server
+
+
+def _add_resources(server: Server, seat: Seat) -> None:
+    async def roster() -> str:
+        return _json(convert.roster(await seat.view()))
+
+    async def waiting() -> str:
+        return _json(await seat.run(_waiting))
+
+    async def request(request_id: str) -> str:
+        outcome = await seat.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
+        return _json(convert.verdict(outcome))
+
+    looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
+        ("roster", roster, "Everybody in the team."),
+        ("inbox", waiting, "Messages that wait for you; reading this takes and marks nothing."),
+        ("request/{request_id}", request, "How a request stands."),
+    )
+    for path, read, description in looks:
+        name = path.partition("/")[0]
+        address = f"{NAME}://{path}"
+        server.resource(address, name=name, description=description, mime_type="application/json")(read)
+
+
+def _waiting(caller: Caller) -> Inbox:
+    received = inbox.receive(caller, agent=caller.actor, mark_read=False)
+    return inbox_of(caller, received=received)
+
+
+def _json(result: BaseModel) -> str:
+    return result.model_dump_json(indent=1, by_alias=True, exclude_defaults=True)
+
+
+def _refusal(error: Exception, where: str) -> dict[str, Any]:
+    """The one error object: of the desk, of arguments that do not fit, or of a defect of ours without its words."""
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        cause = _wrong_arguments(cause)
+    if cause is None:
+        cause = TeamError(Code.INVALID_FIELD, str(error), f"Ask the server what it has besides {where}.")
+    if isinstance(cause, TeamError):
+        return cause.as_json()
+    assert isinstance(cause, Exception)
+    file = log(cause, where=where)
+    logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
+    what = f"unexpected {type(cause).__name__} at {place_of(cause)}"
+    hint = f"This is a defect in team-console; please report it. {logged}"
+    return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
+
+
+def _wrong_arguments(error: ValidationError) -> TeamError:
+    problems = [(".".join(str(part) for part in problem["loc"]), problem["msg"]) for problem in error.errors()]
+    text = "; ".join(f"{place}: {what}" for place, what in problems)
+    return TeamError(Code.INVALID_FIELD, text, "The tool's schema says what it takes.")
+
+
+def _failure(refusal: dict[str, Any]) -> CallToolResult:
+    content = [TextContent(type="text", text=_words(refusal))]
+    return CallToolResult(content=content, structured_content=refusal, is_error=True)
+
+
+def _words(refusal: dict[str, Any]) -> str:
+    return f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip()

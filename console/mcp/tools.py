@@ -1,0 +1,268 @@
+"""Tools of the MCP server: each is a verb of the command line for the agent that the environment names.
+
+No tool answers plans, permissions or questions: those are for the lead, at the console or with the verbs.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, Any
+
+import anyio
+from anyio.abc import TaskGroup
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import BaseModel, Field
+from team_console.console.mcp import convert
+from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
+from team_console.console.mcp.seat import Seat, view_of
+from team_console.console.mcp.waiting import LONGEST, Tell, wait_for_mail, wait_for_verdict
+from team_console.store.desk import asking, inbox, mail, requests
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.inbox import Received
+from team_console.store.desk.presence import human_present
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.requests.following import RequestFollower
+from team_console.store.views.requests.verdicts import Outcome
+
+CLIENT = "mcp"
+"""What requests say of where they come from."""
+SETTLED = 2.0
+"""Seconds after a call that took mail until the mail counts as read: a call that is given up comes to nothing."""
+
+Seconds = Annotated[
+    float,
+    Field(ge=0, le=LONGEST, description=f"how long this call may wait, at most {LONGEST:g}; 0 looks once"),
+]
+Ticket = Annotated[str, Field(description="the request_id, quoted exactly")]
+ToldMe = Annotated[CallToolResult, Me]
+ToldRoster = Annotated[CallToolResult, Roster]
+ToldInbox = Annotated[CallToolResult, Inbox]
+ToldWritten = Annotated[CallToolResult, Written]
+ToldVerdict = Annotated[CallToolResult, Verdict]
+Summary = Annotated[str | None, Field(description="5-10 words for the reader's list")]
+
+
+class Option(BaseModel):
+    """One thing the human may choose."""
+
+    label: str
+    description: str = ""
+
+
+class Question(BaseModel):
+    """A question; the human chooses among its options or answers in own words."""
+
+    question: str
+    header: str = Field("", description="a word or two that name it")
+    options: list[Option] = []
+    multi_select: bool = Field(False, description="whether several options may be chosen")
+
+
+class Tools:
+    """The tools, at the seat of one agent.
+
+    Args:
+        settled: Seconds for which a call that took mail must not have been given up, before the mail counts as read.
+
+    Attributes:
+        later: Where mail is acknowledged after its call: a task group that lives as long as the server.
+    """
+
+    def __init__(self, seat: Seat, settled: float = SETTLED) -> None:
+        self._seat = seat
+        self._settled = settled
+        self.later: TaskGroup | None = None
+
+    async def whoami(self) -> ToldMe:
+        """Who you are in this team, who leads it, and what waits for you. Call it first."""
+        return told(await self._seat.run(_me))
+
+    async def roster(self) -> ToldRoster:
+        """Everybody in the team: role, state, what they last reported, unread messages."""
+        return told(convert.roster(await self._seat.view()))
+
+    async def inbox(
+        self,
+        ctx: Context,
+        wait_seconds: Seconds = 0,
+        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    ) -> ToldInbox:
+        """Take your messages, the most urgent first; each is handed out once and marked as read."""
+        received = await wait_for_mail(self._seat, limit, wait_seconds, _teller(ctx))
+        result = await self._seat.run(partial(inbox_of, received=received))
+        self._acknowledge_later(received)
+        return told(result)
+
+    async def send(
+        self,
+        to: Annotated[str | list[str], Field(description='a name, several names, or "all"')],
+        summary: Annotated[str, Field(description="5-10 words for the reader's list")],
+        content: str | None = None,
+        type: Annotated[str, Field(description="a kind of message that may be sent")] = "message",
+        priority: Annotated[str | None, Field(description="critical, high, medium or low")] = None,
+        in_reply_to: Annotated[str | None, Field(description="the message_id this answers")] = None,
+        message_id: Annotated[
+            str | None, Field(description="your own id: sending the same again under it writes nothing")
+        ] = None,
+        fields: Annotated[dict[str, Any] | None, Field(description="what else this kind carries")] = None,
+    ) -> ToldWritten:
+        """Send a message, one delivery per recipient, all of them or none."""
+        receipt = await self._seat.run(
+            lambda caller: mail.send(
+                caller,
+                to=to,
+                type=type,
+                content=content,
+                summary=summary,
+                priority=priority,
+                payload=fields,
+                message_id=message_id,
+                in_reply_to=in_reply_to,
+            )
+        )
+        return told(convert.written(receipt))
+
+    async def hand_in_plan(
+        self,
+        ctx: Context,
+        plan: Annotated[str, Field(description="the whole plan, as Markdown")],
+        summary: Summary = None,
+        wait_seconds: Seconds = LONGEST,
+    ) -> ToldVerdict:
+        """Hand in your plan to the lead and wait for the answer; a later plan supersedes an open one.
+
+        `state` says whether it was approved. While it is open nobody has answered: look again with `verdict`.
+        """
+        receipt = await self._seat.run(
+            lambda caller: requests.submit_plan(caller, content=plan, summary=summary, client=CLIENT)
+        )
+        return await self._answered(ctx, receipt, wait_seconds)
+
+    async def ask_human(
+        self,
+        ctx: Context,
+        questions: Annotated[list[Question], Field(min_length=1, description="no two with the same text")],
+        wait_seconds: Seconds = LONGEST,
+    ) -> ToldVerdict:
+        """Ask the human at the console one or more questions and wait for the answers.
+
+        While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
+        """
+        receipt = await self._seat.run(
+            lambda caller: asking.ask_question(caller, questions=[_put(item) for item in questions], client=CLIENT)
+        )
+        return await self._answered(ctx, receipt, wait_seconds)
+
+    async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
+        """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
+        return told(convert.verdict(await self._outcome(ctx, request_id, wait_seconds)))
+
+    async def answer_shutdown(
+        self,
+        request_id: Ticket,
+        agree: bool,
+        reason: Annotated[str, Field(description="needed when you do not agree: what must be finished first")] = "",
+    ) -> ToldWritten:
+        """Answer the lead's request that you stop. After agreeing finish nothing more: end your work."""
+        receipt = await self._seat.run(lambda caller: _answer_stop(caller, request_id, agree, reason))
+        return told(convert.written(receipt))
+
+    async def report_done(
+        self,
+        summary: Annotated[str, Field(description="what is done, in 5-10 words")],
+        details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
+    ) -> ToldWritten:
+        """Tell the lead that your work is done; it stands in the roster as your last report."""
+        receipt = await self._seat.run(lambda caller: _report(caller, summary, details))
+        return told(convert.written(receipt))
+
+    async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
+        outcome = await self._outcome(ctx, receipt.request_id or "", seconds)
+        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
+        return told(convert.verdict(outcome, warnings))
+
+    async def _outcome(self, ctx: Context, request_id: str, seconds: float) -> Outcome:
+        outcome = await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx))
+        answer = outcome.message
+        if answer is not None and answer.is_unread_by(self._seat.name):
+            # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
+            await self._seat.run(
+                lambda caller: inbox.read_message(caller, agent=caller.actor, message_id=answer.message_id)
+            )
+        return outcome
+
+    def _acknowledge_later(self, received: Received) -> None:
+        ids = [message.message_id for message in received.messages if not message.is_group]
+        if not ids:
+            return
+        assert self.later is not None
+        self.later.start_soon(self._acknowledge, ids)
+
+    async def _acknowledge(self, ids: list[str]) -> None:
+        """Mark mail as read once its call has come to an end; the server's own end does not keep it from that."""
+        try:
+            await anyio.sleep(self._settled)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._seat.run(lambda caller: _acknowledged(caller, ids))
+
+
+def _me(caller: Caller) -> Me:
+    return convert.me(view_of(caller), caller.team.location, human_present=human_present(caller.team))
+
+
+def inbox_of(caller: Caller, *, received: Received) -> Inbox:
+    problems = [problem.message for problem in received.notices]
+    if received.damaged:
+        problems.append("entries of the queue are damaged, so nobody knows whom they are for")
+    messages = []
+    for message in received.messages:
+        shown, problem = convert.mail(caller.team, message)
+        messages.append(shown)
+        problems += problem
+    return Inbox(messages=messages, status_message=received.status_message, warnings=problems)
+
+
+def _acknowledged(caller: Caller, ids: list[str]) -> None:
+    """What could not be acknowledged comes back when its lease ends; the call that took it has long been answered."""
+    with suppress(TeamError):
+        inbox.acknowledge(caller, ids=ids)
+
+
+def _put(question: Question) -> dict[str, Any]:
+    """The question as clients write it."""
+    written = {
+        "question": question.question,
+        "header": question.header,
+        "options": [option.model_dump() for option in question.options],
+        "multiSelect": question.multi_select,
+    }
+    return {key: value for key, value in written.items() if value != ""}
+
+
+def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
+    row = RequestFollower(caller.team, request_id, me=caller.actor).look()
+    if row.kind is not RequestKind.SHUTDOWN:
+        text = f"{request_id} is a request of kind {row.kind}, and no request to stop"
+        raise TeamError(Code.INVALID_REQUEST_ID, text, "Quote the request_id of the shutdown_request in your inbox.")
+    if agree:
+        return requests.approve(caller, request_id=request_id, note=reason or None)
+    return requests.reject(caller, request_id=request_id, reason=reason)
+
+
+def _report(caller: Caller, summary: str, details: str) -> Receipt:
+    lead = caller.team.config().lead
+    payload = {"message": details or summary}
+    return mail.send(caller, to=lead, type="notify", summary=summary, payload=payload)
+
+
+def _teller(ctx: Context) -> Tell:
+    """Sends progress to the client of this call; a client that asked for none is sent none."""
+
+    async def tell(waited: float, at_most: float, what: str) -> None:
+        await ctx.report_progress(waited, at_most, what)
+
+    return tell

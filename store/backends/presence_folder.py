@@ -1,0 +1,126 @@
+"""Presence in a folder: one file for each process that is present, locked by it, so that the lock ends with it.
+
+A file appears under its name only once it is locked, so an unlocked one is that of a process which is gone. The lock
+is the kernel's: it does not depend on process numbers, which mean nothing to a process in another container.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
+from team_console.store.contract.presence import UNKNOWN, Attendance, Presence, is_presence_name
+
+_MOMENT = 60.0
+"""Seconds after which a file that was never locked was left behind by a process killed while it made it."""
+
+
+class PresenceFolder(Struct, frozen=True):
+    """The folder `path` of one team; made by the first process that is present."""
+
+    path: Path
+
+    @contextmanager
+    def announce(self, presence: Presence, name: str, *, mode: int) -> Iterator[bool]:
+        """Be present under `name` as long as the block runs; yields whether that could be announced.
+
+        Args:
+            mode: Permissions of the file, as of the team's other files.
+        """
+        held = self._enter(f"{presence}-{name}", mode)
+        try:
+            yield held is not None
+        finally:
+            if held is not None:
+                with suppress(OSError):
+                    os.unlink(self.path / f"{presence}-{name}")
+                os.close(held)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """Who is present; writes nothing, and waits for nobody."""
+        try:
+            folder = open_folder(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            return Attendance()
+        except OSError:
+            return UNKNOWN
+        try:
+            return _look(folder, presence)
+        finally:
+            os.close(folder)
+
+    def _enter(self, file: str, mode: int) -> int | None:
+        """A descriptor that holds the lock on the new file; None where that cannot be had."""
+        try:
+            with suppress(FileExistsError):
+                os.mkdir(self.path, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
+            folder = open_folder(self.path)
+        except OSError:
+            return None
+        try:
+            _sweep(folder)
+            return _locked_file(folder, file, mode)
+        except OSError:
+            return None
+        finally:
+            os.close(folder)
+
+
+def _locked_file(folder: int, file: str, mode: int) -> int:
+    """A new file that is locked before anybody can see it under its name."""
+    hidden = f".{file}"
+    held = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=folder)
+    try:
+        os.fchmod(held, mode & 0o664 | 0o600)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(hidden, file, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        os.close(held)
+        with suppress(OSError):
+            os.unlink(hidden, dir_fd=folder)
+        raise
+    return held
+
+
+def _look(folder: int, presence: Presence) -> Attendance:
+    names, doubtful = set(), set()
+    for file in os.listdir(folder):
+        kind, _, name = file.partition("-")
+        if kind != presence or not is_presence_name(name):
+            continue
+        lives = is_locked(folder, file)
+        if lives is None:
+            doubtful.add(name)
+        elif lives:
+            names.add(name)
+    return Attendance(frozenset(names), frozenset(doubtful))
+
+
+def _sweep(folder: int) -> None:
+    """Take away the files of processes that were killed."""
+    for file in os.listdir(folder):
+        kind, _, name = file.removeprefix(".").partition("-")
+        if kind in tuple(Presence) and is_presence_name(name):
+            with suppress(OSError):
+                _sweep_file(folder, file)
+
+
+def _sweep_file(folder: int, file: str) -> None:
+    """Unlink a file that nobody holds; a hidden one only when it is old, because a new one is not locked yet."""
+    found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
+    try:
+        if not file.startswith(".") or _is_old(found):
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(file, dir_fd=folder)
+    finally:
+        os.close(found)
+
+
+def _is_old(descriptor: int) -> bool:
+    return time.time() - os.fstat(descriptor).st_mtime > _MOMENT

@@ -1,0 +1,51 @@
+"""Presence: who is there right now, as a fact that ends with its process, and how much of it could be found out."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Presence(StrEnum):
+    """As what a process is present."""
+
+    CONSOLE = "console"
+    """A human at a console that may write and answer."""
+    ASKER = "asker"
+    """A process that waits for the answer to a request and will carry it out."""
+
+
+class Attendance(Struct, frozen=True):
+    """Who is present at one moment.
+
+    Attributes:
+        names: Names of processes that live.
+        doubtful: Names that could not be looked at, for want of permission.
+        certain: Whether every other name is that of a process which is gone; False when nothing could be found out.
+    """
+
+    names: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+    certain: bool = True
+
+    def is_gone(self, name: str) -> bool:
+        """Whether the process that announced `name` has certainly ended."""
+        return self.certain and name not in self.names and name not in self.doubtful
+
+
+UNKNOWN = Attendance(certain=False)
+"""What a team says that cannot tell who is present."""
+_NAME = re.compile(r"[0-9a-f]{24}")
+
+
+def new_name() -> str:
+    """A name that nobody else announces."""
+    return secrets.token_hex(12)
+
+
+def is_presence_name(name: object) -> bool:
+    """Whether `name`, which may come from a message, has the form of an announced name."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None

@@ -1,0 +1,123 @@
+"""Requests left behind: whose asker waited in a process that has ended, so that nobody would carry out an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from team_console.store.contract.presence import Presence, is_presence_name
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.desk.asking import end_request
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.protocol.client_requests import asker_of, expiry_of, origin_of
+from team_console.store.protocol.permissions import may_answer
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.settings.team_config import TeamConfig
+
+SESSION_ENDED = "session ended"
+"""Why a request of a process that is gone needs no answer."""
+_OVER = (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID)
+"""Errors that say that somebody else ended the request first."""
+
+
+def left_behind(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Message]:
+    """Those of the open requests (request id -> question) whose asker has certainly ended; takes no lock."""
+    named = {key: asker for key, question in questions.items() if is_presence_name(asker := asker_of(question.payload))}
+    if not named:
+        return {}
+    attendance = team.attendance(Presence.ASKER)
+    return {key: questions[key] for key, asker in named.items() if attendance.is_gone(asker)}
+
+
+def end_left_behind(caller: Caller, questions: Mapping[str, Message]) -> tuple[str, ...]:
+    """Withdraw what is left behind, in the name of its askers; the ids of the requests that were ended by this.
+
+    Args:
+        questions: Request id -> question of the open requests, as of a look without a lock.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    return tuple(
+        request_id
+        for request_id, question in left_behind(caller.team, questions).items()
+        if end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
+    )
+
+
+def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> bool:
+    """Withdraw a request unless it has been answered or withdrawn meanwhile; whether this did it.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    try:
+        return not end_request(caller, request_id=request_id, asker=asker, reason=reason).repeated
+    except TeamError as error:
+        if error.code not in _OVER:
+            raise
+        return False
+
+
+def refuse_left_behind(caller: Caller, snapshot: Snapshot, request_id: str) -> None:
+    """Refuse to answer a request whose asker is gone: a yes would be on record that nobody carries out.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`.
+    """
+    question = left_behind(caller.team, open_requests(snapshot)).get(request_id)
+    if question is None:
+        return
+    end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
+    text = f"{request_id} needs no answer any more: {SESSION_ENDED}"
+    raise TeamError(
+        Code.INVALID_REQUEST_ID, text, f"{question.sender} asks again if it matters.", request_id=request_id
+    )
+
+
+def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[str, Message]:
+    """Request id -> question of every request of a client, or of one session, that nothing has ended yet.
+
+    A look at the live messages alone: an answer that left the queue took its question along.
+    """
+    questions = {
+        request_id: message
+        for request_id, message in _questions(snapshot.messages)
+        if session is None or origin_of(message.payload).session == session
+    }
+    if not questions:
+        return {}
+    ended = set(_ended(snapshot.config, questions, snapshot.messages))
+    return {
+        key: question for key, question in questions.items() if key not in ended and not _is_over(question, snapshot)
+    }
+
+
+def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
+    for message in messages:
+        if origin_of(message.payload).client:
+            read = reading(message)
+            if read.opens is not None and read.request_id is not None:
+                yield read.request_id, message
+
+
+def _ended(config: TeamConfig, questions: Mapping[str, Message], messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        key = reading(message).request_id
+        question = questions.get(key) if key is not None else None
+        if question is None or key is None or question is message:
+            continue
+        kind = reading(question).opens
+        if withdraws(message, question, key):
+            yield key
+        elif kind is None or not answers(message, kind, key):
+            continue
+        elif may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
+            yield key
+
+
+def _is_over(question: Message, snapshot: Snapshot) -> bool:
+    end = expiry_of(reading(question).opens, question.payload)
+    return question.status == Status.RECALLED or (end is not None and end <= snapshot.taken_at)

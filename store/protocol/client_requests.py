@@ -1,0 +1,185 @@
+"""Permissions and questions that agents' clients put to the human: what their messages say, and when they end.
+
+A permission asks whether a tool may be used; a question offers options. Shapes are those of the clients themselves
+(Claude Code and Codex hooks, MCP), read leniently: what a foreign writer left out is empty, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+from team_console.store.model.clock import from_text
+from team_console.store.protocol.kinds.kind import RequestKind
+
+TIMED_OUT = "timed out"
+"""The reason of a request that nobody answered before it expired."""
+ONCE, ALWAYS = "once", "always"
+"""How far a permission goes: this call alone, or every call that a suggestion of the client covers."""
+_EXPIRING = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION, RequestKind.PLAN})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Option(Struct, frozen=True):
+    """One thing that may be chosen."""
+
+    label: str
+    description: str = ""
+
+
+class Question(Struct, frozen=True):
+    """One question of a request, which may hold several.
+
+    Attributes:
+        text: The question itself; answers are kept under it.
+        header: A word or two that name it among others; empty when the asker gave none.
+        several: Whether more than one option may be chosen.
+    """
+
+    text: str
+    header: str = ""
+    options: tuple[Option, ...] = ()
+    several: bool = False
+
+
+class Permission(Struct, frozen=True):
+    """A tool that is to be used, and how.
+
+    Attributes:
+        input: What the tool is called with, as the client gives it.
+        suggestions: What the client itself offers to allow from now on; handed back untouched when chosen.
+        before: The file that the tool changes as it was when asked; None when there was none, UNSET when unknown.
+    """
+
+    tool: str
+    input: Mapping[str, Any]
+    suggestions: tuple[Any, ...] = ()
+    before: str | UnsetType | None = UNSET
+
+
+class Origin(Struct, frozen=True):
+    """Where a request comes from: the program, its session and the folder it works in; empty when not said."""
+
+    client: str = ""
+    session: str = ""
+    directory: str = ""
+
+
+def permission_of(payload: Mapping[str, Any]) -> Permission:
+    """The permission that a `permission_request` asks for."""
+    given, suggestions = payload.get("input"), payload.get("suggestions")
+    before = payload.get("before", UNSET)
+    return Permission(
+        _text(payload, "tool"),
+        given if isinstance(given, Mapping) else _NOTHING,
+        tuple(suggestions) if isinstance(suggestions, (list, tuple)) else (),
+        before if before is None or isinstance(before, str) else UNSET,
+    )
+
+
+def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:
+    """The questions of a `question_request`; what cannot be read as one is left out."""
+    value = payload.get("questions")
+    items = value if isinstance(value, (list, tuple)) else ()
+    return tuple(_question(item) for item in items if isinstance(item, Mapping) and _text(item, "question"))
+
+
+def answers_of(payload: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
+    value = payload.get("answers")
+    given = value.items() if isinstance(value, Mapping) else ()
+    answers = {str(text): tuple(_words(words)) for text, words in given}
+    return {text: words for text, words in answers.items() if words}
+
+
+def answers_text(payload: Mapping[str, Any]) -> str:
+    """The same for people, one line for each question: its answer alone where there is one question."""
+    answers = answers_of(payload)
+    if len(answers) == 1:
+        return ", ".join(next(iter(answers.values())))
+    return "\n".join(f"{text} {', '.join(words)}" for text, words in answers.items())
+
+
+def origin_of(payload: Mapping[str, Any]) -> Origin:
+    """Where a request of a client comes from."""
+    return Origin(_text(payload, "client"), _text(payload, "session"), _text(payload, "directory"))
+
+
+def asker_of(payload: Mapping[str, Any]) -> str:
+    """The name under which the process that waits for the answer is present; empty when none was announced."""
+    return _text(payload, "asker")
+
+
+def denial_of(payload: Mapping[str, Any]) -> str:
+    """Why the client denied by itself what is asked for here; empty when it did not, and waits."""
+    return _text(payload, "denied")
+
+
+def modes_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """The modes in which a client offers to go on once its plan is approved."""
+    value = payload.get("modes")
+    return tuple(_words(value)) if isinstance(value, (list, tuple)) else ()
+
+
+def expiry_of(kind: RequestKind | None, payload: Mapping[str, Any]) -> datetime | None:
+    """When a request ends by itself because its asker waits no longer; None when it does not."""
+    value = payload.get("expires")
+    return from_text(value) if kind in _EXPIRING and isinstance(value, str) else None
+
+
+def headline_of(permission: Permission, directory: str = "") -> str:
+    """What is asked for, in one line: the tool, and what it is to be used on; a file as seen from its folder."""
+    given = permission.input
+    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), "")
+    subject = _first_line(given.get("command")) or file_seen_from(path, directory)
+    subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
+    return f"{permission.tool}: {subject}" if subject else permission.tool
+
+
+PATH_KEYS = ("file_path", "notebook_path", "path")
+"""Keys of a tool's input that name the file it changes, the first that is there."""
+_SUBJECTS = ("url", "query", "pattern", "description")
+"""Further keys that say what a tool is used on."""
+
+
+def file_seen_from(path: str, directory: str) -> str:
+    """The path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
+    inside = path.startswith(directory.rstrip("/") + "/") if directory else False
+    return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
+
+
+def _question(item: Mapping[str, Any]) -> Question:
+    options = item.get("options")
+    choices = options if isinstance(options, (list, tuple)) else ()
+    return Question(
+        _text(item, "question"),
+        _text(item, "header"),
+        tuple(_options(choices)),
+        item.get("multiSelect") is True,
+    )
+
+
+def _options(items: Any) -> Iterator[Option]:
+    for item in items:
+        if isinstance(item, Mapping) and _text(item, "label"):
+            yield Option(_text(item, "label"), _text(item, "description"))
+        elif isinstance(item, str) and item.strip():
+            yield Option(item)
+
+
+def _words(value: Any) -> Iterator[str]:
+    items = value if isinstance(value, (list, tuple)) else (value,)
+    yield from (item for item in items if isinstance(item, str) and item.strip())
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _first_line(value: Any) -> str:
+    first, _, rest = value.strip().partition("\n") if isinstance(value, str) else ("", "", "")
+    return f"{first} …" if rest else first

@@ -1,0 +1,159 @@
+"""Proposals: what an agent's tool would do, shown for what it is: a command, a change of a file, a page, a search.
+
+Told by the fields of the tool's input, not by its name: tools of other makers use the same ones. Nothing is left out:
+what has no place of its own is in `rest`. All texts are as they were written; make them safe where they are shown.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import UNSET, Struct
+from team_console.store.protocol.client_requests import PATH_KEYS, Permission
+from team_console.store.views.differences import difference
+
+
+class Sort(StrEnum):
+    """What a proposal is; the word shown above it."""
+
+    COMMAND = "command"
+    CHANGE = "change"
+    NEW_FILE = "new file"
+    CONTENT = "content"
+    """A file's content where nobody knows what stands there now."""
+    PAGE = "page"
+    SEARCH = "search"
+    OTHER = "input"
+
+
+class Proposal(Struct, frozen=True):
+    """What would be done.
+
+    Attributes:
+        subject: The file, page or search; empty for a command, which is `text`.
+        words: What the agent says it is for; empty when it says nothing.
+        text: The command, or a content.
+        diff: The change as lines of a unified diff, each with its sign.
+        notes: What the reader should know of the change, as sentences.
+        rest: Every other field of the input.
+    """
+
+    sort: Sort
+    subject: str = ""
+    words: str = ""
+    text: str = ""
+    diff: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    rest: Mapping[str, Any] = MappingProxyType({})
+
+
+Edit = tuple[str, str, bool]
+"""A text to be replaced, what takes its place, and whether that is done everywhere it stands."""
+_SHOWN: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list,), "replace_all": (bool,)}
+"""Sorts of values that are shown, by key; of all others it is text."""
+
+
+def proposal_of(permission: Permission) -> Proposal:
+    """What a permission asks for, told by its input."""
+    given = permission.input
+    command = _command(given.get("command"))
+    if command is not None:
+        rest = _without(given, "command", "description")
+        return Proposal(Sort.COMMAND, words=_text(given, "description"), text=command, rest=rest)
+    path = next((key for key in PATH_KEYS if _text(given, key)), None)
+    if path is not None:
+        change = _change(permission, path)
+        if change is not None:
+            return change
+    for key, sort in (("url", Sort.PAGE), ("query", Sort.SEARCH), ("pattern", Sort.SEARCH)):
+        if _text(given, key):
+            rest = _without(given, key, "prompt")
+            return Proposal(sort, subject=_text(given, key), words=_text(given, "prompt"), rest=rest)
+    return Proposal(Sort.OTHER, words=_text(given, "description"), rest=_without(given, "description"))
+
+
+def input_text(given: Mapping[str, Any]) -> str:
+    """A whole input as text, to be compared with another."""
+    return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _command(value: Any) -> str | None:
+    """A command as a shell reads it; a list of words is quoted as one."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return value if isinstance(value, str) else None
+
+
+def _change(permission: Permission, path: str) -> Proposal | None:
+    """The change of a file, None when the input holds none."""
+    given, subject = permission.input, _text(permission.input, path)
+    edits = tuple(_edits(given))
+    if edits:
+        rest = _without(given, path, "old_string", "new_string", "replace_all", "edits")
+        return _edited(subject, permission.before, edits, rest)
+    content = given.get("content", given.get("new_source"))
+    if not isinstance(content, str):
+        return None
+    rest = _without(given, path, "content" if "content" in given else "new_source")
+    if permission.before is UNSET or "new_source" in given:
+        note = "What stands there now is not on record."
+        return Proposal(Sort.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
+    old = permission.before if isinstance(permission.before, str) else ""
+    sort = Sort.NEW_FILE if permission.before is None else Sort.CHANGE
+    return _diffed(sort, subject, old, content, (), rest)
+
+
+def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Mapping[str, Any]) -> Proposal:
+    """Edits held against the file as it was; without it only what they replace is compared."""
+    if isinstance(before, str) or before is None:
+        text, notes = before or "", []
+        for old, new, everywhere in edits:
+            count = text.count(old) if old else int(not text)
+            if not count:
+                break
+            if count > 1 and not everywhere:
+                notes.append(f"The text to be replaced stands there {count} times; the first is shown replaced.")
+            text = text.replace(old, new, -1 if everywhere else 1) if old else new
+        else:
+            sort = Sort.NEW_FILE if before is None else Sort.CHANGE
+            return _diffed(sort, subject, before or "", text, tuple(notes), rest)
+        note = "The text to be replaced is not in the file as it was when this was asked."
+    else:
+        note = "The file as it was is not on record; only what is replaced is shown."
+    lines = tuple(line for old, new, _ in edits for line in difference(old, new))
+    everywhere_note = ("It is replaced wherever it stands.",) if any(edit[2] for edit in edits) else ()
+    return Proposal(Sort.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
+
+
+def _diffed(sort: Sort, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Mapping[str, Any]) -> Proposal:
+    nothing = ("Nothing would change.",) if old == new and sort is Sort.CHANGE else ()
+    empty = ("The file would be empty.",) if not new and old != new else ()
+    return Proposal(sort, subject=subject, diff=difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
+
+
+def _edits(given: Mapping[str, Any]) -> Iterator[Edit]:
+    several = given.get("edits")
+    items = several if isinstance(several, list) else [given]
+    found = []
+    for item in items:
+        old, new = (item.get("old_string"), item.get("new_string")) if isinstance(item, Mapping) else (None, None)
+        if not isinstance(old, str) or not isinstance(new, str):
+            return
+        found.append((old, new, item.get("replace_all") is True))
+    yield from found
+
+
+def _text(given: Mapping[str, Any], key: str) -> str:
+    value = given.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _without(given: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """The fields that are shown nowhere else; one of these keys whose value is of an unknown sort is among them."""
+    hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
+    return {key: value for key, value in given.items() if key not in hidden}

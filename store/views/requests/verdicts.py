@@ -1,0 +1,145 @@
+"""Verdict on one request: what stands now, and a wait for it that the store's own change notice ends.
+
+It is judged by the same views as everything else: what does not count on the screen does not count here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import read_message
+from team_console.store.desk.waiting import until
+from team_console.store.model.message import Message
+from team_console.store.protocol.reading import reading
+from team_console.store.views.requests.following import RequestFollower
+from team_console.store.views.rows import RequestRow, RequestState
+
+_OPEN = "open"
+_STOP_TICK = 0.5
+"""Seconds after which a wait that may be told to stop asks whether it was; in a database each costs a look."""
+
+
+class Outcome(Struct, frozen=True):
+    """How a request stands.
+
+    Attributes:
+        state: `approved`, `rejected`, `answered`, `withdrawn`, `superseded` or `open`.
+        message: The answer that stands; None without one.
+        reason: The words of the answer, or why it was withdrawn; None when nothing was said.
+    """
+
+    request_id: str
+    state: str
+    message: Message | None = None
+    reason: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is still wanted."""
+        return self.state == _OPEN
+
+
+_DECIDING = ("answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
+"""Fields of an answer that its asker acts on."""
+
+
+def verdict_of(team: Team, request_id: str, *, me: str = "") -> Outcome:
+    """How the request stands now.
+
+    Args:
+        me: Whose request it is, where several agents chose the same id.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
+    """
+    return outcome_of(RequestFollower(team, request_id, me=me).look())
+
+
+def await_verdict(
+    team: Team,
+    request_id: str,
+    *,
+    timeout: float | None,
+    stop: Callable[[], bool] | None = None,
+    me: str = "",
+) -> Outcome:
+    """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
+
+    Each look costs what has changed. Nothing is polled where the store tells of changes; a request that expires is
+    noticed when it does.
+
+    Args:
+        timeout: Seconds; None waits as long as it takes.
+        stop: Asked twice a second, and after every change, whether to give up.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+    """
+    return outcome_of(await_row(team, request_id, timeout=timeout, stop=stop, me=me))
+
+
+def await_row(
+    team: Team, request_id: str, *, timeout: float | None, stop: Callable[[], bool] | None = None, me: str = ""
+) -> RequestRow:
+    """The same with all that is known of the request; open when it was not decided in time."""
+    follower = RequestFollower(team, request_id, me=me)
+    row = follower.look()
+
+    def settled() -> RequestRow | None:
+        nonlocal row
+        row = follower.look()
+        return None if row.is_open and not (stop is not None and stop()) else row
+
+    def tick() -> float | None:
+        left = _until_expiry(team, row)
+        return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
+
+    return (until(team, settled, timeout=timeout, tick=tick) if row.is_open else row) or follower.look()
+
+
+def outcome_of(row: RequestRow) -> Outcome:
+    """How a request stands, from its row; overdue is open."""
+    state = RequestState.OPEN if row.is_open else row.state
+    return Outcome(row.request_id, str(state), row.verdict, row.reason or None)
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """How a request stands, as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
+    answer = outcome.message
+    payload = answer.payload if answer is not None else {}
+    return {
+        "request_id": outcome.request_id,
+        "state": outcome.state,
+        "approve": reading(answer).approve if answer is not None else None,
+        "reason": outcome.reason,
+        "message_id": answer.message_id if answer is not None else None,
+        "answered_by": answer.sender if answer is not None else None,
+        "answered_at": answer.created if answer is not None else None,
+        **{key: payload[key] for key in _DECIDING if key in payload},
+    }
+
+
+def mark_verdict_read(caller: Caller, answer: Message | None) -> None:
+    """Mark the answer as read by the actor, as `receive` would; nothing for whom it is not to, or in a read-only team.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    team = caller.team
+    if answer is None or team.read_only:
+        return
+    live = (message for message in team.snapshot().messages if message.message_id == answer.message_id)
+    if any(message.is_unread_by(caller.actor) for message in live):
+        read_message(caller, agent=caller.actor, message_id=answer.message_id)
+
+
+def _until_expiry(team: Team, row: RequestRow) -> float | None:
+    """Seconds until a request ends by itself, None when it does not."""
+    if row.expires_at is None:
+        return None
+    # A millisecond more than is left: at the very moment the clock may not have come there yet.
+    return max(0.0, (row.expires_at - team.clock()).total_seconds()) + 0.001

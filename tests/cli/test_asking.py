@@ -1,0 +1,234 @@
+"""`ask`, `answer`, `verdict`, `withdraw` and the waits of shell scripts: one request each, woken by its verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from team_console.console.cli.chosen_options import answers_from
+from team_console.store.api import join_team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.client_requests import Option, Question
+
+from tests.conftest import CommandLine, next_line
+
+ME = ("--as", "task-manager")
+RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}], "behavior": "allow"}
+TWO = [
+    {"question": "Which database?", "header": "DB", "options": [{"label": "SQLite"}, {"label": "PostgreSQL"}]},
+    {"question": "Where to?", "header": "To", "options": [{"label": "A"}, {"label": "B"}], "multiSelect": True},
+]
+
+
+def ask(team: CommandLine) -> str:
+    """Ask a question with two options; its request id."""
+    return team.ok(*ME, "ask", "Which database?", "--option", "SQLite", "--option", "PostgreSQL").out.strip()
+
+
+def permission(team: CommandLine, **more: object) -> str:
+    """Ask for a command as a program would; its request id."""
+    with join_team(str(team.folder), "task-manager") as agent:
+        return agent.ask_permission("Bash", {"command": "npm test"}, suggestions=[RULE], **more).request_id  # type: ignore[arg-type]
+
+
+def test_a_script_keeps_the_answer_alone_and_is_woken_by_it(team: CommandLine) -> None:
+    words = ("ask", "Which database?", "--option", "SQLite", "--option", "PostgreSQL", "--wait")
+    with team.running(*ME, *words) as waiting:
+        request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")
+        team.ok("answer", request_id, "--option", "PostgreSQL")
+        out, _ = waiting.communicate(timeout=25)
+    assert (waiting.returncode, out.decode()) == (0, "PostgreSQL\n")
+
+
+def test_a_wait_is_bound_to_its_own_request(team: CommandLine) -> None:
+    with team.running(*ME, "plan", "--content", "1. Go", "--wait", "--json") as waiting:
+        other = ask(team)
+        team.ok("answer", other, "--option", "1")
+        plans = team.ok("requests", "--open", "--kind", "plan", "--json").json["requests"]
+        team.ok("reject", plans[0]["request_id"], "--reason", "No tests")
+        out, _ = waiting.communicate(timeout=25)
+    assert waiting.returncode == 10
+    result = json.loads(out)
+    assert (result["request_id"], result["verdict"]["state"], result["verdict"]["reason"]) == (
+        plans[0]["request_id"],
+        "rejected",
+        "No tests",
+    )
+
+
+def test_what_a_wait_printed_is_read_and_what_others_look_at_is_not(team: CommandLine) -> None:
+    request_id = ask(team)
+    team.ok("answer", request_id, "--option", "sqlite")
+    team.ok("verdict", request_id)
+    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 1
+    assert team.ok(*ME, "verdict", request_id, "--wait", "5").out == "SQLite\n"
+    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 0
+    assert team.ok(*ME, "verdict", request_id).out == "SQLite\n"
+
+
+def test_the_exit_status_tells_yes_no_nothing_yet_and_withdrawn(team: CommandLine) -> None:
+    ids = [ask(team) for _ in range(3)]
+    assert [team("verdict", request_id, "--timeout", "0").status for request_id in ids] == [11, 11, 11]
+    team.ok("answer", ids[0], "--text", "Neither")
+    team.ok("reject", ids[1], "--reason", "Decide yourself")
+    team.ok(*ME, "withdraw", ids[2], "--reason", "found it")
+    results = [team("verdict", request_id, "--wait") for request_id in ids]
+    assert [(result.status, result.out) for result in results] == [
+        (0, "Neither\n"),
+        (10, "rejected: Decide yourself\n"),
+        (12, "withdrawn: found it\n"),
+    ]
+
+
+def test_a_wait_that_ends_with_nothing_says_so_and_the_question_stays(team: CommandLine) -> None:
+    result = team(*ME, "ask", "Sure?", "--wait", "0.1")
+    assert (result.status, result.out) == (11, "open\n")
+    request_id = result.err.splitlines()[0].removeprefix("waits for the verdict on ")
+    assert team("verdict", request_id, "--json").json["state"] == "open"
+
+
+def test_a_question_with_a_time_limit_ends_by_itself_while_somebody_waits(team: CommandLine) -> None:
+    result = team(*ME, "ask", "Sure?", "--expires", "0.3", "--wait", "--json")
+    assert (result.status, result.json["verdict"]["state"], result.json["verdict"]["reason"]) == (
+        12,
+        "withdrawn",
+        "timed out",
+    )
+    refused = team("answer", result.json["request_id"], "--text", "Yes", "--json")
+    assert (refused.status, refused.json["error"], refused.json["reason"]) == (1, "INVALID_REQUEST_ID", "timed out")
+
+
+def test_several_questions_are_answered_by_header_and_by_number(team: CommandLine) -> None:
+    request_id = team.ok(*ME, "ask", "--questions", "-", stdin=json.dumps(TWO)).out.strip()
+    team.ok("answer", request_id, "--option", "db=2", "--option", "B", "--text", "2=And C")
+    assert team.ok(*ME, "verdict", request_id).out == "Which database? PostgreSQL\nWhere to? B, And C\n"
+    assert team.ok("verdict", request_id, "--json").json["answers"] == {
+        "Which database?": "PostgreSQL",
+        "Where to?": ["B", "And C"],
+    }
+
+
+def test_an_option_nobody_offered_is_refused_with_the_nearest(team: CommandLine) -> None:
+    request_id = ask(team)
+    result = team("answer", request_id, "--option", "Postgre", "--json")
+    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
+    assert result.json["hint"].startswith("Did you mean PostgreSQL?")
+    assert team("verdict", request_id).status == 11
+
+
+def test_a_permission_is_listed_and_allowed_always_in_the_words_of_the_client(team: CommandLine) -> None:
+    request_id = permission(team)
+    (row,) = team.ok("requests", "--kind", "permission", "--json").json["requests"]
+    assert (row["kind"], row["title"]) == ("permission", "Bash: npm test")
+    result = team.ok("approve", request_id, "--always")
+    assert "always: allow Bash(npm test *)\n" in result.out
+    verdict = team.ok("verdict", request_id, "--json").json
+    assert (verdict["scope"], verdict["suggestion"]) == ("always", RULE)
+
+
+def test_a_command_is_edited_before_it_is_allowed(team: CommandLine, tmp_path: Path) -> None:
+    request_id = permission(team)
+    edited = tmp_path / "command.sh"
+    edited.write_text("npm test -- --silent\n", encoding="utf-8")
+    result = team.ok("approve", request_id, "--edited", str(edited))
+    assert "edited before it was approved" in result.out
+    assert team.ok("verdict", request_id, "--json").json["updated_input"] == {"command": "npm test -- --silent"}
+
+
+def test_an_edited_file_that_cannot_be_read_is_named(team: CommandLine) -> None:
+    result = team("approve", permission(team), "--edited", "no-such-file", "--json")
+    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
+    assert "no-such-file" in result.json["message"]
+
+
+def test_a_plan_is_approved_edited_from_standard_input(team: CommandLine) -> None:
+    request_id = team.ok(*ME, "plan", "--content", "1. Go\n2. Test").out.strip()
+    team.ok("approve", request_id, "--edited", "-", stdin="1. Test\n2. Go\n")
+    result = team.ok(*ME, "verdict", request_id)
+    assert result.out.splitlines() == [
+        "approved",
+        "edited before it was approved; the plan that counts:",
+        "1. Test",
+        "2. Go",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("ask",), 2),
+        (("ask", "Which?", "--questions", "[]"), 2),
+        (("ask", "--questions", "{}"), 1),
+        (("ask", "--questions", "[{}]"), 1),
+        (("ask", "Which?", "--wait", "-3"), 2),
+        (("ask", "Which?", "--expires", "0"), 2),
+        (("withdraw", "nobody-asked", "--reason", "x"), 1),
+        (("verdict", "nobody-asked", "--wait"), 1),
+        (("answer", "nobody-asked", "--option", "x"), 1),
+    ],
+)
+def test_what_cannot_be_done_is_one_error_and_nothing_is_written(
+    team: CommandLine, words: tuple[str, ...], status: int
+) -> None:
+    result = team(*ME, *words, "--json")
+    assert (result.status, result.json["success"]) == (status, False)
+    assert team.ok("requests", "--json").json["requests"] == []
+
+
+def test_hostile_words_of_a_question_steer_nothing(team: CommandLine) -> None:
+    words = ("ask", "\x1b[2Jred\u202e", "--option", "\x1b]0;x\x07A", "--option", "B")
+    request_id = team.ok(*ME, *words).out.strip()
+    shown = [team.ok(*verb).out for verb in (("requests",), ("show", request_id), ("status",))]
+    shown.append(team.ok("answer", request_id, "--option", "1").out)
+    shown.append(team.ok(*ME, "verdict", request_id).out)
+    assert not any(character in text for text in shown for character in "\x1b\x07\u202e")
+
+
+DB = Question("Which database?", "DB", (Option("SQLite"), Option("PostgreSQL"), Option("a=b")))
+SIZE = Question("How many?", "", (Option("2"), Option("1"), Option("SQLite")), several=True)
+
+
+@pytest.mark.parametrize(
+    ("questions", "options", "texts", "wanted"),
+    [
+        ((DB,), ["postgresql"], [], {"Which database?": "PostgreSQL"}),
+        ((DB,), ["2"], [], {"Which database?": "PostgreSQL"}),
+        ((DB,), ["a=b"], [], {"Which database?": "a=b"}),
+        ((DB,), [], ["x=y"], {"Which database?": "x=y"}),
+        ((SIZE,), ["1"], [], {"How many?": ["1"]}),
+        ((DB, SIZE), ["DB=sqlite", "2=SQLite"], [], {"Which database?": "SQLite", "How many?": ["SQLite"]}),
+        ((DB, SIZE), ["PostgreSQL", "1"], ["2=3"], {"Which database?": "PostgreSQL", "How many?": ["1", "3"]}),
+    ],
+)
+def test_options_are_found_by_label_before_number_and_question(
+    questions: tuple[Question, ...], options: list[str], texts: list[str], wanted: object
+) -> None:
+    assert answers_from(questions, options, texts) == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "texts", "code"),
+    [
+        (["SQLite"], [], Code.USAGE),
+        ([], ["words"], Code.USAGE),
+        (["DB=Oracle"], [], Code.INVALID_FIELD),
+        (["9"], [], Code.INVALID_FIELD),
+        (["DB=9"], [], Code.INVALID_FIELD),
+    ],
+)
+def test_what_names_no_question_or_no_option_is_refused(options: list[str], texts: list[str], code: Code) -> None:
+    with pytest.raises(TeamError) as caught:
+        answers_from((DB, SIZE), options, texts)
+    assert caught.value.code is code
+
+
+def test_waits_work_on_a_database(make_team: Callable[..., CommandLine], elsewhere: CommandLine) -> None:
+    pytest.importorskip("sqlalchemy")
+    elsewhere.ok("init", "team.db", "--lead", "ceo", "--agent", "task-manager")
+    with elsewhere.running("-t", "team.db", *ME, "ask", "Which?", "--option", "A", "--wait") as waiting:
+        request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")
+        elsewhere.ok("-t", "team.db", "answer", request_id, "--option", "A")
+        out, _ = waiting.communicate(timeout=25)
+    assert (waiting.returncode, out.decode()) == (0, "A\n")

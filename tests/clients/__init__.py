@@ -1,0 +1,1 @@
+"""Real clients, Claude Code and Codex, driven by a scripted model inside a network of their own."""

@@ -1,0 +1,169 @@
+"""A stage: a team, its console on a terminal, real clients on others, and the model that the clients believe in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from tests.clients.model import ScriptedModel
+from tests.clients.sessions import Place
+from tests.conftest import COMMAND, clean_environment
+from tests.pty import Terminal
+
+PATIENCE = 60.0
+"""Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""
+_AGAIN = "press it again"
+"""What the console says of a key that came right after the list had changed, or while a form was closing."""
+LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
+
+
+class Stage:
+    """Everything of one scenario; what was started ends with its `with` block.
+
+    Attributes:
+        team: Folder of the team.
+        place: Where the clients live.
+    """
+
+    def __init__(self, folder: Path, model: ScriptedModel) -> None:
+        self.team = folder / "team"
+        self.model = model
+        home, project = folder / "home", folder / "project"
+        for path in (home, project):
+            path.mkdir()
+        self.place = Place(home, project, model.address)
+        self._terminals: list[Terminal] = []
+        self._ending = ExitStack()
+        self.verb("init", str(self.team), "--name", "sprint-42", "--lead", LEAD, "--agent", AGENT, team=False)
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._ending.close()
+
+    def watch(self, terminal: Terminal) -> Terminal:
+        """A terminal that is read while anything is waited for, and ends with the scenario."""
+        self._terminals.append(self._ending.enter_context(terminal))
+        return terminal
+
+    def open_console(self) -> Console:
+        """The human at the console, in front of the list of what needs them."""
+        command = [*COMMAND, "-t", str(self.team)]
+        terminal = self.watch(Terminal(command, cwd=self.team, columns=120, lines=40, env=self._console_environment()))
+        console = Console(self, terminal)
+        self.wait(lambda: "Needs you" in terminal.text, "console")
+        return console
+
+    def _console_environment(self) -> dict[str, str]:
+        return {"XDG_STATE_HOME": str(self.team.parent / "state"), "TEXTUAL_ANIMATIONS": "none"}
+
+    def verb(self, *words: str, by: str = LEAD, team: bool = True) -> Any:
+        """The JSON of a verb that must succeed."""
+        place = ["-t", str(self.team), "--as", by] if team else []
+        environment = clean_environment(HOME=str(self.place.home), TEAM_CONSOLE_TEAM="")
+        done = subprocess.run(
+            [*COMMAND, *place, "--json", *words],
+            cwd=self.place.project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """All requests of the team."""
+        rows: list[dict[str, Any]] = self.verb("requests")["requests"]
+        return rows
+
+    def states(self) -> list[tuple[str, str]]:
+        """Kind and state of each request, in the order they were asked."""
+        rows = sorted(self.requests(), key=lambda row: str(row["asked_at"]))
+        return [(row["kind"], row["state"]) for row in rows]
+
+    def wait(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+        """Read every terminal until `condition` holds; fails with all screens when it does not in time."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            for terminal in self._terminals:
+                terminal.pump(0.02)
+            assert time.monotonic() < deadline, f"no {what} within {seconds} s\n{self._report()}"
+
+    def wait_for(self, terminal: Terminal, *texts: str) -> None:
+        """Read every terminal until the texts stand on this one."""
+        self.wait(lambda: all(text in terminal.text for text in texts), " and ".join(map(repr, texts)))
+
+    def wait_for_result(self, text: str) -> None:
+        """Wait until a tool call of the model gave a result with this text."""
+        self.wait(lambda: any(text in result for result in self.model.results), f"result with {text!r}")
+
+    def wait_for_words(self, text: str) -> None:
+        """Wait until the model was told this text."""
+        self.wait(lambda: text in self.model.told, f"word to the model of {text!r}")
+
+    def wait_for_turns(self, turns: int) -> None:
+        """Wait until the model was asked for its next turn after so many."""
+        self.wait(lambda: any(heard.turns >= turns for heard in self.model.heard), f"turn {turns + 1}")
+
+    def _report(self) -> str:
+        screens = [f"--- terminal {number}\n{_lines(each.text)}" for number, each in enumerate(self._terminals, 1)]
+        heard = [f"{each.turns} turns, results {each.results}" for each in self.model.heard]
+        return "\n".join([*screens, "--- the model heard", *heard, f"stray: {self.model.stray}"])
+
+
+class Console:
+    """The human's keys."""
+
+    def __init__(self, stage: Stage, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._stage = stage
+
+    def wait_for(self, *texts: str) -> None:
+        """Wait until the texts stand on the screen."""
+        self._stage.wait_for(self.terminal, *texts)
+
+    def approve(self, what: str) -> None:
+        """Approve the first thing on the list, which must show `what`."""
+        self._decide("a", what, "enter approve", "")
+
+    def reject(self, what: str, reason: str) -> None:
+        """Refuse the first thing on the list with a reason."""
+        self._decide("r", what, "enter reject", reason)
+
+    def _decide(self, key: str, what: str, ready: str, words: str) -> None:
+        self.wait_for(what)
+        self._open_form(key, ready)
+        self.terminal.send(words)
+        if words:
+            self.wait_for(words)
+        self.terminal.send("\r")
+        self._stage.wait(lambda: ready not in self.terminal.text, "answer written")
+
+    def _open_form(self, key: str, ready: str) -> None:
+        """Press a deciding key; the console wants a second look at a row that has just come under the cursor."""
+        while True:
+            self.terminal.send(key)
+            self._stage.wait(lambda: ready in self.terminal.text or _AGAIN in self.terminal.text, repr(ready))
+            if ready in self.terminal.text:
+                return
+            self._stage.wait(lambda: _AGAIN not in self.terminal.text, "end of the warning")
+
+
+def prompt(stage: Stage, terminal: Terminal, words: str) -> None:
+    """Hand a prompt to a client once it is ready for one."""
+    terminal.send(words)
+    stage.wait_for(terminal, words)
+    terminal.send("\r")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if line.strip())

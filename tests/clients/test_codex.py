@@ -1,0 +1,88 @@
+"""Permissions that a real Codex session asks for, decided at the console by keys; and two clients at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.clients.conftest import SetUp
+from tests.clients.joining import join_claude, join_codex
+from tests.clients.sessions import Claude, Codex
+from tests.clients.stage import AGENT, OTHER, Stage, prompt
+from tests.clients.turns import Call, Say
+from tests.pty import Terminal
+
+READY = "Ask Codex to do anything"
+
+
+def command(words: str) -> Call:
+    """A shell command that asks for permission."""
+    more = {"sandbox_permissions": "require_escalated", "justification": "the test wants it"}
+    return Call("exec_command", {"cmd": words, **more})
+
+
+def started(stage: Stage, name: str = AGENT) -> Terminal:
+    """A session of the agent, ready for a prompt."""
+    codex = Codex(stage.place)
+    join_codex(stage, name)
+    client = stage.watch(codex.start())
+    stage.wait_for(client, READY)
+    return client
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_command_that_is_allowed_at_the_console_runs(set_up: SetUp) -> None:
+    stage = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    console = stage.open_console()
+    client = started(stage)
+    prompt(stage, client, "Make it")
+    console.approve("mkfifo made")
+    stage.wait_for(client, "It is made.")
+    assert (stage.place.project / "made").is_fifo()
+    assert stage.states() == [("permission", "approved")]
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_command_that_is_refused_does_not_run_and_the_model_reads_why(set_up: SetUp) -> None:
+    stage = set_up({"": [(command("mkfifo made"),), (Say("I leave it."),)]})
+    console = stage.open_console()
+    client = started(stage)
+    prompt(stage, client, "Make it")
+    console.reject("mkfifo made", "Use an ordinary file")
+    stage.wait_for(client, "I leave it.")
+    assert "Use an ordinary file" in "\n".join(stage.model.results)
+    assert not (stage.place.project / "made").exists()
+
+
+@pytest.mark.usefixtures("codex")
+def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
+    """Codex shows no dialog while its hook runs, so the hook lets go at once."""
+    stage = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    client = started(stage)
+    prompt(stage, client, "Make it")
+    stage.wait_for(client, "Would you like to run the following command?")
+    client.send("y")
+    stage.wait_for(client, "It is made.")
+
+
+@pytest.mark.usefixtures("claude", "codex")
+def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
+    claude_turns = [(Call("Bash", {"command": "mkfifo by-claude", "description": "x"}),), (Say("Claude is through."),)]
+    codex_turns = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
+    stage = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
+    stage.verb("member", "add", OTHER)
+    console = stage.open_console()
+    join_claude(stage)
+    claude = stage.watch(Claude(stage.place).start())
+    stage.wait_for(claude, "? for shortcuts")
+    codex = started(stage, OTHER)
+    prompt(stage, claude, "Work for Claude")
+    console.wait_for("mkfifo by-claude")
+    prompt(stage, codex, "Work for Codex")
+    console.wait_for("mkfifo by-claude", "mkfifo by-codex")
+    console.approve("mkfifo by-claude")
+    stage.wait_for(claude, "Claude is through.")
+    console.reject("mkfifo by-codex", "Not from you")
+    stage.wait_for(codex, "Codex is through.")
+    made = {path.name for path in stage.place.project.iterdir()}
+    assert made == {"by-claude"}
+    assert {row["from"]: row["state"] for row in stage.requests()} == {AGENT: "approved", OTHER: "rejected"}

@@ -1,0 +1,71 @@
+"""A plan handed in over MCP by a real Claude Code session, decided at the console."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.clients.conftest import SetUp
+from tests.clients.sessions import Claude
+from tests.clients.stage import AGENT, Stage, prompt
+from tests.clients.turns import Call, Conversation, Say, Turn
+from tests.conftest import COMMAND
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.usefixtures("claude")
+_SERVER = "mcp__team-console__"
+PLAN = {"plan": "1. Split the loader\n2. Test it", "summary": "Split the loader and test both halves"}
+
+
+def session(stage: Stage) -> Terminal:
+    """Claude Code with the server of `AGENT`."""
+    environment = {"TEAM_CONSOLE_AS": AGENT, "TEAM_CONSOLE_TEAM": str(stage.team)}
+    entry = {"command": COMMAND[0], "args": [*COMMAND[1:], "mcp"], "env": environment}
+    (stage.place.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"team-console": entry}}))
+    allowed = {"permissions": {"allow": [f"{_SERVER}*"]}, "enableAllProjectMcpServers": True}
+    folder = stage.place.home / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps(allowed))
+    return stage.watch(Claude(stage.place).start())
+
+
+def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
+    better = {"plan": f"{PLAN['plan']}\n3. Undo", "summary": "The same, with a way back at the end"}
+    turns = [
+        (Call(f"{_SERVER}hand_in_plan", PLAN),),
+        (Call(f"{_SERVER}hand_in_plan", better),),
+        (Say("I go on."),),
+    ]
+    stage = set_up({"": turns})
+    console = stage.open_console()
+    client = session(stage)
+    stage.wait_for(client, "? for shortcuts")
+    prompt(stage, client, "Plan the work")
+    console.reject(PLAN["summary"], "Say how it is undone")
+    stage.wait_for_result("Say how it is undone")
+    console.approve(better["summary"])
+    stage.wait_for(client, "I go on.")
+    assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")
+    assert stage.states() == [("plan", "rejected"), ("plan", "approved")]
+
+
+def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
+    def look_again(conversation: Conversation) -> Turn:
+        ticket = conversation.results[-1].split("server-side task ")[1].split(".")[0]
+        return (Call(f"{_SERVER}verdict", {"request_id": ticket}),)
+
+    turns = [
+        (Call(f"{_SERVER}hand_in_plan", {**PLAN, "wait_seconds": 0.5}),),
+        (Say("I wait for the verdict."),),
+        look_again,
+        (Say("I go on."),),
+    ]
+    stage = set_up({"": turns})
+    client = session(stage)
+    stage.wait_for(client, "? for shortcuts")
+    prompt(stage, client, "Plan the work")
+    stage.wait_for(client, "I wait for the verdict.")
+    stage.open_console().approve(PLAN["summary"])
+    stage.wait_for(client, "I go on.")
+    assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")

@@ -1,0 +1,45 @@
+"""What a scripted model says and what was said to it, in words that both clients' protocols are put into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Words of the model."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool the model calls."""
+
+    tool: str
+    input: Mapping[str, Any]
+
+
+Turn = Sequence[Say | Call]
+"""What the model does before it is told anything new: it says something, calls tools, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What a client asks the model to go on with.
+
+    Attributes:
+        opening: The words a human or a lead began it with.
+        texts: Everything put before the model, the system's words first.
+        results: What its tool calls gave, oldest first.
+        turns: How many turns the model has had in it.
+        has_tools: Whether the model may call tools; without any it is asked for a title or the like.
+    """
+
+    opening: str
+    texts: tuple[str, ...]
+    results: tuple[str, ...]
+    turns: int
+    has_tools: bool

@@ -1,0 +1,405 @@
+"""Permissions and questions: asked, answered, edited, withdrawn and timed out, on every kind of team (D20, D21)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.contract.team import Team
+from team_console.store.desk import asking, inbox, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.views.looking import view_of_team
+from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.views.rows import RequestRow, View
+
+from tests.store.contract import FACTORIES, START, FakeClock, config
+
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}],
+    "behavior": "allow",
+    "destination": "session",
+}
+SQLITE = {"label": "SQLite", "description": "a file"}
+POSTGRES = {"label": "PostgreSQL", "description": "a server"}
+DATABASE = {"question": "Which database?", "header": "DB", "options": [SQLITE, POSTGRES], "multiSelect": False}
+TARGETS = {"question": "Where?", "header": "Where", "options": [{"label": "A"}, {"label": "B"}], "multiSelect": True}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(params=list(FACTORIES))
+def any_team(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
+    """A team of each kind."""
+    with FACTORIES[request.param](tmp_path, clock) as make:
+        yield make()
+
+
+@pytest.fixture
+def team(tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
+    """A team in files, whose ledger tells what was written."""
+    with FACTORIES["yaml"](tmp_path, clock) as make:
+        yield make()
+
+
+def agent(team: Team, name: str = "task-manager") -> Caller:
+    return Caller(team, name, wait=2.0)
+
+
+def lead(team: Team) -> Caller:
+    return Caller(team, "ceo", wait=2.0)
+
+
+def ask(team: Team, command: str = "npm test", **more: Any) -> str:
+    """Ask for a command; the request id."""
+    given = {"tool": "Bash", "input": {"command": command, "description": "Run the tests"}, **more}
+    return str(asking.ask_permission(agent(team), **given).request_id)
+
+
+def question(team: Team, *questions: dict[str, Any], **more: Any) -> str:
+    """Ask a question; the request id."""
+    return str(asking.ask_question(agent(team), questions=questions or (DATABASE,), **more).request_id)
+
+
+def view(team: Team) -> View:
+    """What the lead sees."""
+    return view_of_team(team, team.snapshot(), me="ceo")
+
+
+def row(team: Team, request_id: str) -> RequestRow:
+    return next(row for row in view(team).requests if row.request_id == request_id)
+
+
+def verdict(team: Team, request_id: str) -> Message:
+    """The answer that stands."""
+    message = verdict_of(team, request_id).message
+    assert message is not None
+    return message
+
+
+def refusal(act: Any, *args: Any, **more: Any) -> TeamError:
+    with pytest.raises(TeamError) as caught:
+        act(*args, **more)
+    return caught.value
+
+
+def test_any_number_of_permissions_and_questions_stay_open_side_by_side(any_team: Team) -> None:
+    ids = [ask(any_team, "npm test"), question(any_team), ask(any_team, "npm test"), question(any_team)]
+    assert len(set(ids)) == 4
+    assert [(item.request_id, str(item.kind), str(item.state)) for item in view(any_team).requests] == [
+        (ids[0], "permission", "open"),
+        (ids[1], "question", "open"),
+        (ids[2], "permission", "open"),
+        (ids[3], "question", "open"),
+    ]
+    assert [str(item.need) for item in view(any_team).attention] == ["PERMIT", "PERMIT", "QUESTION", "QUESTION"]
+
+
+def test_a_permission_is_allowed_once(any_team: Team) -> None:
+    request_id = ask(any_team)
+    requests.approve(lead(any_team), request_id=request_id)
+    answer = verdict(any_team, request_id)
+    assert (answer.type, answer.recipients) == ("permission_response", ("task-manager",))
+    assert {key: answer.payload[key] for key in ("request_id", "approve", "scope")} == {
+        "request_id": request_id,
+        "approve": True,
+        "scope": "once",
+    }
+    assert verdict_of(any_team, request_id).state == "approved"
+    assert view(any_team).attention == ()
+
+
+def test_a_permission_is_allowed_always_by_the_very_object_the_client_suggested(any_team: Team) -> None:
+    request_id = ask(any_team, suggestions=[RULE])
+    requests.approve(lead(any_team), request_id=request_id, scope="always")
+    answer = verdict(any_team, request_id)
+    assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", RULE)
+
+
+def test_a_permission_is_refused_with_words_and_the_words_are_read(any_team: Team) -> None:
+    request_id = ask(any_team)
+    requests.reject(lead(any_team), request_id=request_id, reason="Not on this machine")
+    outcome = verdict_of(any_team, request_id)
+    assert (outcome.state, outcome.reason) == ("rejected", "Not on this machine")
+
+
+def test_what_was_edited_is_approved_in_place_of_what_was_asked(any_team: Team) -> None:
+    request_id = ask(any_team)
+    requests.approve(lead(any_team), request_id=request_id, updated="npm test --silent\n")
+    wanted = {"command": "npm test --silent", "description": "Run the tests"}
+    assert verdict(any_team, request_id).payload["updated_input"] == wanted
+
+
+def test_what_was_left_as_it_was_is_no_edited_version(team: Team) -> None:
+    request_id = ask(team)
+    requests.approve(lead(team), request_id=request_id, updated="npm test\n")
+    assert "updated_input" not in verdict(team, request_id).payload
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "wanted"),
+    [
+        ({"file_path": "a.py", "content": "x = 1\n"}, "x = 2\n", {"file_path": "a.py", "content": "x = 2\n"}),
+        (
+            {"file_path": "a.py", "old_string": "1", "new_string": "2"},
+            "3",
+            {"file_path": "a.py", "old_string": "1", "new_string": "3"},
+        ),
+        ({"url": "https://a.example"}, '{"url": "https://b.example"}', {"url": "https://b.example"}),
+    ],
+    ids=["new file", "edit", "anything else as JSON"],
+)
+def test_the_part_that_matters_is_edited(team: Team, given: Any, text: str, wanted: Any) -> None:
+    request_id = ask(team, tool="T", input=given)
+    requests.approve(lead(team), request_id=request_id, updated=text)
+    assert verdict(team, request_id).payload["updated_input"] == wanted
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "", "  \n"])
+def test_an_edited_input_that_is_no_input_is_refused_and_nothing_is_written(team: Team, text: str) -> None:
+    request_id = ask(team, tool="WebFetch", input={"url": "https://a.example"})
+    error = refusal(requests.approve, lead(team), request_id=request_id, updated=text)
+    assert error.code is Code.INVALID_FIELD
+    assert row(team, request_id).is_open
+
+
+def test_what_a_client_cannot_take_is_refused_with_the_way_out(team: Team) -> None:
+    request_id = ask(team, client="codex")
+    error = refusal(requests.approve, lead(team), request_id=request_id, updated="ls")
+    assert (error.code, error.hint) == (Code.INVALID_FIELD, "Refuse it, and say what to change.")
+
+
+@pytest.mark.parametrize("number", [None, 0, 3])
+def test_always_wants_one_of_the_suggestions(team: Team, number: int | None) -> None:
+    request_id = ask(team, suggestions=[RULE, {"type": "setMode", "mode": "acceptEdits"}])
+    error = refusal(requests.approve, lead(team), request_id=request_id, scope="always", suggestion=number)
+    assert error.hint == "Give a number from 1 to 2."
+    assert row(team, request_id).is_open
+
+
+def test_nothing_is_allowed_always_that_the_client_does_not_suggest(team: Team) -> None:
+    request_id = ask(team)
+    assert refusal(requests.approve, lead(team), request_id=request_id, scope="always").code is Code.INVALID_FIELD
+
+
+def test_a_question_is_answered_with_an_option_under_its_text(any_team: Team) -> None:
+    request_id = question(any_team)
+    requests.answer(lead(any_team), request_id=request_id, answers={"Which database?": "PostgreSQL"})
+    outcome = verdict_of(any_team, request_id)
+    assert (outcome.state, outcome.reason) == ("answered", "PostgreSQL")
+    answer = verdict(any_team, request_id)
+    assert (answer.type, answer.payload["approve"]) == ("question_response", True)
+    assert answer.payload["answers"] == {"Which database?": "PostgreSQL"}
+
+
+def test_several_questions_get_an_answer_each_and_several_options_where_they_may(team: Team) -> None:
+    request_id = question(team, DATABASE, TARGETS)
+    answers = {"Where?": ["A", "somewhere else"], "Which database?": "neither"}
+    requests.answer(lead(team), request_id=request_id, answers=answers)
+    assert verdict(team, request_id).payload["answers"] == {
+        "Which database?": "neither",
+        "Where?": ["A", "somewhere else"],
+    }
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"Which database?": "SQLite"},
+        {"Which database?": ["SQLite", "PostgreSQL"], "Where?": "A"},
+        {"Which data base?": "SQLite", "Where?": "A"},
+        {"Which database?": " ", "Where?": "A"},
+        {"Which database?": "SQLite", "Where?": []},
+    ],
+    ids=["one is missing", "two where one may be chosen", "nobody asked", "blank", "none chosen"],
+)
+def test_answers_that_do_not_fit_are_refused(team: Team, answers: Any) -> None:
+    request_id = question(team, DATABASE, TARGETS)
+    error = refusal(requests.answer, lead(team), request_id=request_id, answers=answers)
+    assert error.code is Code.INVALID_FIELD
+    assert row(team, request_id).is_open
+
+
+def test_words_alone_answer_the_only_question(team: Team) -> None:
+    request_id = question(team)
+    requests.answer(lead(team), request_id=request_id, content="Whichever is there")
+    assert verdict(team, request_id).payload["answers"] == {"Which database?": "Whichever is there"}
+
+
+def test_a_yes_is_no_answer_to_a_question_and_a_refusal_is_one(team: Team) -> None:
+    request_id = question(team)
+    assert refusal(requests.approve, lead(team), request_id=request_id).code is Code.INVALID_FIELD
+    requests.reject(lead(team), request_id=request_id, reason="Decide yourself")
+    assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("rejected", "Decide yourself")
+
+
+def test_a_clarification_is_answered_in_words(team: Team) -> None:
+    from team_console.store.desk.mail import send
+
+    asked = send(agent(team), to="ceo", type="clarify", payload={"question": "Which?", "context": "Two ways"})
+    request_id = asked.messages[0].message_id
+    requests.answer(lead(team), request_id=request_id, content="The first")
+    assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("answered", "The first")
+    assert "approve" not in verdict(team, request_id).payload
+
+
+def test_words_alone_decide_no_plan(team: Team) -> None:
+    request_id = str(requests.submit_plan(agent(team), content="1. Go").request_id)
+    error = refusal(requests.answer, lead(team), request_id=request_id, content="Maybe")
+    assert error.code is Code.INVALID_FIELD
+    assert row(team, request_id).is_open
+
+
+def test_a_plan_of_a_client_is_approved_edited_and_in_a_mode_it_offers(any_team: Team) -> None:
+    receipt = requests.submit_plan(
+        agent(any_team), content="1. Split\n2. Test\n", client="claude-code", modes=("default", "acceptEdits")
+    )
+    request_id = str(receipt.request_id)
+    requests.approve(lead(any_team), request_id=request_id, mode="acceptEdits", updated="1. Test\n2. Split\n")
+    answer = verdict(any_team, request_id)
+    assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Test\n2. Split\n")
+
+
+def test_a_mode_nobody_offered_is_refused(team: Team) -> None:
+    request_id = str(requests.submit_plan(agent(team), content="1. Go", modes=("default",)).request_id)
+    assert refusal(requests.approve, lead(team), request_id=request_id, mode="yolo").hint == "It can go on in default."
+
+
+@pytest.mark.parametrize("name", ["task-manager", "file-manager"])
+def test_only_the_lead_answers_permissions_and_questions(team: Team, name: str) -> None:
+    permission, asked = ask(team), question(team)
+    assert refusal(requests.approve, agent(team, name), request_id=permission).code is Code.NOT_PERMITTED
+    error = refusal(requests.answer, agent(team, name), request_id=asked, answers={"Which database?": "SQLite"})
+    assert error.code is Code.NOT_PERMITTED
+
+
+def test_the_lead_asks_nobody(team: Team) -> None:
+    error = refusal(asking.ask_permission, lead(team), tool="Bash", input={"command": "ls"})
+    assert error.code is Code.NOT_PERMITTED
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"tool": "", "input": {}}, {"tool": "Bash", "input": "ls"}, {"tool": "Bash", "input": {}, "expires": "soon"}],
+)
+def test_a_permission_that_says_nothing_is_refused(team: Team, given: Any) -> None:
+    assert refusal(asking.ask_permission, agent(team), **given).code is Code.INVALID_FIELD
+    assert team.snapshot().messages == ()
+
+
+@pytest.mark.parametrize("questions", [(), ({"header": "DB"},), ("Which?",), (DATABASE, DATABASE)])
+def test_questions_that_cannot_be_told_apart_or_ask_nothing_are_refused(team: Team, questions: Any) -> None:
+    assert refusal(asking.ask_question, agent(team), questions=questions).code is Code.INVALID_FIELD
+    assert team.snapshot().messages == ()
+
+
+def test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved(any_team: Team) -> None:
+    request_id = ask(any_team)
+    asking.withdraw(agent(any_team), request_id=request_id, reason="answered in the session")
+    seen = view(any_team)
+    assert seen.attention == ()
+    assert [item.unread for item in seen.roster if item.name == "ceo"] == [0]
+    assert inbox.receive(lead(any_team), agent="ceo").messages == ()
+    outcome = verdict_of(any_team, request_id)
+    assert (outcome.state, outcome.reason, outcome.message) == ("withdrawn", "answered in the session", None)
+    error = refusal(requests.approve, lead(any_team), request_id=request_id)
+    assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "answered in the session")
+
+
+def test_a_withdrawal_of_what_was_read_is_told_to_its_reader(any_team: Team) -> None:
+    request_id = ask(any_team)
+    inbox.receive(lead(any_team), agent="ceo")
+    asking.withdraw(agent(any_team), request_id=request_id, reason="session ended")
+    (notice,) = inbox.receive(lead(any_team), agent="ceo").messages
+    assert (notice.type, notice.payload["reason"]) == ("request_withdrawn", "session ended")
+
+
+def test_a_withdrawal_twice_is_one(any_team: Team) -> None:
+    request_id = ask(any_team)
+    first = asking.withdraw(agent(any_team), request_id=request_id, reason="timed out")
+    again = asking.withdraw(agent(any_team), request_id=request_id, reason="session ended")
+    assert again.repeated
+    assert again.messages[0].message_id == first.messages[0].message_id
+    assert verdict_of(any_team, request_id).reason == "timed out"
+
+
+def test_a_verdict_before_the_withdrawal_stands_and_the_asker_hears_of_it(any_team: Team) -> None:
+    request_id = ask(any_team)
+    requests.approve(lead(any_team), request_id=request_id)
+    error = refusal(asking.withdraw, agent(any_team), request_id=request_id, reason="timed out")
+    assert error.code is Code.ALREADY_ANSWERED
+    assert verdict_of(any_team, request_id).state == "approved"
+
+
+def test_only_the_asker_withdraws_and_it_says_why(team: Team) -> None:
+    request_id = ask(team)
+    for caller in (lead(team), agent(team, "file-manager")):
+        assert refusal(asking.withdraw, caller, request_id=request_id, reason="x").code is Code.NOT_PERMITTED
+    assert refusal(asking.withdraw, agent(team), request_id=request_id, reason=" ").code is Code.MISSING_REASON
+    assert refusal(asking.withdraw, agent(team), request_id="nope", reason="x").code is Code.INVALID_REQUEST_ID
+    assert row(team, request_id).is_open
+
+
+def test_a_request_that_expired_is_withdrawn_by_the_clock_alone(any_team: Team, clock: FakeClock) -> None:
+    request_id = ask(any_team, expires=START + timedelta(seconds=60))
+    assert verdict_of(any_team, request_id).is_open
+    clock.advance(60)
+    outcome = verdict_of(any_team, request_id)
+    assert (outcome.state, outcome.reason) == ("withdrawn", "timed out")
+    assert view(any_team).attention == ()
+    error = refusal(requests.approve, lead(any_team), request_id=request_id)
+    assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "timed out")
+
+
+def test_a_verdict_in_time_outlives_the_expiry(any_team: Team, clock: FakeClock) -> None:
+    request_id = ask(any_team, expires=START + timedelta(seconds=60))
+    requests.approve(lead(any_team), request_id=request_id)
+    clock.advance(3600)
+    assert verdict_of(any_team, request_id).state == "approved"
+
+
+def test_what_ended_leaves_the_queue_and_stays_what_it_was(any_team: Team, clock: FakeClock) -> None:
+    gone, expired = ask(any_team), ask(any_team, "ls", expires=START + timedelta(seconds=60))
+    inbox.receive(lead(any_team), agent="ceo")
+    late = ask(any_team, "pwd")
+    asking.withdraw(agent(any_team), request_id=gone, reason="session ended")
+    asking.withdraw(agent(any_team), request_id=late, reason="nobody was there")
+    inbox.receive(lead(any_team), agent="ceo")
+    clock.advance(8 * 86_400)
+    question(any_team)
+    requests.answer(lead(any_team), request_id=question(any_team, TARGETS), answers={"Where?": "A"})
+    live = {message.request_id for message in any_team.snapshot().messages}
+    assert live.isdisjoint((gone, expired, late))
+    states = {request_id: verdict_of(any_team, request_id) for request_id in (gone, expired, late)}
+    assert {key: (outcome.state, outcome.reason) for key, outcome in states.items()} == {
+        gone: ("withdrawn", "session ended"),
+        expired: ("withdrawn", "timed out"),
+        late: ("withdrawn", "nobody was there"),
+    }
+
+
+def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
+    from msgspec.structs import replace
+    from team_console.store.backends.memory import MemoryTeam
+
+    settings = config()
+    narrow = replace(settings.agents["task-manager"], may_send=frozenset({"permission_request"}))
+    agents = {**settings.agents, "task-manager": narrow}
+    team = MemoryTeam(config=replace(settings, agents=agents), clock=clock)
+    asking.withdraw(agent(team), request_id=ask(team), reason="session ended")
+    assert refusal(question, team).code is Code.NOT_PERMITTED
+
+
+def test_a_large_file_is_left_out_of_the_record_and_a_missing_one_is_told(team: Team) -> None:
+    write: dict[str, Any] = {"tool": "Write", "input": {"file_path": "a", "content": "x"}}
+    for before, wanted in (("y" * 300_000, "unknown"), (None, None), ("old", "old")):
+        request_id = ask(team, **write, before=before)
+        assert row(team, request_id).question.payload.get("before", "unknown") == wanted

@@ -1,0 +1,107 @@
+"""A whole working day of an agent over stdio, and how the process begins and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from team_console.store.desk import requests
+
+from tests.conftest import CommandLine
+from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
+
+
+def test_an_agent_works_a_day_in_the_team(place: Place) -> None:
+    async def day() -> None:
+        async with place.outside(OTHER) as client:
+            me = await told(client, "whoami")
+            assert (me["name"], me["lead"], me["plan_first"], me["unread"]) == (OTHER, LEAD, True, 0)
+            ticket = await told(client, "hand_in_plan", plan="1. Move the export\n2. Test it", wait_seconds=0)
+            assert (ticket["state"], ticket["decided"]) == ("open", False)
+            waiting = asyncio.create_task(told(client, "verdict", request_id=ticket["request_id"], wait_seconds=45))
+            await asyncio.to_thread(place.verb, "approve", ticket["request_id"], "--note", "Mind the tests")
+            verdict = await waiting
+            assert (verdict["state"], verdict["reason"], verdict["answered_by"]) == ("approved", "Mind the tests", LEAD)
+            await told(
+                client, "send", to=AGENT, summary="The export has moved to its own file", content="See loader.py"
+            )
+            await told(client, "report_done", summary="The export is moved and tested", details="12 tests")
+            stop = await asyncio.to_thread(place.verb, "shutdown", OTHER)
+            mail = (await told(client, "inbox", wait_seconds=45))["messages"]
+            assert [(message["type"], message["request_id"]) for message in mail] == [
+                ("shutdown_request", stop["request_id"])
+            ]
+            assert stop["request_id"] in mail[0]["answer_with"]
+            await told(client, "answer_shutdown", request_id=stop["request_id"], agree=True)
+
+    asyncio.run(day())
+    rows = {row["name"]: row for row in place.verb("roster")["agents"]}
+    assert rows[OTHER]["state"] in ("stopping", "stopped")
+    assert rows[OTHER]["reported"] == "The export is moved and tested"
+    assert place.verb("requests", "--open")["requests"] == []
+    senders = {message["from"] for message in place.verb("inbox", LEAD)["messages"]}
+    assert senders == {OTHER}
+
+
+def test_the_server_ends_with_its_client_even_while_a_call_waits(place: Place) -> None:
+    async def leave() -> None:
+        async with place.outside() as client:
+            ticket = await told(client, "hand_in_plan", plan="1. Wait", wait_seconds=0)
+            waiting = asyncio.create_task(client.call_tool("verdict", {**_by(ticket), "wait_seconds": 45}))
+            await told(client, "whoami")
+            waiting.cancel()
+
+    asyncio.run(asyncio.wait_for(leave(), timeout=30))
+    assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
+
+
+def test_the_ticket_holds_after_a_restart_of_the_client(place: Place) -> None:
+    async def ask() -> str:
+        async with place.outside() as client:
+            return str((await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0))["request_id"])
+
+    async def look(ticket: str) -> str:
+        async with place.outside() as client:
+            return str((await told(client, "verdict", request_id=ticket))["state"])
+
+    ticket = asyncio.run(ask())
+    requests.reject(place.caller(LEAD), request_id=ticket, reason="Too thin")
+    assert asyncio.run(look(ticket)) == "rejected"
+
+
+def test_without_a_name_it_says_where_to_put_one(place: Place) -> None:
+    result = place.command_line("-t", place.location, "mcp")
+    assert result.status == 2
+    assert "TEAM_CONSOLE_AS" in result.err
+
+
+def test_without_a_team_it_ends_at_once_and_says_so(elsewhere: CommandLine) -> None:
+    result = elsewhere("mcp", env={"TEAM_CONSOLE_AS": AGENT})
+    assert result.status == 1
+    assert "no team in" in result.err
+
+
+def test_without_the_package_it_names_the_command_that_installs_it(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
+    root = Path(__file__).resolve().parents[2]
+    result = place.command_line(
+        *("-t", place.location, "mcp", "--json"),
+        env={"TEAM_CONSOLE_AS": AGENT, "PYTHONPATH": f"{tmp_path}:{root}"},
+    )
+    assert result.status == 2
+    assert json.loads(result.out)["hint"] == "Install it with: pip install 'team-console[mcp]'"
+
+
+def test_nothing_but_the_protocol_reaches_standard_output(place: Place) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    lines = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, {"not": "a message"}]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    result = place.command_line("-t", place.location, "mcp", stdin=text, env={"TEAM_CONSOLE_AS": AGENT})
+    assert result.status == 0
+    assert [json.loads(line)["jsonrpc"] for line in result.out.splitlines()]
+    assert "Traceback" not in result.err
+
+
+def _by(ticket: dict[str, object]) -> dict[str, object]:
+    return {"request_id": ticket["request_id"]}

@@ -1,0 +1,267 @@
+"""What each tool does and refuses, and what nobody can do with them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.server import make_server
+from team_console.store.desk import requests
+from team_console.store.model.errors import TeamError
+
+from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
+
+TOOLS = {
+    *("whoami", "inbox", "send", "hand_in_plan", "ask_human"),
+    *("verdict", "answer_shutdown", "report_done", "roster"),
+}
+QUESTION = {
+    "question": "Which database?",
+    "header": "Database",
+    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}],
+}
+
+
+def run(place: Place, act: Callable[[Client], Awaitable[Any]], name: str = AGENT) -> Any:
+    """What `act` gives with a client of `name`."""
+
+    async def inside() -> Any:
+        async with place.inside(name) as client:
+            return await act(client)
+
+    return asyncio.run(asyncio.wait_for(inside(), timeout=60))
+
+
+def mail(place: Place, *more: str) -> None:
+    """The lead writes to the agent."""
+    place.verb("send", "--to", AGENT, "--summary", "Please look at the export", "--content", "Now", *more)
+
+
+def test_no_tool_takes_a_name_to_act_under_and_none_answers_for_the_lead(place: Place) -> None:
+    async def look(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    tools = run(place, look)
+    assert {tool.name for tool in tools} == TOOLS
+    taken = {name for tool in tools for name in tool.input_schema["properties"]}
+    assert not taken & {"as", "from", "sender", "actor", "agent", "name", "team", "location"}
+    assert all(tool.description and tool.output_schema for tool in tools)
+
+
+def test_every_wait_ends_before_clients_give_up(place: Place) -> None:
+    async def look(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    waits = [tool.input_schema["properties"].get("wait_seconds") for tool in run(place, look)]
+    assert {wait["maximum"] for wait in waits if wait} == {45.0}
+    error = run(place, lambda client: refused(client, "inbox", wait_seconds=50))
+    assert (error["error"], "wait_seconds" in error["message"]) == ("INVALID_FIELD", True)
+
+
+@pytest.mark.parametrize("type", ["plan_approval_response", "permission_response", "question_response"])
+def test_an_answer_cannot_be_sent_as_a_message_not_even_by_the_lead(place: Place, type: str) -> None:
+    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
+    fields = {"request_id": plan, "approve": True}
+    arguments = {"to": AGENT, "summary": "Go on with the plan please", "content": "Yes", "type": type, "fields": fields}
+    for name in (OTHER, LEAD):
+        run(place, lambda client: refused(client, "send", **arguments), name)
+        run(place, lambda client: refused(client, "answer_shutdown", request_id=plan, agree=True), name)
+    assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
+
+
+def test_what_is_sent_bears_the_name_of_the_environment(place: Place) -> None:
+    words = {"summary": "The export is ready for review", "content": "See loader.py", "message_id": "MSG-own-1"}
+    first = run(place, lambda client: told(client, "send", to=LEAD, **words))
+    assert (first["message_ids"], first["to"]) == (["MSG-own-1"], [LEAD])
+    assert run(place, lambda client: told(client, "send", to=LEAD, **words))["repeated"] is True
+    (message,) = place.verb("inbox", LEAD)["messages"]
+    assert (message["from"], message["payload"]["content"]) == (AGENT, "See loader.py")
+
+
+def test_a_refusal_is_the_desks_error_with_the_next_step(place: Place) -> None:
+    error = run(place, lambda client: refused(client, "send", to="file-manger", summary="a b c d e", content="x"))
+    assert error["error"] == "AGENT_NOT_FOUND"
+    assert "file-manager" in error["hint"] + error["message"]
+    assert run(place, lambda client: refused(client, "verdict", request_id="plan-1"))["error"] == "INVALID_REQUEST_ID"
+    assert run(place, lambda client: refused(client, "no_such_tool"))["error"] == "INVALID_FIELD"
+
+
+@pytest.mark.parametrize("tool", ["inbox", "whoami", "roster"])
+def test_a_team_that_cannot_be_read_is_an_error_and_not_an_empty_inbox(place: Place, tool: str) -> None:
+    path = Path(place.location)
+    broken = path if path.is_file() else path / "message-queue.yaml"
+    broken.write_bytes(b"\x00\x01 nothing that could be read" * 300)
+    assert run(place, lambda client: refused(client, tool))["error"] in ("STORE_UNREADABLE", "TEAM_NOT_FOUND")
+
+
+def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    async def broken(self: Seat) -> Any:
+        raise ValueError("the password is hunter2")
+
+    monkeypatch.setattr(Seat, "view", broken)
+    error = run(place, lambda client: refused(client, "roster"))
+    assert error["error"] == "INTERNAL_ERROR"
+    assert "hunter2" not in str(error)
+
+
+def test_mail_is_handed_out_once_and_read_afterwards(place: Place) -> None:
+    place.verb(
+        "send", "--to", AGENT, "--summary", "Please look at the export", "--content", "Now", "--priority", "high"
+    )
+
+    async def twice(client: Client) -> Any:
+        return await told(client, "inbox"), await told(client, "inbox")
+
+    first, second = run(place, twice)
+    assert [(message["from"], message["content"], message["priority"]) for message in first["messages"]] == [
+        (LEAD, "Now", "high")
+    ]
+    assert second["messages"] == []
+    (message,) = place.verb("inbox", AGENT)["messages"]
+    assert message["status"] == "read"
+
+
+def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:
+    """The server ends before the call is acknowledged: mail stays claimed, and comes back when its lease ends."""
+    mail(place)
+
+    async def take() -> None:
+        server = make_server(Seat(AGENT, place.location), settled=3600.0)
+        async with Client(server) as client:
+            await told(client, "inbox")
+            (message,) = await asyncio.to_thread(lambda: place.verb("inbox", AGENT)["messages"])
+            assert message["status"] == "claimed"
+
+    asyncio.run(take())
+
+
+def test_a_wait_for_mail_ends_with_the_first_message(place: Place) -> None:
+    async def wait(client: Client) -> Any:
+        waiting = asyncio.create_task(told(client, "inbox", wait_seconds=45))
+        await told(client, "whoami")  # the server answers while it waits
+        await asyncio.to_thread(
+            place.verb, "send", "--to", AGENT, "--summary", "Here is what you wait for", "--content", "x"
+        )
+        return await waiting
+
+    assert len(run(place, wait)["messages"]) == 1
+
+
+def test_a_plan_waits_for_its_verdict_and_says_that_it_waits(place: Place) -> None:
+    signs: list[str] = []
+
+    async def hand_in(client: Client) -> Any:
+        given = asyncio.Event()
+
+        async def sign(progress: float, total: float | None, message: str | None) -> None:
+            signs.append(message or "")
+            given.set()
+
+        call = client.call_tool("hand_in_plan", {"plan": "1. Go", "wait_seconds": 45}, progress_callback=sign)
+        waiting = asyncio.create_task(call)
+        await given.wait()
+        (plan,) = place.verb("requests")["requests"]
+        await asyncio.to_thread(
+            place.verb, "reject", plan["request_id"], "--reason", "Too thin", "--suggest", "Add tests"
+        )
+        return (await waiting).structured_content, plan["request_id"]
+
+    verdict, ticket = run(place, hand_in)
+    assert (verdict["state"], verdict["request_id"]) == ("rejected", ticket)
+    assert "Too thin" in verdict["reason"]
+    assert "Add tests" in verdict["reason"]
+    assert signs[0] == f"waiting for an answer to {ticket}"
+    assert run(place, lambda client: told(client, "inbox"))["messages"] == []
+
+
+def test_a_later_plan_supersedes_the_first(place: Place) -> None:
+    async def two(client: Client) -> Any:
+        first = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
+        await told(client, "hand_in_plan", plan="1. Go\n2. Test", wait_seconds=0)
+        return await told(client, "verdict", request_id=first["request_id"])
+
+    assert run(place, two)["state"] == "superseded"
+
+
+def test_questions_come_back_with_their_answers(place: Place) -> None:
+    more = {"question": "Which targets?", "options": [{"label": "Linux"}, {"label": "macOS"}], "multi_select": True}
+
+    async def ask(client: Client) -> Any:
+        ticket = await told(client, "ask_human", questions=[QUESTION, more], wait_seconds=0)
+        assert ticket["state"] == "open"
+        answers = {"Which database?": "SQLite", "Which targets?": ["Linux", "macOS"]}
+        requests.answer(place.caller(LEAD), request_id=ticket["request_id"], answers=answers)
+        return await told(client, "verdict", request_id=ticket["request_id"])
+
+    verdict = run(place, ask)
+    assert verdict["decided"] is True
+    assert verdict["answers"] == {"Which database?": "SQLite", "Which targets?": ["Linux", "macOS"]}
+
+
+def test_two_questions_of_one_agent_stand_side_by_side(place: Place) -> None:
+    async def ask(client: Client) -> Any:
+        first = await told(client, "ask_human", questions=[QUESTION], wait_seconds=0)
+        second = await told(client, "ask_human", questions=[QUESTION], wait_seconds=0)
+        assert first["request_id"] != second["request_id"]
+        return (await told(client, "whoami"))["open_requests"]
+
+    assert len(run(place, ask)) == 2
+
+
+def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
+    async def ask(client: Client) -> Any:
+        ticket = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
+        requests.approve(place.caller(LEAD), request_id=ticket["request_id"], updated="1. Go\n2. Test")
+        return await told(client, "verdict", request_id=ticket["request_id"])
+
+    verdict = run(place, ask)
+    assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
+
+
+def test_to_refuse_to_stop_needs_a_reason(place: Place) -> None:
+    stop = place.verb("shutdown", AGENT)["request_id"]
+    error = run(place, lambda client: refused(client, "answer_shutdown", request_id=stop, agree=False))
+    assert error["error"] == "MISSING_REASON"
+    run(place, lambda client: told(client, "answer_shutdown", request_id=stop, agree=False, reason="One test is left"))
+    with pytest.raises(TeamError, match="already rejected"):
+        requests.approve(place.caller(AGENT), request_id=stop)
+
+
+def test_the_resources_show_and_change_nothing(place: Place) -> None:
+    mail(place)
+    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
+
+    async def read(client: Client) -> list[str]:
+        paths = ("roster", "inbox", f"request/{plan}")
+        return [(await client.read_resource(f"team-console://{path}")).contents[0].text for path in paths]  # type: ignore[union-attr]
+
+    roster, inbox, request = run(place, read)
+    assert f'"name": "{OTHER}"' in roster
+    assert '"content": "Now"' in inbox
+    assert '"state": "open"' in request
+    assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["pending"]
+
+
+def test_a_resource_that_is_not_there_is_the_desks_error(place: Place) -> None:
+    async def read(client: Client) -> str:
+        with pytest.raises(Exception, match="INVALID_REQUEST_ID: no request plan-1") as caught:
+            await client.read_resource("team-console://request/plan-1")
+        return str(caught.value)
+
+    assert "team-console requests" in run(place, read)
+
+
+def test_the_prompt_has_a_model_take_its_place(place: Place) -> None:
+    async def join(client: Client) -> Any:
+        return (await client.get_prompt("join")).messages[0].content
+
+    words = run(place, join).text
+    assert AGENT in words
+    assert all(f"{tool}" in words for tool in ("whoami", "inbox", "hand_in_plan", "ask_human", "verdict"))

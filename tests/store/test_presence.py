@@ -1,0 +1,156 @@
+"""Presence: a fact that ends with its process, whichever way that ends, in every kind of team."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.presence import Presence, new_name
+from team_console.store.contract.team import Team
+from team_console.store.desk.presence import announce_presence, human_present
+
+from tests.conftest import CommandLine, clean_environment, next_line
+from tests.store.contract import FACTORIES, FakeClock
+
+_HOLD = """
+import sys
+from team_console.store.backends.open import open_team
+from team_console.store.contract.presence import Presence
+team = open_team(sys.argv[1])
+with team.announce(Presence(sys.argv[2]), sys.argv[3]) as announced:
+    print(announced, flush=True)
+    sys.stdin.readline()
+team.close()
+"""
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Ask again until it holds: a console does not wait for a server, so its row may come a moment later."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+
+
+@contextmanager
+def another_process(location: str, presence: Presence, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is present until its input ends."""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", _HOLD, location, str(presence), name],
+        env=clean_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert next_line(process.stdout) == "True"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("kind", FACTORIES)
+def test_whoever_announced_itself_is_there_until_it_leaves(kind: str, tmp_path: Path) -> None:
+    with FACTORIES[kind](tmp_path, FakeClock()) as make:
+        team: Team = make()
+        assert not human_present(team)
+        with announce_presence(team) as announced:
+            assert announced
+            wait_until(lambda: human_present(team))
+            assert not team.attendance(Presence.ASKER).names
+        assert not human_present(team)
+        team.close()
+
+
+@pytest.fixture(params=["folder", "database"])
+def location(request: pytest.FixtureRequest, team: CommandLine, tmp_path: Path) -> str:
+    """A team on disk, one of each kind."""
+    if request.param == "folder":
+        return str(team.folder)
+    pytest.importorskip("sqlalchemy")
+    team.ok("init", str(tmp_path / "team.db"), "--lead", "ceo")
+    return str(tmp_path / "team.db")
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
+def test_presence_ends_with_its_process_however_that_ends(location: str, end: signal.Signals | None) -> None:
+    team = open_team(location)
+    with another_process(location, Presence.CONSOLE, new_name()) as process:
+        assert human_present(team)
+        if end is None:
+            process.communicate(b"\n")
+        else:
+            process.send_signal(end)
+            process.wait()
+        assert not human_present(team)
+    team.close()
+
+
+def test_a_name_is_gone_only_when_that_is_certain(location: str) -> None:
+    team, name = open_team(location), new_name()
+    with another_process(location, Presence.ASKER, name):
+        attendance = team.attendance(Presence.ASKER)
+        assert not attendance.is_gone(name)
+        assert attendance.is_gone(new_name())
+    assert team.attendance(Presence.ASKER).is_gone(name)
+    team.close()
+
+
+def test_files_of_killed_processes_are_taken_away_by_the_next(team: CommandLine) -> None:
+    folder = team.folder / "presence"
+    with another_process(str(team.folder), Presence.ASKER, new_name()) as process:
+        process.kill()
+        process.wait()
+    assert len(os.listdir(folder)) == 1
+    opened = open_team(str(team.folder))
+    with announce_presence(opened):
+        assert [name.partition("-")[0] for name in os.listdir(folder)] == ["console"]
+    assert os.listdir(folder) == []
+
+
+def test_looking_makes_nothing_and_a_read_only_team_announces_nobody(team: CommandLine) -> None:
+    before = sorted(os.listdir(team.folder))
+    opened = open_team(str(team.folder), read_only=True)
+    with announce_presence(opened) as announced:
+        assert not announced
+        assert not human_present(opened)
+    assert sorted(os.listdir(team.folder)) == before
+
+
+def test_a_planted_link_is_neither_followed_nor_written_to(team: CommandLine, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (team.folder / "presence").symlink_to(outside)
+    opened = open_team(str(team.folder))
+    with announce_presence(opened) as announced:
+        assert not announced
+        assert not human_present(opened)
+    assert os.listdir(outside) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can look as another user")
+def test_what_may_not_be_looked_at_is_not_called_gone(team: CommandLine) -> None:
+    opened, name = open_team(str(team.folder)), new_name()
+    os.chmod(team.folder, 0o755)
+    with opened.announce(Presence.ASKER, name):
+        os.chmod(team.folder / "presence", 0o700)
+        seen = _as_nobody(lambda: opened.attendance(Presence.ASKER).is_gone(name), team.folder)
+    assert seen is False
+
+
+def _as_nobody(look: Callable[[], bool], folder: Path) -> bool:
+    """What another user sees, asked in a child; pytest closes its folders to others, so it starts in the folder."""
+    here = os.open(folder, os.O_RDONLY)
+    child = os.fork()
+    if child == 0:
+        os.fchdir(here)
+        os.setuid(65534)
+        os._exit(int(look()))
+    os.close(here)
+    return bool(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -1,0 +1,183 @@
+"""Requests of clients in the views: what counts as their answer, when they end, and what `check` says of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import Message
+from team_console.store.views.board import Board
+
+from tests.views.chronicle import LEAD, Chronicle, row
+
+ASKER = "task-manager"
+
+
+def permission(story: Chronicle, request_id: str = "p1", *, seconds: float | None = None, **more: Any) -> Message:
+    """Ask for a command; `seconds` say how long the asker waits."""
+    ends = {"expires": to_text(story.now + timedelta(seconds=seconds))} if seconds is not None else {}
+    given = {"tool": "Bash", "input": {"command": "npm test"}, "request_id": request_id, **ends, **more}
+    return story.say(ASKER, LEAD, "permission_request", **given)
+
+
+def allowed(story: Chronicle, request_id: str = "p1", *, sender: str = LEAD, **more: Any) -> Message:
+    return story.say(
+        sender, ASKER, "permission_response", **{"request_id": request_id, "approve": True, "scope": "once", **more}
+    )
+
+
+def question(story: Chronicle, request_id: str = "q1", **more: Any) -> Message:
+    options = [{"label": "A"}, {"label": "B"}]
+    asked = {"questions": [{"question": "Which?", "header": "W", "options": options}], "request_id": request_id}
+    return story.say(ASKER, LEAD, "question_request", **{**asked, **more})
+
+
+def test_the_title_says_what_is_asked_for() -> None:
+    story = Chronicle()
+    permission(story, "p1", input={"command": "npm test\nrm -rf /"})
+    permission(story, "p2", tool="Write", input={"content": "x", "file_path": "/src/a.py"})
+    permission(story, "p3", tool="mcp__db__drop", input={"table": "users"})
+    question(story)
+    view = story.view()
+    assert [row(view, key).title for key in ("p1", "p2", "p3", "q1")] == [
+        "Bash: npm test",
+        "Write: /src/a.py",
+        "mcp__db__drop",
+        "Which?",
+    ]
+
+
+@pytest.mark.parametrize("foreign", [{"tool": 3, "input": "x"}, {"tool": None}, {"input": []}], ids=str)
+def test_a_malformed_permission_is_shown_and_told(foreign: dict[str, Any]) -> None:
+    story = Chronicle()
+    permission(story, **foreign)
+    assert row(story.view(), "p1").is_open
+    assert "BODY_INVALID" in story.codes()
+
+
+def test_a_message_of_another_kind_never_allows_anything() -> None:
+    story = Chronicle()
+    permission(story)
+    story.say(LEAD, ASKER, request_id="p1", approve=True)
+    story.say(LEAD, ASKER, "plan_approval_response", request_id="p1", approve=True)
+    story.say(LEAD, ASKER, "question_response", request_id="p1", approve=True, answers={"Which?": "A"})
+    assert row(story.view(), "p1").is_open
+
+
+@pytest.mark.parametrize("sender", ["file-manager", ASKER, "user"])
+def test_nobody_but_the_lead_allows_anything(sender: str) -> None:
+    story = Chronicle()
+    permission(story)
+    forged = allowed(story, sender=sender)
+    view = story.view()
+    assert (row(view, "p1").is_open, row(view, "p1").flags) == (True, ("unauthorised",))
+    assert [problem.place for problem in view.findings if problem.code == "UNAUTHORISED_VERDICT"] == [forged.message_id]
+
+
+@pytest.mark.parametrize("answers", [None, {}, [], {"Which?": []}, {"Which?": ""}, {"Which?": 3}], ids=str)
+def test_a_yes_that_chooses_nothing_decides_no_question(answers: Any) -> None:
+    story = Chronicle()
+    question(story)
+    story.say(LEAD, ASKER, "question_response", request_id="q1", approve=True, answers=answers)
+    assert row(story.view(), "q1").is_open
+    assert "BODY_INVALID" in story.codes()
+
+
+def test_a_question_that_was_answered_is_not_called_approved() -> None:
+    story = Chronicle()
+    question(story)
+    story.say(LEAD, ASKER, "question_response", request_id="q1", approve=True, answers={"Which?": ["A", "B"]})
+    found = row(story.view(), "q1")
+    assert (found.state, found.reason, found.is_approved) == ("answered", "A, B", False)
+
+
+def test_it_times_out_while_a_board_follows_it_and_comes_back_when_the_clock_was_wrong() -> None:
+    story = Chronicle()
+    permission(story, seconds=60)
+    board = Board(LEAD)
+    states = []
+    for seconds in (0, 59, 61, 2, 3600):
+        view = board.update(story.snapshot(), story.now + timedelta(seconds=seconds))
+        states.append((str(view.requests[0].state), len(view.attention)))
+    assert states == [("open", 1), ("withdrawn", 0), ("withdrawn", 0), ("open", 1), ("withdrawn", 0)]
+    assert (view.requests[0].reason, view.requests[0].withdrawn_at) == ("timed out", view.requests[0].expires_at)
+
+
+def test_overdue_comes_before_the_end() -> None:
+    story = Chronicle()
+    permission(story, seconds=3600)
+    assert [str(row(story.view(after=seconds), "p1").state) for seconds in (1, 1000, 3600)] == [
+        "open",
+        "overdue",
+        "withdrawn",
+    ]
+
+
+def test_a_verdict_after_the_end_decides_nothing_and_one_in_time_does() -> None:
+    story = Chronicle()
+    permission(story, "late", seconds=30)
+    permission(story, "in time", seconds=30)
+    allowed(story, "in time")
+    story.wait(60)
+    allowed(story, "late")
+    view = story.view()
+    assert [str(row(view, key).state) for key in ("late", "in time")] == ["withdrawn", "approved"]
+
+
+def test_a_verdict_dated_back_before_the_end_is_late_where_the_trail_says_so() -> None:
+    story = Chronicle(recorded=RecordedFacts())
+    story.record(permission(story, seconds=30))
+    story.wait(60)
+    late = allowed(story)
+    story.record(late)
+    story.change(late, created="2026-02-24T10:00:05.000Z")
+    assert str(row(story.view(), "p1").state) == "withdrawn"
+
+
+def test_a_time_nobody_can_read_ends_nothing_and_is_told() -> None:
+    story = Chronicle()
+    permission(story, expires="tomorrow")
+    assert row(story.view(after=9e6), "p1").is_open
+    assert "BODY_INVALID" in story.codes()
+
+
+def test_other_kinds_do_not_end_because_a_field_has_that_name() -> None:
+    story = Chronicle()
+    story.say(ASKER, LEAD, "clarify", id="c1", question="?", context="?", expires="2020-01-01T00:00:00Z")
+    assert row(story.view(), "c1").state == "open"
+
+
+def test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request() -> None:
+    story = Chronicle(recorded=RecordedFacts())
+    story.record(permission(story))
+    board = Board(LEAD)
+    assert len(board.update(story.snapshot(), story.now).attention) == 1
+    notice = story.say(ASKER, LEAD, "request_withdrawn", request_id="p1", reason="session ended")
+    story.record(notice)
+    story.archive(notice)
+    view = board.update(story.snapshot(), story.now)
+    assert (view.requests[0].state, view.requests[0].reason, view.attention) == ("withdrawn", "session ended", ())
+
+
+def test_a_notice_of_a_withdrawal_needs_nobody() -> None:
+    story = Chronicle()
+    permission(story)
+    story.say(ASKER, LEAD, "request_withdrawn", request_id="p1", reason="session ended")
+    assert story.view().attention == ()
+
+
+def test_it_blocks_its_asker_and_stands_above_plans() -> None:
+    story = Chronicle()
+    story.plan("file-manager")
+    question(story)
+    permission(story)
+    items = story.view().attention
+    assert [(str(item.need), item.blocks) for item in items] == [
+        ("PERMIT", (ASKER,)),
+        ("QUESTION", (ASKER,)),
+        ("PLAN", ("file-manager",)),
+    ]
+    assert all(item.answerable for item in items)

@@ -1,0 +1,203 @@
+"""Approves what a client asks: once or always, in a mode, as it was asked or edited first; or refuses it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.differences import counts_of, difference
+from team_console.widgets.details.client_request import diff_text
+from team_console.widgets.details.document import Block, Heading
+from team_console.widgets.forms.excerpt import Excerpt
+from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.note import Note
+from team_console.widgets.forms.options import OptionLine, Options
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Button, Static
+
+ResultT = TypeVar("ResultT")
+
+
+_FEWEST_LINES, _MOST_LINES = 4, 14
+"""Lines of what is decided on that are shown at once; more of them scroll."""
+_OTHER_LINES = 14
+"""Lines of a form for everything else but its ways, where the words have two."""
+_LOW = 30
+"""Lines of a terminal below which the words have no more than that."""
+
+
+class Way(Struct, frozen=True):
+    """One way to answer: what it is called, what the button says then, and whether it is a refusal."""
+
+    line: OptionLine
+    verb: str
+    refuses: bool = False
+
+
+class Decision(Struct, frozen=True):
+    """What was decided.
+
+    Attributes:
+        way: The place of the chosen way, from 0.
+        words: The note, or the reason of a refusal.
+        edited: What is approved in place of what was asked; None when it was left as it is.
+    """
+
+    way: int
+    words: str
+    edited: str | None = None
+
+
+class Approval(Form[ResultT]):
+    """A decision with its ways below each other; the first is chosen."""
+
+    HELP = "The keys 1 to 9 choose the answer, tab goes to the words, ctrl+e edits first, enter hands in, esc leaves."
+    BINDINGS = [Binding("ctrl+e", "edit", "Edit first", show=False, priority=True)]
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        act: Callable[[Decision], ResultT],
+        *,
+        ways: Sequence[Way],
+        shown: Sequence[Block] = (),
+        text: str | None = None,
+        edit: Callable[[str], str] | None = None,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the form.
+
+        Args:
+            title: Safe text for the border.
+            about: Safe text that says what is decided, exactly.
+            act: Takes the decision, in a thread.
+            ways: How it may be answered; a single one is not asked about.
+            shown: What is decided on.
+            text: What may be edited first, as it was asked; None when nothing may.
+            edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
+        """
+        super().__init__(draft=draft, on_draft=on_draft)
+        self._title, self._about, self._act_on = title, about, act
+        self._ways, self._shown, self._text, self._edit = tuple(ways), tuple(shown), text, edit
+        kept = self.draft.get("edited")
+        self._edited: str | None = kept if text is not None and kept != text else None
+
+    def title_words(self) -> str:
+        """What is asked."""
+        return self._title
+
+    def verb(self) -> str:
+        """The word on the button."""
+        return self._way().verb
+
+    def keys(self) -> str:
+        """How to answer."""
+        choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
+        edit = "^e edit first · " if self._can_edit() else ""
+        return f"{choose}{edit}enter {self.verb().lower()} · esc leave"
+
+    def fields(self) -> ComposeResult:
+        """What it is about, the ways, the words."""
+        yield Static(Content(self._about), classes="form--note", markup=False)
+        yield Excerpt(self._blocks(), most=self._room(), id="asked")
+        if len(self._ways) > 1:
+            kept = self.draft.get("way", "")
+            chosen = int(kept) if kept.isdecimal() and int(kept) < len(self._ways) else 0
+            yield labelled("answer", Options([way.line for way in self._ways], chosen=(chosen,), id="ways"))
+        yield labelled("words", Note(self.draft.get("words", ""), id="words"))
+
+    def on_mount(self) -> None:
+        """Choose first where there is something to choose, else type at once."""
+        if self._is_low():
+            self.query_one("#words", Note).styles.height = 2
+        (self.query_one("#ways", Options) if len(self._ways) > 1 else self.query_one("#words", Note)).focus()
+
+    def typed(self) -> Draft:
+        """The way, the words, and what was edited."""
+        words = self.query_one("#words", Note).text
+        return {"way": str(self._place() or ""), "words": words, "edited": self._edited or ""}
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with the decision."""
+        words = self.query_one("#words", Note).text.strip()
+        way = self._way()
+        if way.refuses and not words:
+            self.query_one("#words", Note).focus()
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
+        decision = Decision(self._place(), words, None if way.refuses else self._edited)
+        return lambda: self._act_on(decision)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing may be edited, the key stays what it is in a text: the end of the line."""
+        return self._can_edit() if action == "edit" else super().check_action(action, parameters)
+
+    def action_edit(self) -> None:
+        """Let the human edit what is asked before it is approved."""
+        if not self._can_edit() or self._edit is None or self._text is None or self._busy:
+            return
+        try:
+            text = self._edit(self._text if self._edited is None else self._edited)
+        except TeamError as error:
+            self.show_error(error)
+            return
+        self._edited = text if _differs(self._text, text) else None
+        self.query_one("#asked", Excerpt).put(self._blocks())
+        self._show_verb()
+        self.keep()
+
+    def _room(self) -> int:
+        """Lines for what is decided on, so that the ways stay in view."""
+        spare = 0 if self._is_low() else 2
+        return min(_MOST_LINES, max(_FEWEST_LINES, self.app.size.height - _OTHER_LINES - spare - len(self._ways)))
+
+    def _is_low(self) -> bool:
+        return self.app.size.height < _LOW
+
+    def _can_edit(self) -> bool:
+        return self._text is not None and self._edit is not None
+
+    def _blocks(self) -> tuple[Block, ...]:
+        """What is decided on: the difference once it was edited."""
+        if self._edited is None or self._text is None:
+            return self._shown
+        lines = difference(self._text, self._edited)
+        return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
+
+    def _place(self) -> int:
+        chosen = self.query("#ways").results(Options) if self.is_mounted else ()
+        kept = self.draft.get("way", "")
+        first = int(kept) if kept.isdecimal() and int(kept) < len(self._ways) else 0
+        return next((options.chosen[0] for options in chosen if options.chosen), first)
+
+    def _way(self) -> Way:
+        return self._ways[self._place()]
+
+    @on(Options.Changed)
+    def _show_verb(self) -> None:
+        """The button and the keys say what will happen."""
+        way = self._way()
+        edited = " as edited" if self._edited is not None and not way.refuses else ""
+        button = self.query_one("#hand-in", Button)
+        button.label = Content(f"{way.verb}{edited}")
+        button.refresh(layout=True)
+        if not self.showing.is_covered:
+            self.query_one(".form--box").border_subtitle = Content(self.keys())
+
+    @on(Options.Entered)
+    @on(Note.Entered)
+    def _entered(self) -> None:
+        self.action_hand_in()
+
+
+def _differs(asked: str, text: str) -> bool:
+    """Whether an edited text says something else; the line end an editor puts behind it is no change."""
+    if text.endswith("\n") and not asked.endswith("\n"):
+        text = text[:-1]
+    return text != asked
