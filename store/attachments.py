@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import PRIVATE, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.problem import Problem
 
 
 def attached_content(team: Team, message: Message) -> str | None:
@@ -25,3 +26,20 @@ def attached_content(team: Team, message: Message) -> str | None:
         text = f"{message.message_id}: {reference} is not the content that was attached"
         raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
     return data.decode("utf-8", "replace")
+
+
+def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Problem]:
+    """Attachments of the messages that are missing or are not what was attached, each told once."""
+    seen: set[tuple[object, object]] = set()
+    for message in messages:
+        place = message.payload.get("attachment")
+        key = (str(place.get("path")), str(place.get("sha256"))) if isinstance(place, Mapping) else None
+        if key is None or key in seen:
+            continue
+        seen.add(key)
+        try:
+            attached_content(team, message)
+        except TeamError as error:
+            if not error.facts.get(PRIVATE):
+                hint = error.hint or f"Ask {message.sender} to send it again."
+                yield Problem("ATTACHMENT_LOST", "error", message.message_id, error.message, hint)

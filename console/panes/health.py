@@ -19,6 +19,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.model.words import counted
+from team_console.store.views.findings.audit_chain import trail_findings
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.truth import State, holder_words
 from team_console.widgets.details.document import Block, Document, Fact, Form, Lines, Text

@@ -44,6 +44,8 @@ ARCHIVE_LOST = "ARCHIVE_LOST"
 """Code of the problem that archived messages are not any more where the audit trail says they are."""
 KEPT_PRIVATE = "KEPT_PRIVATE"
 """Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
+PRIVATE = "private"
+"""Fact of an error that another user keeps a file to itself, so that nothing is known of it."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

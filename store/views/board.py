@@ -20,6 +20,7 @@ from team_console.store.views.agents.roster import Scene, names_of, roster
 from team_console.store.views.facts import Facts
 from team_console.store.views.findings.damaged_requests import DamagedRequests
 from team_console.store.views.findings.findings import Evidence, findings
+from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import Violations
 from team_console.store.views.mail.deliveries import Deliveries
 from team_console.store.views.mail.inboxes import Inboxes
@@ -36,6 +37,7 @@ class Board:
         self._me = me
         self._last_seen = LastSeen()
         self._reports = LastReports()
+        self._quotations = Quotations()
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
@@ -93,7 +95,11 @@ class Board:
         self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
-        self._live = (self._inboxes, self._deliveries, self._violations, self._attention, self._unanswered)
+        self._quotations.clear_live()
+        self._live = (
+            *(self._inboxes, self._deliveries, self._violations),
+            *(self._attention, self._unanswered, self._quotations),
+        )
         self._last_seen.clear_live()
         self._reports.clear_live()
         self._facts = Facts(config, self._recorded)
@@ -123,6 +129,8 @@ class Board:
             self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
+        for message_id in missing:
+            self._quotations.forget(message_id)
         for message_id in self._left & missing:
             self._forget(message_id)
         for entry in change.added:
@@ -142,6 +150,7 @@ class Board:
         if gone:
             self._last_seen.remember(entry)
             self._reports.remember(entry)
+            self._quotations.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
@@ -153,6 +162,7 @@ class Board:
     def _forget(self, message_id: str) -> None:
         """A message of the past is live again, or turns out to be lost."""
         self._left.discard(message_id)
+        self._quotations.forget(message_id)
         entry = self._past.pop(message_id, None)
         if entry is not None:
             self._facts.remove(entry)
@@ -168,6 +178,7 @@ class Board:
         entry = Entry(message, known.place if known is not None else self._oldest)
         self._last_seen.remember(entry)
         self._reports.remember(entry)
+        self._quotations.remember(entry)
         self._facts.heard(entry)
         if known is not None:
             self._facts.remove(known)
@@ -258,6 +269,7 @@ class Board:
             twins=requests.twins,
             lifecycles=self._facts.lifecycles.rows,
             drift=self._facts.drift,
+            quotations=self._quotations,
             complete=self._complete,
         )
 

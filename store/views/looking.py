@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from team_console.store.attachments import attachment_problems
 from team_console.store.contract.team import Snapshot, Team
+from team_console.store.model.problem import Problem
 from team_console.store.views.board import view_of
 from team_console.store.views.history import past, unseen
 from team_console.store.views.rows import View
@@ -14,9 +16,12 @@ ARCHIVED = 2_000
 
 def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARCHIVED, thorough: bool = False) -> View:
     """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
-    is enough for what waits. A `thorough` look has a finding when it did not reach back to the beginning.
+    is enough for what waits. A `thorough` look reads the attachments, too, and has a finding when it did not reach
+    back to the beginning.
     """
     known = past(team, limit=archived)
-    rest = (unseen(known),) if thorough and known.more else ()
+    rest: tuple[Problem, ...] = (unseen(known),) if thorough and known.more else ()
+    if thorough:
+        rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))
     seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)

@@ -87,6 +87,7 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
         ("scrum-master", "ceo", "BATCH_PLAN_READY", {"total_stories": 9}, "the batches list 6"),
         ("debugger", "dev-1", "DEBUG_RESULT", {}, "answers DBG-001, which"),
         ("code_developer", "code_developer", "notify", {"message": "m"}, "writes to itself"),
+        ("code_developer", "architect", "notify", {"message": "m", "in_reply_to": "MSG-none"}, "MSG-none is known"),
     ],
 )
 def test_a_departure_is_told_to_its_sender_and_reported_by_check(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.backends.yaml import archive_text
 from team_console.store.backends.yaml.reading import archives
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
@@ -57,7 +58,7 @@ def test_a_torn_end_is_moved_aside_and_told_and_the_archive_is_whole_again(tmp_p
     assert _ids(3)[0] in _history(team)
     kept = b"".join(path.read_bytes() for path in (tmp_path / "archive").iterdir())
     assert torn in kept
-    assert not archives.damaged_records(data)
+    assert not archive_text.damaged_records(data)
 
 
 def test_zeros_at_the_end_are_cut_off(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml import archive_text
 from team_console.store.backends.yaml.reading import archives
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
@@ -89,7 +90,7 @@ def _beginning_gone(path: Path) -> None:
 
 
 def _another_agents(path: Path) -> None:
-    path.write_bytes(b"messages:\n" + archives.closed(make_message(77)) * 40)
+    path.write_bytes(b"messages:\n" + archive_text.closed(make_message(77)) * 40)
 
 
 def _folder_gone(path: Path) -> None:

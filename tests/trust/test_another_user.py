@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
+from team_console.store.backends.open import open_team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.requests import approve
 
+from tests.conftest import COMMAND, clean_environment
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.damage import NOTE, PLAN, healthy_team
 
@@ -83,3 +89,59 @@ def test_a_team_whose_files_its_group_may_read_is_seen_whole(folder: Path, looks
     status, text = looks("check", "--json")
     assert (status, [load["code"] for load in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST"])
     assert PRIVATE not in looks("history")[1]
+
+
+@pytest.fixture
+def decided(folder: Path) -> Path:
+    """The team once its lead answered a plan."""
+    for request in open_team(str(folder)).snapshot().messages:
+        if request.type == "plan_approval_request" and request.request_id is not None:
+            approve(Caller(open_team(str(folder)), "ceo"), request_id=request.request_id)
+    return folder
+
+
+@pytest.mark.usefixtures("decided")
+def test_a_verdict_on_a_trail_that_is_private_is_not_called_unverified(looks: Looks) -> None:
+    """Of a trail that may not be read nothing can be said, so nothing is said against anybody."""
+    status, text = looks("check", "--json")
+    assert (status, {load["code"] for load in json.loads(text)["findings"]}) == (0, {"KEPT_PRIVATE"})
+    _, text = looks("requests", "--json")
+    assert [request["flags"] for request in json.loads(text)["requests"]] == [[]]
+
+
+def test_a_message_in_the_queue_is_shown_though_the_archives_are_private(folder: Path, looks: Looks) -> None:
+    live = next(message for message in open_team(str(folder)).snapshot().messages if PLAN in message.summary)
+    status, text = looks("show", live.message_id)
+    assert (status, PLAN in text, PRIVATE in text) == (0, True, True)
+
+
+@pytest.mark.usefixtures("decided")
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("status",), "condition  ok\n"),
+        (("check",), "KEPT_PRIVATE"),
+        (("history",), PLAN),
+        (("requests",), "approved by ceo"),
+        (("roster",), "file-manager"),
+        (("inbox", "task-manager"), PLAN),
+        (("receive", "--agent", "file-manager", "--peek"), "file-manager"),
+        (("failures",), "no failed deliveries"),
+    ],
+)
+def test_a_process_of_another_user_sees_a_healthy_team(folder: Path, words: tuple[str, ...], wanted: str) -> None:
+    """A real user id in all its forms, saved and file system ones too, as a watcher has it."""
+    if _as_another("--version").returncode:
+        pytest.skip("another user cannot run the interpreter: it lies in a closed folder")
+    done = _as_another("-t", str(folder), *words)
+    assert (done.returncode, wanted in done.stdout, "Traceback" in done.stderr) == (0, True, False), done
+
+
+def _as_another(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line as the user `nobody`, without any right of root's."""
+    become = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+    if shutil.which(become[0]) is None:
+        pytest.skip("setpriv is not installed")
+    environment = clean_environment(HOME="/nonexistent", PYTHONDONTWRITEBYTECODE="1")
+    command = [*become, *COMMAND, *words]
+    return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)

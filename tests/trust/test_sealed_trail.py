@@ -6,7 +6,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -45,6 +45,12 @@ def _(story: Chronicle, bad: bool) -> None:
     story.verdict("plan-9" if bad else "plan-1", approve=True)
 
 
+@shows("UNKNOWN_REPLY")
+def _(story: Chronicle, bad: bool) -> None:
+    asked = story.say("debugger", LEAD, summary="Which branch is it?")
+    story.say(LEAD, "debugger", in_reply_to="MSG-nobody-has-this" if bad else asked.message_id)
+
+
 @shows("UNAUTHORISED_VERDICT")
 def _(story: Chronicle, bad: bool) -> None:
     story.plan()

@@ -25,7 +25,8 @@ Act = Callable[[Chronicle, st.DataObject], object]
 
 def _plain(story: Chronicle, data: st.DataObject) -> object:
     sender, to = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from((*NAMES, "all", "nobody")))
-    reply = {"in_reply_to": data.draw(st.sampled_from([message.message_id for message in story.messages] or ["m0"]))}
+    known = [message.message_id for message in story.messages]
+    reply = {"in_reply_to": data.draw(st.sampled_from([*known, "nothing-that-is-known", *IDS]))}
     return story.say(sender, to, priority=data.draw(st.sampled_from(("critical", "high", "low"))), **reply)
 
 

@@ -10,6 +10,7 @@ from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
 from team_console.console.cli.printing.table import age, age_since, print_table
+from team_console.store.contract.team import KEPT_PRIVATE
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
@@ -48,6 +49,7 @@ def run(call: Call) -> int:
         call.out.json(_as_json(thread, view))
     else:
         _show(call, thread, view)
+    call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
     call.tell_doubt(snapshot)
     return 0
 

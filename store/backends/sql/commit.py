@@ -9,7 +9,14 @@ from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
 from team_console.store.backends.buffered import Changes
-from team_console.store.backends.sql.history import archive_key, archived_row, audit_rows, dump, message_of
+from team_console.store.backends.sql.history import (
+    archive_key,
+    archived_row,
+    as_text,
+    audit_rows,
+    dump,
+    message_of,
+)
 from team_console.store.backends.sql.recorded_reader import with_recorded
 from team_console.store.backends.sql.rows import RowEntry, changed_row, new_row
 from team_console.store.backends.sql.settings import write_settings
@@ -39,6 +46,11 @@ class Writer:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
         state = self._connection.execute(self._state()).one()
+        if not all(isinstance(number, int) for number in (state.arrivals, state.audit_seq)):
+            hint = (
+                "Put the numbers of its last write back: the highest seq of team_console_audit, and that many arrivals."
+            )
+            raise TeamError(Code.STORE_FAILED, "team_console_state holds no numbers; nothing was changed", hint)
         self._arrivals = state.arrivals
         self._add(changes)
         self._replace(changes)
@@ -49,7 +61,7 @@ class Writer:
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, reference=reference)
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
-        records, end = with_recorded(changes), {"seq": state.audit_seq, "prev": state.audit_hash}
+        records, end = with_recorded(changes), {"seq": state.audit_seq, "prev": as_text(state.audit_hash)}
         lines = audit_rows(records, **end, at=at, actor=actor, key=self._tx.config.key)
         self._connection.execute(insert(AUDIT), lines)
         reached = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}

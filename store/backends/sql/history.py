@@ -108,6 +108,19 @@ def chained(prev: str, line: Mapping[str, Any]) -> str:
     return hashlib.sha256(_said(prev, line, line["facts"])).hexdigest()
 
 
+def line_of(row: Any) -> dict[str, Any]:
+    """An audit row with the types its columns should have; SQLite keeps whatever somebody puts there."""
+    texts = {name: as_text(getattr(row, name)) for name in ("at", "actor", "action", "facts", "prev", "hash")}
+    return {"seq": row.seq if isinstance(row.seq, int) else 0, **texts}
+
+
+def as_text(value: object) -> str:
+    """A value of one of our own columns of text, whatever its type is; empty for none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
 def _said(prev: str, line: Mapping[str, Any], facts: str) -> bytes:
     said = [prev, line["seq"], line["at"], line["actor"], line["action"], facts]
     return json.dumps(said, separators=(",", ":")).encode("ascii")
@@ -147,11 +160,13 @@ class Chain:
         return [self._line(row) for row in rows]
 
     def _line(self, row: Any) -> AuditLine:
-        found = seal_of(row._asdict(), self.key)
-        return AuditLine(row.seq, row.at, row.actor, row.action, _shown(row.facts), self._is_intact(row.seq), found)
+        line = line_of(row)
+        seq, at, actor, action = line["seq"], line["at"], line["actor"], line["action"]
+        found = seal_of(line, self.key)
+        return AuditLine(seq, at, actor, action, _shown(line["facts"]), self._is_intact(seq), found)
 
     def _is_intact(self, seq: int) -> bool:
-        return self._broken_at is None or seq < self._broken_at
+        return self._broken_at is None or 0 < seq < self._broken_at
 
     def _verify(self, connection: Connection) -> None:
         while self._broken_at is None:
@@ -160,12 +175,13 @@ class Chain:
             if not rows:
                 return
             for row in rows:
-                line = row._asdict()
-                is_next = row.seq == self._seq + 1 and row.prev == self._hash and row.hash == chained(self._hash, line)
-                if not (is_next and self._sealed_from.holds(seal_of(line, self.key))):
-                    self._broken_at = row.seq
+                line = line_of(row)
+                is_next = line["seq"] == self._seq + 1 and line["prev"] == self._hash
+                is_same = line["hash"] == chained(self._hash, line)
+                if not (is_next and is_same and self._sealed_from.holds(seal_of(line, self.key))):
+                    self._broken_at = line["seq"] or self._seq + 1
                     return
-                self._seq, self._hash = row.seq, row.hash
+                self._seq, self._hash = line["seq"], line["hash"]
 
 
 def audit_rows(
@@ -186,7 +202,7 @@ def audit_rows(
 def attachment(connection: Connection, reference: str) -> bytes | None:
     """The bytes behind a reference, None when there is no such thing."""
     data = connection.execute(select(ATTACHMENTS.c.data).where(ATTACHMENTS.c.reference == reference)).scalar()
-    return None if data is None else bytes(data)
+    return data if data is None or isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
 
 
 def dump(value: Any) -> str:

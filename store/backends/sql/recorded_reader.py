@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import BigInteger, Connection, cast, func, or_, select
 from team_console.store.backends.buffered import Changes
-from team_console.store.backends.sql.history import dump, facts_of, seal_of
+from team_console.store.backends.sql.history import dump, facts_of, line_of, seal_of
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.audit_seal import LineSeal, key_name
@@ -53,6 +53,8 @@ class RecordedReader:
         Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
         """
         last = connection.execute(select(func.max(AUDIT.c.seq))).scalar() or 0
+        if not isinstance(last, int):
+            last = connection.execute(select(func.max(cast(AUDIT.c.seq, BigInteger)))).scalar() or 0
         if last < self._reached or key != self._key:
             self._forget()
             self._key = key
@@ -63,8 +65,9 @@ class RecordedReader:
 
     def _go_on(self, connection: Connection, last: int) -> None:
         some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
-        for line in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
-            for fact in _facts(facts_of(line.facts), line, is_trusted=self._is_trusted(line)):
+        for row in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
+            line = line_of(row)
+            for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)
         self._reached = last
 
@@ -72,11 +75,12 @@ class RecordedReader:
         """A quote in a text of a line is escaped, so that no text looks like a seal."""
         if self._key and self._sealed_from is None:
             is_sealed = AUDIT.c.facts.contains(f'"seal":"{key_name(self._key)}-')
-            self._sealed_from = connection.execute(select(func.min(AUDIT.c.seq)).where(is_sealed)).scalar()
+            first = connection.execute(select(func.min(AUDIT.c.seq)).where(is_sealed)).scalar()
+            self._sealed_from = first if isinstance(first, int) else None
 
-    def _is_trusted(self, line: Any) -> bool:
-        found = seal_of(line._asdict(), self._key)
-        is_before = self._sealed_from is None or line.seq < self._sealed_from
+    def _is_trusted(self, line: Mapping[str, Any]) -> bool:
+        found = seal_of(line, self._key)
+        is_before = self._sealed_from is None or line["seq"] < self._sealed_from
         return found is not LineSeal.BROKEN and (found is not LineSeal.UNSEALED or is_before)
 
 
@@ -99,9 +103,10 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
         tx.record("heal", changed=changed)
 
 
-def _facts(facts: Mapping[str, Any], line: Any, *, is_trusted: bool) -> Iterable[RecordedFact]:
-    at, in_time = from_text(line.at), is_trusted and line.action not in _NOT_BY_DESK
-    vouched = vouched_for(line.action, facts) if is_trusted else ()
+def _facts(facts: Mapping[str, Any], line: Mapping[str, Any], *, is_trusted: bool) -> Iterable[RecordedFact]:
+    seq, at, action = line["seq"], from_text(line["at"]), line["action"]
+    in_time = is_trusted and action not in _NOT_BY_DESK
+    vouched = vouched_for(action, facts) if is_trusted else ()
     recorded = facts.get(RECORDED)
     if not isinstance(recorded, Mapping):
         # A line of an earlier version names the messages it wrote and does not hold them.
@@ -110,17 +115,15 @@ def _facts(facts: Mapping[str, Any], line: Any, *, is_trusted: bool) -> Iterable
     for message_id in _list(recorded.get("questions")):
         if isinstance(message_id, str):
             ours = in_time or message_id in vouched
-            yield RecordedFact(message_id, line.seq, at, None, ours, in_time=in_time)
+            yield RecordedFact(message_id, seq, at, None, ours, in_time=in_time)
     for record in _list(recorded.get("answers")):
         message = _understood(record)
         if message is not None:
             request_id, raw = reading(message).request_id, dump(record).encode("utf-8", "backslashreplace")
             ours = in_time or message.message_id in vouched
-            yield RecordedFact(
-                message.message_id, line.seq, at, message.created_at, ours, request_id, raw, in_time=in_time
-            )
+            yield RecordedFact(message.message_id, seq, at, message.created_at, ours, request_id, raw, in_time=in_time)
     for message_id in vouched:
-        yield RecordedFact(message_id, line.seq, at, None, True, in_time=False)
+        yield RecordedFact(message_id, seq, at, None, True, in_time=False)
 
 
 def _list(value: object) -> list[Any]:

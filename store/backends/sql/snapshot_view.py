@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select
 from team_console.store.backends.buffered import copy_problems
 from team_console.store.backends.sql.engines.dialect import Dialect, Progress
+from team_console.store.backends.sql.history import as_text
 from team_console.store.backends.sql.ordering import State
 from team_console.store.backends.sql.recorded_reader import RecordedReader
 from team_console.store.backends.sql.row_reader import RowReader
@@ -128,7 +129,7 @@ class SnapshotView:
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
         at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None
-        moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
+        moments = [moment for text in (as_text(at), state.newest) if text and (moment := from_text(text)) is not None]
         return max(moments, default=None)
 
     def _unreadable(self, error: TeamError) -> Snapshot:

@@ -17,12 +17,13 @@ from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_wa
 from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.reading.audit_reader import Trail
-from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed_path
+from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed, is_closed_path
 from team_console.store.backends.yaml.reading.integrity import DELETED, past_problems
 from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
+    PRIVATE,
     Addressed,
     AuditLine,
     Capabilities,
@@ -142,7 +143,9 @@ class YamlTeam(Team):
         return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
 
     def archived(self, word: str) -> list[Message]:
-        """See `Team.archived`."""
+        """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
+        if is_closed_path(self.layout.archives):
+            return []
         return list(
             {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
         )
@@ -165,7 +168,9 @@ class YamlTeam(Team):
             return self._disk.read(path)[0]
         except OSError as error:
             text = f"{path} cannot be read: {error.strerror or error}"
-            raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.") from error
+            facts = {PRIVATE: True} if is_closed(error) else {}
+            hint = "The message that names it may have been copied."
+            raise TeamError(Code.INVALID_FIELD, text, hint, **facts) from error
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""

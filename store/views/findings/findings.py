@@ -14,6 +14,7 @@ from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES
 from team_console.store.views.agents.roster import names_of
+from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import SEVERITIES, Violations
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
@@ -35,6 +36,7 @@ class Evidence(Struct, frozen=True):
     twins: Mapping[str, Sequence[Entry]]
     lifecycles: tuple[Lifecycle, ...]
     drift: tuple[Problem, ...]
+    quotations: Quotations
     complete: bool = True
     """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
     gone: frozenset[str] = frozenset()
@@ -59,6 +61,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
         *evidence.drift,
         *_lives(evidence),
         *departures.unknown(),
+        *(evidence.quotations.unknown() if evidence.complete else ()),
     ]
     listed: list[Problem] = []
     for severity in SEVERITIES:

@@ -29,7 +29,7 @@ def is_closed(error: OSError) -> bool:
 
 def closed_problem(layout: Layout) -> Problem | None:
     """One notice for all that is closed to us beside the queue, None when nothing is."""
-    closed = [path for path in (layout.archives, layout.audit) if is_closed_path(path)]
+    closed = [path for path in (layout.archives, layout.attachments, layout.audit) if is_closed_path(path)]
     return _problem(closed) if closed else None
 
 
@@ -43,7 +43,8 @@ def is_closed_path(path: Path) -> bool:
 
 
 def _problem(closed: Iterable[Path]) -> Problem:
-    names = " and ".join(path.name for path in closed)
-    text = f"{names}: kept private by the user who runs the team, so what was archived or recorded is not shown"
+    *names, last = [path.name for path in closed]
+    listed = f"{', '.join(names)} and {last}" if names else last
+    text = f"{listed}: kept private by the user who runs the team, so what was archived or recorded is not shown"
     hint = "Nothing is wrong with the team. Reading it all needs the rights of that user or its group."
-    return Problem(KEPT_PRIVATE, "notice", names, text, hint)
+    return Problem(KEPT_PRIVATE, "notice", listed, text, hint)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Container, Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
@@ -45,6 +45,8 @@ class RecordedReader:
     def __init__(self, disk: Disk, path: Path) -> None:
         self._disk = disk
         self._path = path
+        self.is_private = False
+        """Whether another user keeps the trail to itself, so that nothing can be said of who wrote what."""
         self._key = b""
         self._ino = 0
         self._reached = 0
@@ -57,7 +59,7 @@ class RecordedReader:
 
         Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
         """
-        with contextlib.suppress(OSError):
+        try:
             found = self._disk.stat(self._path)
             if found is None or found.ino != self._ino or key != self._key or not self._goes_on(found.size):
                 self._forget()
@@ -65,6 +67,9 @@ class RecordedReader:
             self._ino = found.ino if found is not None else 0
             if found is not None and found.size > self._reached:
                 self._go_on()
+            self.is_private = False
+        except OSError as error:
+            self.is_private = is_closed(error)
         return self._facts
 
     def _forget(self) -> None:

@@ -110,7 +110,7 @@ class SnapshotReader:
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),
                 damaged=damaged,
-                recorded=recorded,
+                recorded=None if self._recorded.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 

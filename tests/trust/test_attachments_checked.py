@@ -1,0 +1,80 @@
+"""`check` verifies attachments as the console does: what is missing or is not what was attached is an error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CommandLine
+
+LARGE = "It goes on and on. " * 10_000
+Harm = Callable[[Path], object]
+
+
+def _sparse(path: Path) -> None:
+    path.write_bytes(b"")
+    os.truncate(path, 3 << 30)
+
+
+def _instead(make: Callable[[Path], object]) -> Harm:
+    def harm(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return harm
+
+
+HARMS: dict[str, Harm] = {
+    "gone": Path.unlink,
+    "edited": lambda path: path.write_text(LARGE.replace("goes", "went", 1)),
+    "cut": lambda path: path.write_text(LARGE[:-1]),
+    "emptied": lambda path: path.write_bytes(b""),
+    "huge": _sparse,
+    "pipe": _instead(os.mkfifo),
+    "folder": _instead(Path.mkdir),
+    "link": _instead(lambda path: path.symlink_to("/dev/zero")),
+}
+
+
+def _found(team: CommandLine, *place: str) -> list[dict[str, str]]:
+    return [item for item in team(*place, "check", "--json").json["findings"] if item["code"] == "ATTACHMENT_LOST"]
+
+
+@pytest.fixture
+def attached(team: CommandLine) -> Path:
+    team.ok(
+        "send", "--to", "file-manager", "--id", "M1", "--summary", "All of the report", "--content", "-", stdin=LARGE
+    )
+    (path,) = (team.folder / "attachments").iterdir()
+    return path
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("where", ["in the queue", "in the archive"])
+def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: Path, harm: str, where: str) -> None:
+    if where == "in the archive":
+        team.ok("receive", "--agent", "file-manager")
+        team.ok("clear", "--older-than-days", "0", "--yes")
+    assert _found(team) == []
+    HARMS[harm](attached)
+    (finding,) = _found(team)
+    assert (finding["severity"], finding["place"]) == ("error", "M1")
+    assert attached.name in finding["message"]
+    assert team("check").status == 1
+
+
+def test_in_a_database_too(team: CommandLine) -> None:
+    pytest.importorskip("sqlalchemy")
+    import sqlite3
+
+    place = ("-t", str(team.folder / "team.db"))
+    team.ok("init", "team.db", "--lead", "ceo", "--agent", "file-manager")
+    team.ok(*place, "send", "--to", "file-manager", "--summary", "All of the report", "--content", "-", stdin=LARGE)
+    assert _found(team, *place) == []
+    with sqlite3.connect(team.folder / "team.db") as connection:
+        connection.execute("UPDATE team_console_attachment SET data = 'other'")
+    connection.close()
+    assert len(_found(team, *place)) == 1
