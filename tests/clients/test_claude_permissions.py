@@ -21,8 +21,9 @@ def bash(command: str) -> Call:
 
 def started(stage: Stage, *arguments: str) -> Terminal:
     """A session of the agent, ready for a prompt."""
+    claude = Claude(stage.place)
     join_claude(stage)
-    client = stage.watch(Claude(stage.place).start(*arguments))
+    client = stage.watch(claude.start(*arguments))
     stage.wait_for(client, "? for shortcuts")
     return client
 
@@ -91,8 +92,9 @@ def test_a_headless_run_asks_at_the_console(set_up: SetUp) -> None:
     """Nobody else could answer it there."""
     stage = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
     console = stage.open_console()
+    claude = Claude(stage.place)
     join_claude(stage)
-    run = stage.watch(Claude(stage.place).start("-p", "Make it"))
+    run = stage.watch(claude.start("-p", "Make it"))
     console.approve("mkfifo made")
     assert run.wait_exit(60) == 0
     assert "It is made." in run.text

@@ -27,8 +27,9 @@ def test_a_teammate_asks_under_its_own_name(set_up: SetUp) -> None:
         }
     )
     console = stage.open_console()
+    claude = Claude(stage.place)
     join_claude(stage)
-    client = stage.watch(Claude(stage.place).start(teams=True))
+    client = stage.watch(claude.start(teams=True))
     stage.wait_for(client, "? for shortcuts")
     prompt(stage, client, "Get help")
     console.approve("mkfifo by-mate")

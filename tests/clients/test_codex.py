@@ -69,10 +69,10 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
     claude_turns = [(Call("Bash", {"command": "mkfifo by-claude", "description": "x"}),), (Say("Claude is through."),)]
     codex_turns = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
     stage = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
-    stage.verb("member", "add", OTHER)
     console = stage.open_console()
+    session = Claude(stage.place)
     join_claude(stage)
-    claude = stage.watch(Claude(stage.place).start())
+    claude = stage.watch(session.start())
     stage.wait_for(claude, "? for shortcuts")
     codex = started(stage, OTHER)
     prompt(stage, claude, "Work for Claude")
