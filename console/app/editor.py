@@ -31,16 +31,16 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
         path.write_bytes(text.encode("utf-8", "replace"))
         try:
             with app.suspend(), _spared():
-                status = subprocess.run([*command, str(path)], check=False).returncode
+                status, trouble = _run([*command, str(path)])
         except SuspendNotSupported:
             hint = "Answer on the command line: team-console approve REQUEST --edited FILE"
             raise TeamError(Code.SPAWN_FAILED, "this terminal cannot be given to an editor", hint) from None
-        except OSError as error:
-            text = f"the editor {command[0]} cannot be run: {error.strerror}"
-            raise TeamError(Code.SPAWN_FAILED, text, "Set EDITOR to the editor you use.") from error
+        if trouble:
+            what = f"the editor {command[0]} cannot be run: {trouble}"
+            raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR to the editor you use.")
         if status != 0:
-            text = f"the editor ended with status {status}; nothing of what it left was taken"
-            raise TeamError(Code.SPAWN_FAILED, text, "Edit it again, or decide on it as it is.")
+            what = f"the editor ended with status {status}; nothing of what it left was taken"
+            raise TeamError(Code.SPAWN_FAILED, what, "Edit it again, or decide on it as it is.")
         return _text_of(path)
 
 
@@ -55,6 +55,14 @@ def editor_command() -> list[str]:
         return shlex.split(os.environ[name]) if name is not None else ["vi"]
     except ValueError as error:
         raise TeamError(Code.SPAWN_FAILED, f"{name} cannot be read: {error}", "Set it to a command.") from None
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """Its exit status, and why it could not be run. Nothing is raised: a suspended app comes back only after that."""
+    try:
+        return subprocess.run(command, check=False).returncode, ""
+    except (OSError, ValueError) as error:
+        return -1, getattr(error, "strerror", None) or str(error)
 
 
 def _text_of(path: Path) -> str:

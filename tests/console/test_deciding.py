@@ -107,7 +107,7 @@ async def test_keys_on_their_way_while_a_form_opens_open_no_other_and_decide_not
             desk.app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.form()
         await desk.pilot.pause()
-        assert [type(item).__name__ for item in desk.app.screen_stack] == ["MainScreen", "ReasonPrompt"]
+        assert [type(item).__name__ for item in desk.app.screen_stack] == ["MainScreen", "Approval"]
         assert verdicts(team) == []
 
 

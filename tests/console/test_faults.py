@@ -156,7 +156,7 @@ async def test_a_defect_while_a_form_is_made_takes_the_form_away(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
-    monkeypatch.setattr("team_console.widgets.forms.reason.ReasonPrompt.fields", fail)
+    monkeypatch.setattr("team_console.widgets.forms.approval.Approval.fields", fail)
     async with opened(team, faults=None) as desk:
         await desk.press("a")
         await told(desk)

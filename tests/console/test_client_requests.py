@@ -1,0 +1,487 @@
+"""Permissions, plans with modes and questions in the console: shown for what they are, answered by keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.handlers import client_requests
+from team_console.store.api import join_team
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import asking, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.safe import UNSAFE
+from team_console.widgets.forms.form import Form
+
+from tests.conftest import CommandLine
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
+from tests.pty import console
+from tests.trust.corpus import PAYLOADS
+
+pytestmark = pytest.mark.anyio
+
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}],
+    "behavior": "allow",
+    "destination": "session",
+}
+MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+COMMAND = {"command": "npm test && \\\n  rm -rf build", "description": "Run the tests", "timeout": 5}
+DATABASE = {
+    "question": "Which database?",
+    "header": "DB",
+    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}],
+    "multiSelect": False,
+}
+MONTHS = {
+    "question": "Which months?",
+    "header": "Months",
+    "options": [{"label": name} for name in ("January", "February", "March")],
+    "multiSelect": True,
+}
+BEFORE = "".join(f"line {number}\n" for number in range(1, 11))
+
+
+def ask(team: MemoryTeam, tool: str = "Bash", given: Any = None, **more: Any) -> str:
+    """Ask for a permission; its request id."""
+    receipt = asking.ask_permission(Caller(team, AUTHOR), tool=tool, input=COMMAND if given is None else given, **more)
+    return str(receipt.request_id)
+
+
+def question(team: MemoryTeam, *questions: dict[str, Any]) -> str:
+    receipt = asking.ask_question(Caller(team, AUTHOR), questions=questions or (DATABASE,))
+    return str(receipt.request_id)
+
+
+def plan(team: MemoryTeam, **more: Any) -> str:
+    receipt = requests.submit_plan(Caller(team, AUTHOR), content="1. Split\n2. Test", summary="Split it", **more)
+    return str(receipt.request_id)
+
+
+def answers(team: MemoryTeam) -> list[Message]:
+    """Everything the lead wrote."""
+    return [message for message in team.snapshot().messages if message.sender == LEAD]
+
+
+async def answered(desk: Desk, team: MemoryTeam) -> Message:
+    """The answer, once it is written."""
+    await desk.until(lambda: bool(answers(team)), "an answer")
+    (answer,) = answers(team)
+    return answer
+
+
+def edited_by(monkeypatch: pytest.MonkeyPatch, edit: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Stand in for the editor; what it was given, with the ending of the file."""
+    given: list[tuple[str, str]] = []
+
+    def editor(app: object, text: str, *, suffix: str) -> str:
+        given.append((text, suffix))
+        return edit(text)
+
+    monkeypatch.setattr(client_requests, "edit_text", editor)
+    return given
+
+
+async def test_a_command_is_shown_whole_as_code_with_its_folder(team: MemoryTeam) -> None:
+    ask(team, directory="/home/user/project", client="claude-code", session="58ff", suggestions=[RULE])
+    async with opened(team) as desk:
+        detail = desk.detail
+    for words in (
+        "tool   Bash",
+        "in     /home/user/project",
+        "client claude-code · session 58ff",
+        "── command",
+        "│ npm test && \\\n│   rm -rf build",
+        "timeout: 5",
+        "Run the tests",
+        "1 allow Bash(npm test *) for this session",
+    ):
+        assert words in "\n".join(line.rstrip() for line in detail.split("\n")), words
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "more", "wanted"),
+    [
+        (
+            "Edit",
+            {"file_path": "/p/a.txt", "old_string": "line 5\n", "new_string": "LINE 5\nmore\n"},
+            {"before": BEFORE, "directory": "/p"},
+            ("file a.txt", "change · +2 −1", "- line 5", "+ LINE 5", "  line 4", "@@ -2,7 +2,8 @@"),
+        ),
+        (
+            "Write",
+            {"file_path": "/q/new.py", "content": "print(1)\n"},
+            {"before": None, "directory": "/p"},
+            ("file /q/new.py", "new file · +1 −0", "+ print(1)"),
+        ),
+        (
+            "Write",
+            {"file_path": "a.txt", "content": BEFORE.replace("line 9\n", "")},
+            {"before": BEFORE},
+            ("change · +0 −1", "- line 9"),
+        ),
+        ("Write", {"file_path": "a.txt", "content": "x\n"}, {}, ("── content", "is not on record", "│ x")),
+        (
+            "Edit",
+            {"file_path": "a", "old_string": "gone", "new_string": "b"},
+            {"before": "x"},
+            ("not in the file as it was", "- gone", "+ b"),
+        ),
+        (
+            "WebFetch",
+            {"url": "https://a.example/x?y", "prompt": "Why?"},
+            {},
+            ("── page", "https://a.example/x?y", "Why?"),
+        ),
+        ("WebSearch", {"query": "csv dialect"}, {}, ("── search", "csv dialect")),
+        (
+            "mcp__db__drop",
+            {"table": {"name": "users"}, "force": True},
+            {},
+            ("── input", "  name: users", "force: true"),
+        ),
+        ("Odd", {"description": ["a", "b"], "command": 3}, {}, ("- a", "command: 3")),
+        ("Empty", {}, {}, ("── input", "none")),
+    ],
+    ids=[
+        "edit",
+        "new file",
+        "overwrite",
+        "unknown before",
+        "edit that does not fit",
+        "page",
+        "search",
+        "tool",
+        "odd",
+        "no input",
+    ],
+)
+async def test_each_is_shown_for_what_it_is(
+    team: MemoryTeam, tool: str, given: Any, more: Any, wanted: tuple[str, ...]
+) -> None:
+    ask(team, tool, given, **more)
+    async with opened(team) as desk:
+        flat = " ".join(desk.detail.split())
+        for words in wanted:
+            assert " ".join(words.split()) in flat, words
+
+
+async def test_once_is_what_enter_says_and_number_keys_choose_the_rest(team: MemoryTeam) -> None:
+    ask(team, suggestions=[RULE, MODE])
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        assert "(•) once" in desk.text
+        assert "always — allow Bash(npm test *) for this session" in " ".join(desk.text.split())
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert (answer.payload["approve"], answer.payload["scope"]) == (True, "once")
+
+
+@pytest.mark.parametrize(("key", "suggestion"), [("2", RULE), ("3", MODE)])
+async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, key: str, suggestion: Any) -> None:
+    ask(team, suggestions=[RULE, MODE])
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press(key)
+        await desk.until(lambda: "Allow always" in desk.text, "the button")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+        assert any("permission of task-manager, always" in toast for toast in desk.toasts)
+    assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", suggestion)
+
+
+async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) -> None:
+    ask(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        await desk.press("2", "enter")
+        assert desk.app.screen is form
+        assert "a refusal needs a reason" in desk.text
+        await desk.type("not here")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert (answer.payload["approve"], answer.content) == (False, "not here")
+
+
+async def test_reject_refuses_a_permission_as_it_does_a_plan(team: MemoryTeam) -> None:
+    ask(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await desk.type("no")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert (answer.type, answer.payload["approve"]) == ("permission_response", False)
+
+
+async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> None:
+    ask(team, suggestions=[RULE])
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("tab", "2", "enter")
+        answer = await answered(desk, team)
+    assert (answer.payload["scope"], answer.content) == ("once", "2")
+
+
+async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_approved(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request_id = ask(team)
+    given = edited_by(monkeypatch, lambda text: text.replace("rm -rf build", "true") + "\n")
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("ctrl+e")
+        await desk.until(lambda: "edited by you · +1 −1" in desk.text, "the difference")
+        assert "-   rm -rf build" in desk.text
+        assert "+   true" in desk.text
+        assert "Allow once as edited" in desk.text
+        await desk.press("enter")
+        answer = await answered(desk, team)
+        await desk.press("3")
+        await desk.until(lambda: "edited before it was approved · +1 −1" in desk.detail, "the record")
+        assert "+   true" in desk.detail
+    assert given == [(COMMAND["command"], ".sh")]
+    assert answer.payload["updated_input"] == {**COMMAND, "command": "npm test && \\\n  true"}
+    assert answer.payload["request_id"] == request_id
+
+
+async def test_an_edit_without_a_change_or_with_a_failing_editor_approves_what_was_asked(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(team)
+
+    def fails(text: str) -> str:
+        raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR.")
+
+    edited_by(monkeypatch, fails)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("ctrl+e")
+        assert "the editor vi cannot be run" in desk.text
+        edited_by(monkeypatch, lambda text: text + "\n")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+        await desk.press("a")
+        await desk.form()
+        await desk.press("ctrl+e")
+        assert "edited by you" not in desk.text
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert "updated_input" not in answer.payload
+
+
+async def test_an_edited_version_survives_leaving_the_form(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask(team)
+    edited_by(monkeypatch, lambda text: "ls")
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("ctrl+e", "escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+        await desk.press("a")
+        await desk.form()
+        assert "+ ls" in desk.text
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert answer.payload["updated_input"]["command"] == "ls"
+
+
+async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask(team, client="codex")
+    given = edited_by(monkeypatch, lambda text: "ls")
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("ctrl+e")
+        assert "edit first" not in desk.text
+    assert given == []
+
+
+async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan(team, modes=("default", "acceptEdits"), client="claude-code")
+    given = edited_by(monkeypatch, lambda text: text + "\n3. Ship\n")
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        assert "go on in default" in desk.text
+        await desk.press("2", "ctrl+e", "tab")
+        await desk.until(lambda: "+ 3. Ship" in desk.text, "the difference")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert given == [("1. Split\n2. Test", ".md")]
+    assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Split\n2. Test\n3. Ship")
+
+
+async def test_a_plan_without_modes_takes_words_at_once(team: MemoryTeam) -> None:
+    plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.type("go")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert (answer.content, "mode" in answer.payload) == ("go", False)
+
+
+async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTeam) -> None:
+    question(team, DATABASE, MONTHS)
+    async with opened(team) as desk:
+        assert "2 PostgreSQL — a server" in desk.detail
+        assert "Months · one or more" in desk.detail
+        await desk.press("a")
+        await desk.form()
+        await desk.press("2", "enter", "1", "3", "2", "2", "enter")
+        answer = await answered(desk, team)
+        assert any("Answered the question of task-manager" in toast for toast in desk.toasts)
+        await desk.press("3")
+        await desk.until(lambda: "Which months? January, March" in desk.detail, "the answer")
+    assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}
+
+
+async def test_own_words_count_in_place_of_an_option_and_beside_many(team: MemoryTeam) -> None:
+    question(team, DATABASE, MONTHS)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("1", "tab")
+        await desk.type("neither")
+        await desk.press("enter", "1", "tab")
+        await desk.type("and May")
+        await desk.press("enter")
+        answer = await answered(desk, team)
+    assert answer.payload["answers"] == {"Which database?": "neither", "Which months?": ["January", "and May"]}
+
+
+async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(team: MemoryTeam) -> None:
+    question(team, DATABASE, MONTHS)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        await desk.press("enter")
+        assert "DB: nothing is chosen" in desk.text
+        await desk.press("1", "enter", "enter")
+        assert "Months: nothing is chosen" in desk.text
+        assert desk.app.screen is form
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+        await desk.press("a")
+        await desk.form()
+        assert "(•) SQLite" in desk.text
+    assert answers(team) == []
+
+
+async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_approved(team: MemoryTeam) -> None:
+    request_id = ask(team)
+    async with opened(team) as desk:
+        assert len(desk.rows) == 1
+        asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="answered in the session")
+        await desk.until(lambda: desk.rows == [], "an empty list")
+        await desk.press("3")
+        await desk.until(lambda: "withdrawn" in desk.detail, "how it ended")
+        assert "answered in the session" in desk.detail
+        assert "approved" not in desk.text.lower()
+
+
+async def test_a_form_that_is_open_when_its_request_ends_says_so_and_writes_nothing(team: MemoryTeam) -> None:
+    request_id = ask(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="session ended")
+        await desk.press("enter")
+        await desk.until(lambda: "needs no answer any more: session ended" in desk.text, "the refusal")
+    assert answers(team) == []
+
+
+async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: MemoryTeam, clock: Clock) -> None:
+    ask(team, expires=clock.now + timedelta(seconds=0.5))
+    async with opened(team) as desk:
+        assert len(desk.rows) == 1
+        clock.advance(1)
+        await desk.until(lambda: desk.rows == [], "an empty list")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: tuple[int, int]) -> None:
+    texts = [text for text in PAYLOADS.values() if text]
+    hostile = "\n".join(texts)
+    given = {"command": hostile, "description": hostile, hostile[:200]: [hostile], "timeout": {"a": texts}}
+    rule = {"type": "addRules", "behavior": "allow", "rules": [{"toolName": texts[0], "ruleContent": hostile}]}
+    more = {"directory": hostile, "session": hostile, "client": hostile, "suggestions": [rule, hostile, texts]}
+    ask(team, hostile, given, **more)
+    ask(team, "Edit", {"file_path": hostile, "old_string": "", "new_string": hostile}, before=None, **more)
+    ask(team, "Write", {"file_path": hostile, "content": hostile}, before=hostile[::-1], **more)
+    options = [{"label": text, "description": hostile} for text in texts]
+    question(team, {"question": hostile, "header": hostile, "options": options, "multiSelect": True})
+    plan(team, modes=tuple(texts))
+    async with opened(team, size=size) as desk:
+        for number in range(5):
+            assert not UNSAFE.search(desk.text.replace("\n", ""))
+            await desk.press("a")
+            await desk.form()
+            assert not UNSAFE.search(desk.text.replace("\n", ""))
+            await desk.press("1", "2", "escape")
+            await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
+            await desk.press(*("j",) * (number < 4))
+        await desk.press("3")
+        assert not UNSAFE.search(desk.text.replace("\n", ""))
+
+
+def test_the_human_s_own_editor_is_given_the_terminal_and_its_text_is_approved(
+    make_team: Callable[..., CommandLine], tmp_path: Path
+) -> None:
+    team = make_team("task-manager")
+    with join_team(str(team.folder), "task-manager") as agent:
+        request = agent.ask_permission("Bash", {"command": "rm -rf build"})
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import sys\npath = sys.argv[-1]\nprint('\\x1b[2J\\x1b[HEDITOR HAS', open(path).read(), path[-3:])\n"
+        "input()\nopen(path, 'w').write('ls build\\n')\n",
+        encoding="utf-8",
+    )
+    env = {"EDITOR": f"{sys.executable} {editor}", "VISUAL": "", "XDG_STATE_HOME": str(tmp_path / "state")}
+    with console(team.folder, env=env) as terminal:
+        terminal.wait_for("Bash: rm -rf build", "LIVE")
+        terminal.send("a")
+        terminal.wait_for("enter allow once")
+        terminal.send("\x05")
+        terminal.wait_for("EDITOR HAS rm -rf build .sh")
+        terminal.send("\r")
+        terminal.wait_for("edited by you", "+ ls build", "Allow once as edited")
+        terminal.send("\r")
+        terminal.wait_for("Nothing waits for you")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    verdict = team.ok("verdict", request.request_id, "--json").json
+    assert verdict["updated_input"] == {"command": "ls build"}
+
+
+def test_an_editor_that_does_not_exist_or_fails_leaves_the_form_as_it_was(
+    make_team: Callable[..., CommandLine], tmp_path: Path
+) -> None:
+    team = make_team("task-manager")
+    with join_team(str(team.folder), "task-manager") as agent:
+        agent.ask_permission("Bash", {"command": "ls"})
+    for editor, words in (("/nonexistent/editor", "cannot be run"), ("false", "ended with status 1")):
+        env = {"VISUAL": editor, "XDG_STATE_HOME": str(tmp_path / "state")}
+        with console(team.folder, env=env) as terminal:
+            terminal.wait_for("Bash: ls", "LIVE")
+            terminal.send("a")
+            terminal.wait_for("enter allow once")
+            terminal.send("\x05")
+            terminal.wait_for(words, "(•) once")
