@@ -32,7 +32,7 @@ def test_a_teammate_asks_under_its_own_name(set_up: SetUp) -> None:
     client = stage.watch(claude.start(teams=True))
     stage.wait_for(client, "? for shortcuts")
     prompt(stage, client, "Get help")
-    console.approve("mkfifo by-mate")
+    console.allow("mkfifo by-mate")
     stage.wait(lambda: (stage.place.project / "by-mate").is_fifo(), "pipe of the teammate")
     (request,) = stage.requests()
     assert (request["from"], request["state"]) == (MATE, "approved")
