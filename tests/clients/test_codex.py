@@ -82,6 +82,6 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
     stage.wait_for(claude, "Claude is through.")
     console.reject("mkfifo by-codex", "Not from you")
     stage.wait_for(codex, "Codex is through.")
-    made = {path.name for path in stage.place.project.iterdir()}
+    made = {path.name for path in stage.place.project.iterdir() if path.is_fifo()}
     assert made == {"by-claude"}
     assert {row["from"]: row["state"] for row in stage.requests()} == {AGENT: "approved", OTHER: "rejected"}
