@@ -19,7 +19,7 @@ OURS = "team_console."
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo")
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -223,6 +223,10 @@ RUNS: dict[str, tuple[str, ...]] = {
     "route": ("route",),
     "sendmessage": ("sendmessage",),
     "member": ("member", "add", "newcomer"),
+    "join": ("join", "newcomer", "--for", "shell", "--print"),
+    "leave": ("leave", "newcomer", "--print"),
+    "instructions": ("instructions", "task-manager"),
+    "hook": ("hook",),
     "help": ("help", "settings"),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),
