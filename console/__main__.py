@@ -17,10 +17,10 @@ def main() -> int:
     gc.set_threshold(_COLLECT_AFTER)
     try:
         if "hook" in sys.argv:
-            from team_console.console.clients.quick import start
+            from team_console.console.clients.quick.start import is_hook, run_hook
 
-            if start.is_hook(sys.argv[1:]):
-                return start.run(sys.argv[1:])
+            if is_hook(sys.argv[1:]):
+                return run_hook(sys.argv[1:])
         from team_console.console.cli.main import run
 
         return run(sys.argv[1:])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/__main__.py": {
+        "console.clients.quick.start": (13.9, "only a hook needs it"),
         "console.cli.main": (15.84, "not every call of the command line gets there"),
     },
     "console/app/application.py": {
@@ -143,6 +144,28 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
+    "console/cli/verbs/instructions.py": {
+        "console.clients.instructions": (
+            24.99,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
+    "console/cli/verbs/join.py": {
+        "console.clients.joining.act": (
+            32.68,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+        "console.clients.joining.places": (
+            16.63,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
+    "console/cli/verbs/leave.py": {
+        "console.clients.joining.act": (
+            62.02,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
     "console/cli/verbs/mcp.py": {
         "console.mcp.serve": (1118.42, "help and completions load every verb, and must not load what the verbs do"),
         "mcp.server.mcpserver": (1003.71, "it is there only with the extra [mcp]"),
@@ -248,6 +271,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/cli/waits.py": {
         "store.desk.waiting": (52.48, "only who waits pays for it"),
         "store.views.requests.verdicts": (73.6, "only who waits pays for it"),
+    },
+    "console/clients/quick/start.py": {
+        "console.clients.hook.events": (181.94, "most events of a client need nothing"),
+        "traceback": (5.28, "only a defect needs it"),
     },
     "console/demo/agent.py": {
         "store.backends.open": (1.56, "the first picture does not wait for it"),

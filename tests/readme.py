@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -38,7 +39,17 @@ def settings() -> str:
     return settings_markdown()
 
 
-PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds, "settings": settings}
+def tools() -> str:
+    """Every tool of the MCP server."""
+    from team_console.console.mcp.seat import Seat
+    from team_console.console.mcp.server import make_server
+
+    described = asyncio.run(make_server(Seat("anybody")).list_tools())
+    first = [(tool.name, (tool.description or "").strip().partition("\n")[0]) for tool in described]
+    return "\n".join(["| Tool | Does |", "| --- | --- |", *(f"| `{name}` | {words} |" for name, words in first)]) + "\n"
+
+
+PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds, "settings": settings, "tools": tools}
 
 
 def with_parts(text: str) -> str:

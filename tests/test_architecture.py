@@ -19,7 +19,7 @@ OURS = "team_console."
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/demo", "console/mcp")
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo", "console/mcp")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -224,6 +224,10 @@ RUNS: dict[str, tuple[str, ...]] = {
     "sendmessage": ("sendmessage",),
     "member": ("member", "add", "newcomer"),
     "mcp": ("mcp",),
+    "join": ("join", "newcomer", "--for", "shell", "--print"),
+    "leave": ("leave", "newcomer", "--print"),
+    "instructions": ("instructions", "task-manager"),
+    "hook": ("hook",),
     "help": ("help", "settings"),
     "completions": ("completions", "bash"),
     "_complete": ("_complete", "agents"),

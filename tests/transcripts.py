@@ -19,7 +19,12 @@ _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _PROMPT = "$ "
 _PROGRAM = "team-console"
 _HOME = "/home/you"
-_ID = re.compile(r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown)-\d{13}@[\w.@-]*\w")
+_INSTALLED = f"{_HOME}/.local/bin/{_PROGRAM}"
+_LONGEST, _HEAD, _TAIL = 40, 24, 8
+"""Lines of output that are shown whole, and those that are left of more at the beginning and at the end."""
+_OURS = str(Path(sys.executable).parent / _PROGRAM)
+"""The program under test, as what it writes into settings names it."""
+_ID = re.compile(r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w")
 _PROCESS = """
 import random, secrets, sys
 from datetime import UTC, datetime, timedelta
@@ -74,17 +79,26 @@ class _Session:
         done = subprocess.run(
             [sys.executable, "-P", "-u", "-c", _PROCESS, str(self._step), *shlex.split(command, comments=True)[1:]],
             cwd=self._folder,
-            env=clean_environment(),
+            env=clean_environment(HOME=str(self._folder.parent), XDG_STATE_HOME="", XDG_CONFIG_HOME=""),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-        after = done.stdout.replace(str(self._folder.parent), _HOME)
+        after = _shortened(done.stdout.replace(str(self._folder.parent), _HOME).replace(_OURS, _INSTALLED))
         old_ids, new_ids = dict.fromkeys(_ID.findall(before)), dict.fromkeys(_ID.findall(after))
         self._renamed |= dict(zip(old_ids, new_ids, strict=False))
         return f"{_PROMPT}{command}\n{after}"
+
+
+def _shortened(text: str) -> str:
+    """A long output without its middle, with a line that says so."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= _LONGEST:
+        return text
+    left_out = len(lines) - _HEAD - _TAIL
+    return "".join([*lines[:_HEAD], f"[... {left_out} more lines ...]\n", *lines[-_TAIL:]])
 
 
 def _steps(block: str) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,7 @@ from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.presence import announce_presence
+from team_console.store.desk.sessions.gone import end_left_behind
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
@@ -283,8 +284,6 @@ class ConsoleApp(ContainedApp[int]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
-        from team_console.store.desk.sessions.gone import end_left_behind
-
         with suppress(TeamError):  # the next look tries again
             end_left_behind(self.main.caller, questions)
 

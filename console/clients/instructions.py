@@ -9,6 +9,8 @@ from team_console.store.contract.team import Team
 from team_console.store.model.names import ALL
 from team_console.store.protocol.relations.membership import members
 
+WAIT = "100"
+"""Seconds of one wait: less than the two minutes for which clients let a command run."""
 _MOST_NAMES = 20
 """Members that are named; a model of a larger team is told how to list them."""
 
@@ -47,8 +49,8 @@ def _mail_by_itself() -> list[str]:
 
 def _mail_to_take(team: Team, name: str) -> list[str]:
     return [
-        "Take your mail before you begin, and whenever you have finished something; wait at most 60 seconds for it:",
-        f"    {command_of(team.location, name, 'receive', '--agent', name, '--wait', '60')}",
+        "Take your mail before you begin, and whenever you have finished something:",
+        f"    {command_of(team.location, name, 'receive', '--agent', name)}",
         "",
     ]
 
@@ -61,12 +63,12 @@ def _ways(team: Team, name: str, lead: str) -> list[str]:
         "Write to a member:",
         line("send", "--to", lead, "--summary", "FIVE TO TEN WORDS", "--content", "TEXT"),
         "Hand in a plan before risky work, and wait for the verdict:",
-        line("plan", "--content", "PLAN", "--wait", "--timeout", "3600"),
+        line("plan", "--content", "PLAN", "--wait", WAIT),
         "Ask the human, and wait for the answer:",
-        line("ask", "QUESTION", "--option", "A", "--option", "B", "--wait", "--timeout", "3600"),
-        "Both print the request and the verdict. Exit status 0: yes or answered; 10: no, read why; 11: nothing yet; "
-        "12: withdrawn. Go on waiting with:",
-        line("verdict", "REQUEST", "--wait", "--timeout", "3600"),
+        line("ask", "QUESTION", "--option", "A", "--option", "B", "--wait", WAIT),
+        "Both print the verdict or the answer. Exit status 0: yes or answered; 10: no, read why; 11: nothing yet; 12: "
+        "withdrawn. After 11 go on waiting for the request that standard error names:",
+        line("verdict", "REQUEST", "--wait", WAIT),
         "When you are asked to stop, answer the request that the message names:",
         line("approve", "REQUEST"),
         line("reject", "REQUEST", "--reason", "WHY"),

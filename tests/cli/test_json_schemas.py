@@ -13,8 +13,8 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine
 
-NO_JSON = {"completions", "_complete", "mcp"}
-"""Verbs that print a script, words or a protocol of its own, whatever the flags."""
+NO_JSON = {"completions", "_complete", "hook", "mcp"}
+"""Verbs that print a script, words, what a client reads or a protocol of its own, whatever the flags."""
 _KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -96,6 +96,10 @@ class _Day:
         self.do("member", "add", "a4:temp")
         self.do("member", "set", "a4", "--may-send", "message", "--deliver", "false")
         self.do("member", "list")
+        self.do("join", "a5", "--for", "claude")
+        self.do("join", "a5", "--for", "claude", "--plugin")
+        self.do("instructions", "a5")
+        self.do("leave", "a5")
         self.do("init")
 
     def _talk(self) -> None:

@@ -14,7 +14,9 @@ _USAGE = {"input_tokens": 1, "output_tokens": 1}
 def conversation(body: Mapping[str, Any]) -> Conversation:
     """What the request asks the model to go on with."""
     messages = body.get("messages", ())
-    parts = [part for message in messages if message["role"] == "user" for part in _parts(message["content"])]
+    # What hooks add comes as messages of the system in the middle of a conversation.
+    told = [message for message in messages if message["role"] != "assistant"]
+    parts = [part for message in told for part in _parts(message["content"])]
     system = [part.get("text", "") for part in _parts(body.get("system", ""))]
     texts = [part.get("text", "") for part in parts if part["type"] == "text"]
     first = next((message for message in messages if message["role"] == "user"), {"content": ""})

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.clients import packages
-from tests.conftest import ROOT
 from tests.pty import Terminal
 
 _KEY = "sk-ant-api03-made-up-for-tests-and-of-no-use-anywhere-00000000"
@@ -36,8 +35,6 @@ class Place:
         return {
             "HOME": str(self.home),
             "PATH": _PATH,
-            "PYTHONPATH": str(ROOT),
-            "PYTHONUTF8": "1",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/bash",

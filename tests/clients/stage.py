@@ -17,6 +17,8 @@ from tests.pty import Terminal
 
 PATIENCE = 60.0
 """Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""
+EDITED = " as-edited"
+"""What the editor of the human at the console adds."""
 _AGAIN = "press it again"
 """What the console says of a key that came right after the list had changed, or while a form was closing."""
 LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
@@ -61,7 +63,12 @@ class Stage:
         return console
 
     def _console_environment(self) -> dict[str, str]:
-        return {"XDG_STATE_HOME": str(self.team.parent / "state"), "TEXTUAL_ANIMATIONS": "none"}
+        """One in which ctrl+e puts words of ours behind what is edited."""
+        editor = self.team.parent / "editor"
+        editor.write_text(f'#!/bin/sh\nprintf %s "{EDITED}" >> "$1"\n')
+        editor.chmod(0o755)
+        state = str(self.team.parent / "state")
+        return {"XDG_STATE_HOME": state, "TEXTUAL_ANIMATIONS": "none", "EDITOR": str(editor), "VISUAL": ""}
 
     def verb(self, *words: str, by: str = LEAD, team: bool = True) -> Any:
         """The JSON of a verb that must succeed."""
@@ -102,6 +109,15 @@ class Stage:
         """Read every terminal until the texts stand on this one."""
         self.wait(lambda: all(text in terminal.text for text in texts), " and ".join(map(repr, texts)))
 
+    def press_until(self, terminal: Terminal, key: str, condition: Callable[[], bool]) -> None:
+        """Press a key until it shows: a client drops keys that come right after its dialog."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            terminal.send(key)
+            for _ in range(50):
+                terminal.pump(0.02)
+            assert time.monotonic() < deadline, f"nothing came of {key!r}\n{self._report()}"
+
     def wait_for_result(self, text: str) -> None:
         """Wait until a tool call of the model gave a result with this text."""
         self.wait(lambda: any(text in result for result in self.model.results), f"result with {text!r}")
@@ -131,22 +147,33 @@ class Console:
         """Wait until the texts stand on the screen."""
         self._stage.wait_for(self.terminal, *texts)
 
-    def approve(self, what: str) -> None:
-        """Approve the first thing on the list, which must show `what`."""
-        self._decide("a", what, "enter approve", "")
+    def allow(self, what: str, *, choose: str = "1", verb: str = "allow once") -> None:
+        """Allow the first thing on the list, which must show `what`, in one of the ways of the form."""
+        self._decide("a", what, "esc leave", choose, f"enter {verb}")
+
+    def approve(self, what: str, *, choose: str = "") -> None:
+        """Approve the first thing on the list, a plan that must show `what`, in one of its modes."""
+        self._decide("a", what, "esc leave", choose, "enter approve")
+
+    def answer(self, what: str, choose: str) -> None:
+        """Answer the first thing on the list, a question, by the keys of its options."""
+        self._decide("a", what, "enter answer", choose, "enter answer")
 
     def reject(self, what: str, reason: str) -> None:
         """Refuse the first thing on the list with a reason."""
-        self._decide("r", what, "enter reject", reason)
+        self._decide("r", what, "enter reject", reason, reason)
 
-    def _decide(self, key: str, what: str, ready: str, words: str) -> None:
+    def edit(self, what: str, verb: str) -> None:
+        """Edit the first thing on the list in the editor, and approve it as it is then."""
+        self._decide("a", what, "^e edit first", "\x05", verb)
+
+    def _decide(self, key: str, what: str, form: str, keys: str, ready: str) -> None:
         self.wait_for(what)
-        self._open_form(key, ready)
-        self.terminal.send(words)
-        if words:
-            self.wait_for(words)
+        self._open_form(key, form)
+        self.terminal.send(keys)
+        self.wait_for(ready)
         self.terminal.send("\r")
-        self._stage.wait(lambda: ready not in self.terminal.text, "answer written")
+        self._stage.wait(lambda: form not in self.terminal.text, "answer written")
 
     def _open_form(self, key: str, ready: str) -> None:
         """Press a deciding key; the console wants a second look at a row that has just come under the cursor."""

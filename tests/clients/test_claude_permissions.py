@@ -7,7 +7,7 @@ import pytest
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude
 from tests.clients.sessions import Claude
-from tests.clients.stage import AGENT, Stage, prompt
+from tests.clients.stage import AGENT, EDITED, Stage, prompt
 from tests.clients.turns import Call, Say
 from tests.pty import Terminal
 
@@ -21,8 +21,9 @@ def bash(command: str) -> Call:
 
 def started(stage: Stage, *arguments: str) -> Terminal:
     """A session of the agent, ready for a prompt."""
+    claude = Claude(stage.place)
     join_claude(stage)
-    client = stage.watch(Claude(stage.place).start(*arguments))
+    client = stage.watch(claude.start(*arguments))
     stage.wait_for(client, "? for shortcuts")
     return client
 
@@ -32,7 +33,7 @@ def test_a_command_that_is_allowed_at_the_console_runs(set_up: SetUp) -> None:
     console = stage.open_console()
     client = started(stage)
     prompt(stage, client, "Make it")
-    console.approve("mkfifo made")
+    console.allow("mkfifo made")
     stage.wait_for(client, "It is made.")
     assert (stage.place.project / "made").is_fifo()
     assert stage.states() == [("permission", "approved")]
@@ -49,6 +50,28 @@ def test_a_command_that_is_refused_does_not_run_and_the_model_reads_why(set_up: 
     assert not (stage.place.project / "made").exists()
     (request,) = stage.requests()
     assert (request["state"], request["from"]) == ("rejected", AGENT)
+
+
+def test_what_is_always_allowed_is_not_asked_again(set_up: SetUp) -> None:
+    stage = set_up({"": [(bash("mkfifo made"),), (bash("mkfifo made again"),), (Say("Both are made."),)]})
+    console = stage.open_console()
+    client = started(stage)
+    prompt(stage, client, "Make them")
+    stage.wait(lambda: bool(stage.model.heard), "prompt")
+    console.allow("mkfifo made", choose="2", verb="allow always")
+    stage.wait_for(client, "Both are made.")
+    assert (stage.place.project / "again").is_fifo()
+    assert stage.states() == [("permission", "approved")]
+
+
+def test_a_command_that_was_edited_first_runs_as_it_was_approved(set_up: SetUp) -> None:
+    stage = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
+    console = stage.open_console()
+    client = started(stage)
+    prompt(stage, client, "Make it")
+    console.edit("mkfifo made", "Allow once as edited")
+    stage.wait_for(client, "It is made.")
+    assert {path.name for path in stage.place.project.iterdir() if path.is_fifo()} == {"made", EDITED.strip()}
 
 
 def test_what_is_answered_in_the_terminal_leaves_the_list_and_was_not_approved_here(set_up: SetUp) -> None:
@@ -91,9 +114,10 @@ def test_a_headless_run_asks_at_the_console(set_up: SetUp) -> None:
     """Nobody else could answer it there."""
     stage = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
     console = stage.open_console()
+    claude = Claude(stage.place)
     join_claude(stage)
-    run = stage.watch(Claude(stage.place).start("-p", "Make it"))
-    console.approve("mkfifo made")
+    run = stage.watch(claude.start("-p", "Make it"))
+    console.allow("mkfifo made")
     assert run.wait_exit(60) == 0
     assert "It is made." in run.text
     assert (stage.place.project / "made").is_fifo()

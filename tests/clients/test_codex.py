@@ -35,7 +35,7 @@ def test_a_command_that_is_allowed_at_the_console_runs(set_up: SetUp) -> None:
     console = stage.open_console()
     client = started(stage)
     prompt(stage, client, "Make it")
-    console.approve("mkfifo made")
+    console.allow("mkfifo made")
     stage.wait_for(client, "It is made.")
     assert (stage.place.project / "made").is_fifo()
     assert stage.states() == [("permission", "approved")]
@@ -60,8 +60,7 @@ def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
     client = started(stage)
     prompt(stage, client, "Make it")
     stage.wait_for(client, "Would you like to run the following command?")
-    client.send("y")
-    stage.wait_for(client, "It is made.")
+    stage.press_until(client, "y", lambda: "It is made." in client.text)
 
 
 @pytest.mark.usefixtures("claude", "codex")
@@ -69,20 +68,20 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
     claude_turns = [(Call("Bash", {"command": "mkfifo by-claude", "description": "x"}),), (Say("Claude is through."),)]
     codex_turns = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
     stage = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
-    stage.verb("member", "add", OTHER)
     console = stage.open_console()
+    session = Claude(stage.place)
     join_claude(stage)
-    claude = stage.watch(Claude(stage.place).start())
+    claude = stage.watch(session.start())
     stage.wait_for(claude, "? for shortcuts")
     codex = started(stage, OTHER)
     prompt(stage, claude, "Work for Claude")
     console.wait_for("mkfifo by-claude")
     prompt(stage, codex, "Work for Codex")
     console.wait_for("mkfifo by-claude", "mkfifo by-codex")
-    console.approve("mkfifo by-claude")
+    console.allow("mkfifo by-claude")
     stage.wait_for(claude, "Claude is through.")
     console.reject("mkfifo by-codex", "Not from you")
     stage.wait_for(codex, "Codex is through.")
-    made = {path.name for path in stage.place.project.iterdir()}
+    made = {path.name for path in stage.place.project.iterdir() if path.is_fifo()}
     assert made == {"by-claude"}
     assert {row["from"]: row["state"] for row in stage.requests()} == {AGENT: "approved", OTHER: "rejected"}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.clients.conftest import SetUp
+from tests.clients.joining import join_claude
 from tests.clients.sessions import Claude
-from tests.clients.stage import AGENT, Stage, prompt
+from tests.clients.stage import Stage, prompt
 from tests.clients.turns import Call, Conversation, Say, Turn
-from tests.conftest import COMMAND
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -20,14 +18,9 @@ PLAN = {"plan": "1. Split the loader\n2. Test it", "summary": "Split the loader 
 
 def session(stage: Stage) -> Terminal:
     """Claude Code with the server of `AGENT`."""
-    environment = {"TEAM_CONSOLE_AS": AGENT, "TEAM_CONSOLE_TEAM": str(stage.team)}
-    entry = {"command": COMMAND[0], "args": [*COMMAND[1:], "mcp"], "env": environment}
-    (stage.place.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"team-console": entry}}))
-    allowed = {"permissions": {"allow": [f"{_SERVER}*"]}, "enableAllProjectMcpServers": True}
-    folder = stage.place.home / ".claude"
-    folder.mkdir()
-    (folder / "settings.json").write_text(json.dumps(allowed))
-    return stage.watch(Claude(stage.place).start())
+    claude = Claude(stage.place)
+    join_claude(stage)
+    return stage.watch(claude.start())
 
 
 def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:

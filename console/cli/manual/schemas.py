@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from team_console.console.cli.manual.joining_schemas import joining_schemas
 from team_console.console.cli.manual.schema_words import (
     Schema,
     array,
@@ -202,6 +203,7 @@ SCHEMAS: Mapping[str, Schema] = {
         {**_ACTED, "warnings": WARNINGS, "lead": text(), "declared": flag("the settings name the members")},
         "what add, set and remove did, or what list found",
     ),
+    **joining_schemas(_ACTED),
     "migrate": record(
         {
             **_ACTED,

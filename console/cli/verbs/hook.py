@@ -8,6 +8,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from team_console.console.cli.call import Call
+from team_console.console.clients.quick.start import run_hook
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,9 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Answer the event."""
-    from team_console.console.clients.quick import start
-
     options = call.options
     given = {"-t": options.team, "--as": options.actor, "--client": options.client, "--timeout": options.timeout}
     words = [word for option, value in given.items() if value for word in (option, value)]
-    return start.run([*words, *(["--wake"] if options.wake else [])])
+    return run_hook([*words, *(["--wake"] if options.wake else [])])

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
+from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
 
 
@@ -23,7 +24,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Print the instructions."""
     from team_console.console.clients.instructions import instructions_for
-    from team_console.store.model.names import check_name
 
     name = check_name(call.options.name, field="name")
     text = safe_text(instructions_for(call.team, name, by_itself=call.options.hooks))

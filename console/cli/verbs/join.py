@@ -11,6 +11,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined, refuse_password
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.reference import ROLES
+from team_console.store.settings.team_config import Agent
 
 _CLIENTS = ("claude", "codex", "mcp", "shell")
 
@@ -45,7 +46,6 @@ def run(call: Call) -> int:
     """Join, and show what changed."""
     from team_console.console.clients.joining.act import join
     from team_console.console.clients.joining.places import Client, Scope
-    from team_console.store.settings.team_config import Agent
 
     options = call.options
     refuse_password(call)

@@ -18,12 +18,12 @@ from team_console.console.clients.quick.session_files import ASKED
 from team_console.store.contract.presence import Presence, new_name
 from team_console.store.desk.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.desk.caller import Receipt
-from team_console.store.desk.inbox import read_message
 from team_console.store.desk.presence import human_present
 from team_console.store.desk.requests import submit_plan
 from team_console.store.desk.sessions.gone import end_if_open
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.views.requests.verdicts import mark_verdict_read
 
 DEFAULT_TIMEOUT = 600.0
 """Seconds a client waits for its hook when nobody says otherwise."""
@@ -73,7 +73,7 @@ def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_hu
 def _mark_as_read(session: ClientSession, verdict: Message) -> None:
     """The client has it, so it must not come again as mail."""
     with suppress(TeamError):
-        read_message(session.caller(), agent=session.name, message_id=verdict.message_id, seen=None)
+        mark_verdict_read(session.caller(), verdict)
 
 
 def _seconds(given: str) -> float:

@@ -13,8 +13,8 @@ from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import undisturbed
 from team_console.console.clients.hook.waking import wait_for_mail
 from team_console.console.clients.hook.welcome import welcome
+from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.session_files import TURN, SessionFiles, sweep
-from team_console.console.clients.quick.start import Invocation
 from team_console.store.protocol.relations.sessions import Doing
 
 

@@ -10,9 +10,9 @@ from team_console.console.clients import claude_code, codex
 from team_console.console.clients.events import Event, Reply
 from team_console.console.clients.hook.output import print_reply
 from team_console.console.clients.quick.changes import Look, mark, marks_of
+from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.proof import Data
 from team_console.console.clients.quick.session_files import LOOK, TEAMMATE, SessionFiles
-from team_console.console.clients.quick.start import Invocation
 from team_console.store.backends.open import open_team
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting

@@ -8,8 +8,8 @@ from team_console.console.clients.hook.mail import handed, take_mail
 from team_console.console.clients.hook.output import ERR, is_read, print_words
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import listening
+from team_console.console.clients.quick.invocation import WAKE
 from team_console.console.clients.quick.session_files import TURN, WAITS
-from team_console.console.clients.quick.start import WAKE
 from team_console.store.contract.presence import new_name
 from team_console.store.desk.sessions.mail import mail_waiting
 from team_console.store.desk.waiting import until

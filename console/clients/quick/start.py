@@ -11,40 +11,13 @@ import os
 import sys
 from collections.abc import Sequence
 
+from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.needs import needs_nothing
 from team_console.console.clients.quick.session_files import files_of
 
-WAKE = 2
-"""Exit status by which a waiting hook wakes its session; only `--wake` gives it."""
 _MOST_INPUT = 32 << 20
 _VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
 _FLAGS = {"--wake": "wake"}
-
-
-class Invocation:
-    """How the hook was called, and with which event.
-
-    Attributes:
-        actor: Whose session it is, empty when nobody said.
-        location: The team as it was given, empty for the one of the current folder.
-        timeout: Seconds after which the client waits no longer, as text.
-        wake: Whether to wait for mail and wake the session.
-        data: The event.
-    """
-
-    def __init__(self, options: dict[str, str], data: dict[str, object]) -> None:
-        self.actor = options.get("actor") or os.environ.get("TEAM_CONSOLE_AS", "")
-        self.location = options.get("team") or os.environ.get("TEAM_CONSOLE_TEAM", "")
-        self.client = options.get("client", "")
-        self.timeout = options.get("timeout", "")
-        self.wake = "wake" in options
-        self.data = data
-
-    @property
-    def session(self) -> str:
-        """The client's own id of its session."""
-        session = self.data.get("session_id")
-        return session if isinstance(session, str) else ""
 
 
 def is_hook(words: Sequence[str]) -> bool:
@@ -60,7 +33,7 @@ def is_hook(words: Sequence[str]) -> bool:
     return False
 
 
-def run(words: Sequence[str]) -> int:
+def run_hook(words: Sequence[str]) -> int:
     """Answer one event; returns the exit status."""
     try:
         return _run(words)
