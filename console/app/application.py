@@ -24,7 +24,7 @@ from team_console.console.display.screen_state import ScreenState
 from team_console.console.display.themes import THEMES, first_theme, native_colours
 from team_console.console.display.wording import reason_of
 from team_console.console.input.input_guard import came_too_early
-from team_console.console.input.key_queue import KeyLine
+from team_console.console.input.key_queue import KeyQueue
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
@@ -119,7 +119,7 @@ class ConsoleApp(ContainedApp[int]):
         )
         self.feed = feed or Feed(team, me)
         self.situation = ScreenState(root=str(team.root or ""))
-        self._keys = KeyLine(self, self._act_on)
+        self._keys = KeyQueue(self, self._act_on)
         self._reading = self._again = False
         self._reported = 0.0
         self._ending: Timer | None = None

@@ -28,7 +28,7 @@ _LAST = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-class Departure:
+class ProcessEnd:
     """The end of one process: asked for in order, and made sure of from a thread that nothing else can hold up.
 
     An event loop that hangs, an input thread that spins on a terminal that is gone, a write that waits for a server:
@@ -45,7 +45,7 @@ class Departure:
     def begin(self) -> None:
         """Watch the terminal from now on."""
         Thread(target=self._watch_terminal, name="terminal watch", daemon=True).start()
-        Thread(target=self._insist, name="departure", daemon=True).start()
+        Thread(target=self._insist, name="end", daemon=True).start()
 
     def hurry(self, status: int) -> None:
         """The process has to be gone in `HURRY` seconds, with `status` if it does not end by itself."""
@@ -91,34 +91,34 @@ class Departure:
 
 def run_to_the_end(app: ContainedApp[ReturnT]) -> tuple[ReturnT | None, int]:
     """Run `app` until it is left; returns what it was left with, and the exit status."""
-    departure = Departure(app)
+    end = ProcessEnd(app)
 
     async def session() -> ReturnT | None:
         asyncio.get_running_loop().set_exception_handler(partial(_failed_task, app))
-        leave_cleanly(app, departure)
+        leave_cleanly(app, end)
         try:
             return await app.run_async()
         finally:
-            departure.is_under_way()
+            end.is_under_way()
 
     before = threading.excepthook
     threading.excepthook = partial(_failed_thread, app)
-    departure.begin()
+    end.begin()
     try:
         result = asyncio.run(session())
     finally:
         threading.excepthook = before
-        departure.is_over()
+        end.is_over()
         tell_of_faults(app.faults)
     return result, app.return_code or 0
 
 
-def leave_cleanly(app: App[Any], departure: Departure) -> None:
+def leave_cleanly(app: App[Any], end: ProcessEnd) -> None:
     """Let the signals that end a program end the console in order: Textual itself would leave the screen as it is."""
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         with suppress(RuntimeError, ValueError):
-            loop.add_signal_handler(number, partial(_hurry_out, app, departure, number))
+            loop.add_signal_handler(number, partial(_hurry_out, app, end, number))
 
 
 def keep_drafts(app: App[Any]) -> None:
@@ -141,8 +141,8 @@ def _end_now(status: int) -> NoReturn:
     os._exit(status)
 
 
-def _hurry_out(app: App[Any], departure: Departure, number: signal.Signals) -> None:
-    departure.hurry(128 + number)
+def _hurry_out(app: App[Any], end: ProcessEnd, number: signal.Signals) -> None:
+    end.hurry(128 + number)
     _leave(app, number)
 
 

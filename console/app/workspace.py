@@ -22,7 +22,7 @@ class Workspace(Protocol):
     """What handlers may use.
 
     Attributes:
-        seat: Who acts on which team.
+        caller: Who acts on which team.
         drafts: What was typed and not handed in.
         background: Runs work in threads and says what became of it.
         read_only: The human asked for a console that cannot write.

@@ -62,7 +62,7 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """The actor's seat at the team, for the desk."""
+        """The actor at the team, for the desk."""
         from team_console.store.desk.caller import Caller
 
         return Caller(self.team, self.actor, LOCK_WAIT)

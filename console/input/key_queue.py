@@ -16,7 +16,7 @@ _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
 
 
-class KeyLine:
+class KeyQueue:
     """Holds a key back until the one before it has gone all its way: only then it is known what has the focus.
 
     Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would

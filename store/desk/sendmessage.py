@@ -20,7 +20,7 @@ TEAM_TARGET = "@team"
 
 
 def submit(caller: Caller, document: object) -> dict[str, Any]:
-    """Send `document` as the seat's actor.
+    """Send `document` as the caller's actor.
 
     Returns:
         `success`, `message` (a sentence), `routing` {`sender`, `target`, `summary`, `content`}, `message_id`,

@@ -51,7 +51,7 @@ def wait_for_messages(caller: Caller, take: Callable[[Caller], Received], *, tim
     A lock that is held is waited for as long as the wait lasts: only the last try may raise `STORE_LOCKED`.
 
     Args:
-        take: A `receive` of the inbox with everything but its seat filled in.
+        take: A `receive` of the inbox with everything but its caller filled in.
         timeout: Seconds; None waits until a message comes.
 
     Raises:

@@ -47,7 +47,7 @@ class Reading(Struct, frozen=True, eq=False):
         body: The JSON of a sprint message, the payload of any other; values are unchecked.
         request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
             an answer the quoted one, None when it quotes none.
-        departures: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
+        frame_problems: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
         message: The message read.
     """
 
@@ -55,7 +55,7 @@ class Reading(Struct, frozen=True, eq=False):
     name: str
     body: Mapping[str, Any]
     request_id: str | None
-    departures: tuple[Problem, ...]
+    frame_problems: tuple[Problem, ...]
     message: Message
 
     @property

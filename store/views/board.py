@@ -262,7 +262,7 @@ class Board:
             me=self._me,
             gone=frozenset(self._facts.team.gone),
             problems=snapshot.problems,
-            departures=self._violations,
+            violations=self._violations,
             roster=rows,
             flagged=requests.flagged,
             orphans=requests.orphans,

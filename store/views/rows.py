@@ -309,7 +309,7 @@ class View(Struct, frozen=True):
         counts: Live messages by status.
         unanswered: Agent -> messages it has read and not answered.
         stale: The store could not be read; the rows are those of the last time it could.
-        findings: Protocol departures and store problems, errors first.
+        findings: Protocol violations and store problems, errors first.
     """
 
     revision: str

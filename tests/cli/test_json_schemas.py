@@ -27,7 +27,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def departures(value: Any, schema: Mapping[str, Any], place: str = "$") -> Iterator[str]:
+def violations(value: Any, schema: Mapping[str, Any], place: str = "$") -> Iterator[str]:
     """Where `value` is not what the schema says; a key the schema does not know is a departure too."""
     assert set(schema) <= _KEYWORDS | {"$schema", "title"}, (
         f"{place}: this check does not know {set(schema) - _KEYWORDS}"
@@ -37,31 +37,31 @@ def departures(value: Any, schema: Mapping[str, Any], place: str = "$") -> Itera
     if type(value) not in allowed:
         yield f"{place}: {value!r} is no {kinds}"
     elif isinstance(value, dict):
-        yield from _key_departures(value, schema, place)
+        yield from _key_violations(value, schema, place)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from departures(item, schema.get("items", {}), f"{place}[{number}]")
+            yield from violations(item, schema.get("items", {}), f"{place}[{number}]")
     if "enum" in schema and value is not None and value not in schema["enum"]:
         yield f"{place}: {value!r} is none of {schema['enum']}"
     if "const" in schema and value != schema["const"]:
         yield f"{place}: {value!r} is not {schema['const']!r}"
 
 
-def _key_departures(value: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
+def _key_violations(value: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     known = schema.get("properties", {})
     more = schema.get("additionalProperties", not known)
     yield from (f"{place}: {key} is missing" for key in schema.get("required", ()) if key not in value)
     for key, inner in value.items():
         if key in known:
-            yield from departures(inner, known[key], f"{place}.{key}")
+            yield from violations(inner, known[key], f"{place}.{key}")
         elif more is False:
             yield f"{place}: {key} is not in the schema"
         elif isinstance(more, Mapping):
-            yield from departures(inner, more, f"{place}.{key}")
+            yield from violations(inner, more, f"{place}.{key}")
 
 
 def check(verb: str, value: Any) -> None:
-    assert list(departures(value, schema_of(verb))) == []
+    assert list(violations(value, schema_of(verb))) == []
 
 
 @pytest.fixture(scope="module")
@@ -209,4 +209,4 @@ def test_a_key_that_is_missing_renamed_or_of_another_kind_is_noticed() -> None:
     good = {"messages": [], "count": 0, "status_message": "No pending messages"}
     check("receive", good)
     for bad in ({**good, "count": "0"}, {**good, "number": 0}, {"messages": [], "count": 0}):
-        assert list(departures(bad, schema_of("receive")))
+        assert list(violations(bad, schema_of("receive")))

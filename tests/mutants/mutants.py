@@ -14,7 +14,7 @@ _CRASH = "tests/crash/test_crash_states.py"
 _POWER = f"{_CRASH}::test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged[receive]"
 _ERRORS = f"{_CRASH}::test_a_disk_error_at_any_step_is_reported_and_changes_nothing[ENOSPC-once-send]"
 _RECOVERY = "tests/crash/test_recovery.py"
-_STORE = "tests/store/test_yamlteam"
+_STORE = "tests/store/test_yaml"
 _BULK = "tests/store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages"
 _CONTRACT = "tests/store/test_team_contract.py"
 
@@ -321,7 +321,7 @@ def _control_characters(patch: pytest.MonkeyPatch) -> None:
 _FIRST_ANSWER = "tests/desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
 _FOREIGN = f"{_STORE}_foreign.py"
 _INDEX = "tests/views/test_request_index.py"
-_SETTLED = "tests/desk/test_settled_requests.py"
+_ENDED = "tests/desk/test_ended_requests.py"
 _LOCK = f"{_STORE}_lock.py"
 
 _ALL = (
@@ -391,9 +391,9 @@ _ALL = (
     Mutant(
         "keeping what superseded a request",
         _keeping_successors,
-        (f"{_SETTLED}::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor",),
+        (f"{_ENDED}::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor",),
     ),
-    Mutant("bounded leases", _bounded_leases, (f"{_SETTLED}::test_a_lease_of_a_clock_that_was_ahead_is_over",)),
+    Mutant("bounded leases", _bounded_leases, (f"{_ENDED}::test_a_lease_of_a_clock_that_was_ahead_is_over",)),
     Mutant("undoing a dead receiver", _undo, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),
     Mutant("finishing what is on record", _completion, (f"{_RECOVERY}::test_an_answer_on_record_is_finished_whole",)),
     Mutant("cutting archives in recovery", _archive_cut, (f"{_RECOVERY}::test_undoing_is_on_record_and_told",)),

@@ -156,7 +156,7 @@ def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any],
 
 
 def outgoing(type: str, payload: dict[str, Any], to: tuple[str, ...] = ("dev",)) -> list[str]:
-    """Refused, or the departures that the sender is told."""
+    """Refused, or the violations that the sender is told."""
     check_outgoing(type=type, to=to, payload=payload, priority=None)
     stored = new_record(
         message_id="m",

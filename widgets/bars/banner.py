@@ -44,7 +44,7 @@ class Notice(Struct, frozen=True):
     done: float | None = None
 
 
-_FACES: Mapping[NoticeKind, tuple[str, str, str]] = {
+_APPEARANCE: Mapping[NoticeKind, tuple[str, str, str]] = {
     NoticeKind.READING: ("◔", "READING", "accent"),
     NoticeKind.LOCKED: ("⊠", "LOCKED", "alert"),
     NoticeKind.UNREADABLE: ("✗", "UNREADABLE", "alarm"),
@@ -106,7 +106,7 @@ class Banner(Inked, Widget):
 
 
 def _lines(notice: Notice, width: int) -> list[Line]:
-    glyph, word, tone = _FACES[notice.kind]
+    glyph, word, tone = _APPEARANCE[notice.kind]
     head: Line = ((f"{glyph} {word}  ", tone), (notice.text, ""))
     if notice.done is not None:
         full = round(_BAR * min(1.0, max(0.0, notice.done)))

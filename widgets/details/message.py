@@ -59,7 +59,7 @@ def message_document(
         blocks=(
             *head_facts(message, read, now, seal),
             *content_blocks(message, read, content),
-            *problem_blocks(problems or read.departures),
+            *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
         source=content if content is not None else message.content or structure(message.payload),
@@ -163,7 +163,7 @@ def _attachment(message: Message, content: str | None) -> list[Block]:
 
 
 def problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
-    """The section of departures, when there are any."""
+    """The section of problems, when there are any."""
     if not problems:
         return ()
     lines = tuple(_problem(problem) for problem in problems)

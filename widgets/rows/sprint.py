@@ -68,7 +68,7 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
         *marks,
         (f" {len(seen)}/{_STEPS}", "muted"),
     )
-    odd = _departures(life)
+    odd = _out_of_order(life)
     end: Line = ((f"  {'ended' if life.ended else 'at work'} ", "muted" if life.ended else "good"),)
     first = spread(head, end, drawing.width)
     if drawing.lines == 1:
@@ -84,6 +84,6 @@ def _step(number: int, life: Lifecycle, seen: set[int]) -> tuple[str, str]:
     return ("■", "good") if number in seen else ("·", "faint")
 
 
-def _departures(life: Lifecycle) -> str:
+def _out_of_order(life: Lifecycle) -> str:
     words = (("missing", life.missing), ("out of order", life.out_of_order), ("doubled", life.doubled))
     return "".join(f" · step {', '.join(map(str, steps))} {word}" for word, steps in words if steps)

@@ -45,7 +45,7 @@ def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int = PRIVA
     """Append `data`, durable, and return the size before. On an error the file is as long as before.
 
     Raises:
-        Unsettled: The file could not be cut back after an error.
+        OutcomeUnknown: The file could not be cut back after an error.
         OSError: What the system said.
     """
     fd = disk.open_append(path, mode)
@@ -72,7 +72,7 @@ def cut(disk: Disk, path: Path, size: int) -> None:
         disk.close(fd)
 
 
-class Unsettled(OSError):
+class OutcomeUnknown(OSError):
     """An append failed and could not be taken back, so a part of it may be there."""
 
 
@@ -87,4 +87,4 @@ def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
         disk.truncate(fd, size)
         disk.sync(fd)
     except OSError as error:
-        raise Unsettled(error.errno, error.strerror, error.filename) from cause
+        raise OutcomeUnknown(error.errno, error.strerror, error.filename) from cause

@@ -40,7 +40,7 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
     An interruption, such as Ctrl-C, lets running commands end and their outcomes be noted, and begins no others.
 
     Raises:
-        TeamError: The first one an errand met, after all have ended.
+        TeamError: The first one an agent's delivery met, after all have ended.
     """
     if not agents:
         return
@@ -48,7 +48,7 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
 
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:
-            served = [pool.submit(Errand(caller, choice, agent, stop).run, done) for agent in agents]
+            served = [pool.submit(AgentDelivery(caller, choice, agent, stop).run, done) for agent in agents]
             trouble = [error for item in served if (error := item.exception()) is not None]
         except BaseException:
             stop.set()
@@ -57,7 +57,7 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
         raise trouble[0]
 
 
-class Errand:
+class AgentDelivery:
     """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
 
     def __init__(self, caller: Caller, choice: Choice, agent: str, stop: threading.Event) -> None:
@@ -76,7 +76,7 @@ class Errand:
             job = self._after(job, self._hand_over(job), done)
 
     def _after(self, job: Job, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
-        """Settle in spite of a busy lock: an outcome that is not written means another delivery later."""
+        """Write the outcome in spite of a busy lock: an outcome that is not written means another delivery later."""
         for tries_left in reversed(range(_LOCK_TRIES)):
             try:
                 return self._finish_and_claim(job, outcomes, done)

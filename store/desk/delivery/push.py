@@ -1,7 +1,7 @@
 """The router: pushes due messages to agents, each to exactly one attempt at a time (seed 003, decisions D3, D4, D12).
 
 Messages for an agent without a command go into its inbox in the transaction that marks them delivered. For an agent
-with a command a first transaction claims the message, the command runs outside the lock, and a second one settles the
+with a command a first transaction claims the message, the command runs outside the lock, and a second one closes the
 outcome if the claim still stands. A router that dies in between leaves a claim that runs out and counts as an attempt.
 The human and the lead read in the console: nothing is pushed to them unless they have a command.
 """

@@ -64,7 +64,7 @@ def bound(
     threads = _threads(messages)
     newer = superseders(messages)
     gone = set(leaving)
-    kept: set[str] = {key for key, thread in threads.items() if _is_unsettled(thread, key, config, now, newer)}
+    kept: set[str] = {key for key, thread in threads.items() if _is_unanswered(thread, key, config, now, newer)}
     kept.update(key for message_id, key in _questions(threads) if message_id in newer and message_id not in gone)
     waiting = list(kept)
     while waiting:
@@ -100,7 +100,7 @@ def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, 
                 yield message.message_id, key
 
 
-def _is_unsettled(
+def _is_unanswered(
     thread: Sequence[Message], request_id: str, config: TeamConfig, now: datetime, newer: Mapping[str, Message]
 ) -> bool:
     """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""

@@ -22,16 +22,16 @@ _NEEDED = {**REQUIRED, **ASKED}
 
 
 def problems_of(read: Reading) -> tuple[Problem, ...]:
-    """Departures of one message from its protocol, with place and next step; remembered per reading."""
+    """Violations by one message of its protocol, with place and next step; remembered per reading."""
     if read.kind is None:
-        return read.departures
+        return read.frame_problems
     if read.kind.family is Family.SPRINT:
-        return read.departures + _body_problems(read)
-    return read.departures + record_problems(read)
+        return read.frame_problems + _body_problems(read)
+    return read.frame_problems + record_problems(read)
 
 
 def record_problems(read: Reading) -> tuple[Problem, ...]:
-    """Departures of a record of the SendMessage, Messenger and Router kinds from their fields."""
+    """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
     message, kind = read.message, read.message.type
     found = [*_required(message), *_expected(message)]
     if kind in CARRIERS:

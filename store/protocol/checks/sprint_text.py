@@ -1,4 +1,4 @@
-"""A sprint message as text, `NAME: {json}`: composed, checked before sending, its departures reported on reading."""
+"""A sprint message as text, `NAME: {json}`: composed, checked before sending, its problems reported on reading."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_body(name: str, body: Mapping[str, Any]) -> None:
         raise TeamError(Code.INVALID_TYPE, f"{name} is understood on reading only", "Send a kind of the source.")
     if body.get("msg_type", name) != name:
         raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
-    for code, field, text in _departures(name, body):
+    for code, field, text in _body_problems(name, body):
         if code in (_MALFORMED, "BUSINESS_IN_CREATE_REQUEST"):
             raise _invalid(name, field, text)
 
@@ -67,7 +67,7 @@ def check_carried(content: str) -> None:
 
 
 def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Departures of a stored sprint message from the form of its kind."""
+    """Violations by a stored sprint message of the form of its kind."""
     problems = [
         Problem(
             "BODY_INVALID" if code == _MALFORMED else code,
@@ -76,7 +76,7 @@ def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple
             f"{name}: {field}: {text}",
             _HINTS.get(code, _RESEND),
         )
-        for code, field, text in _departures(name, body)
+        for code, field, text in _body_problems(name, body)
     ]
     problems += _misnamed_sender(message, name, body)
     return tuple(problems)
@@ -105,7 +105,7 @@ _HINTS = {
 }
 
 
-def _departures(name: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     model = BODIES.get(name)
     if model is None:
         return

@@ -52,7 +52,7 @@ def names_concerned(read: Reading) -> frozenset[str]:
 
 
 def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
-    """Departures of one message from what its team allows and expects; judged again when the team changes."""
+    """Violations by one message of what its team allows and expects; judged again when the team changes."""
     if not is_judged_by_team(read):
         return ()
     directions = direction_problems(read.message, roles=facts.roles, lead=facts.config.lead)

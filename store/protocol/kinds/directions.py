@@ -72,7 +72,7 @@ def departure(kind: Kind, *, sender: str, recipient: str, roles: Mapping[str, st
 
 
 def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str) -> tuple[Problem, ...]:
-    """Departures of a stored message from the direction of its kind, one per recipient concerned.
+    """Violations by a stored message of the direction of its kind, one per recipient concerned.
 
     Codes: `WRONG_DIRECTION`; `ROSTER_TO_NON_RESIDENT` for a roster that reaches anyone but a resident (180).
     """

@@ -1,4 +1,4 @@
-"""The findings: protocol departures and store problems, each with code, place and next step."""
+"""The findings: protocol violations and store problems, each with code, place and next step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Evidence(Struct, frozen=True):
     config: TeamConfig
     me: str
     problems: tuple[Problem, ...]
-    departures: Violations
+    violations: Violations
     roster: tuple[RosterRow, ...]
     flagged: Iterable[RequestRow]
     orphans: Iterable[Entry]
@@ -49,24 +49,24 @@ class Evidence(Struct, frozen=True):
 
 def findings(evidence: Evidence) -> tuple[Problem, ...]:
     """Errors first; within a severity the store, then the team, then single messages in stored order."""
-    departures = evidence.departures
+    violations = evidence.violations
     general = [
         *dict.fromkeys(evidence.problems),
-        *departures.doubled(),
-        *departures.ahead(),
+        *violations.doubled(),
+        *violations.ahead(),
         *_twins(evidence),
         *_strangers(evidence),
         *_requests(evidence),
         *_orphans(evidence),
         *evidence.drift,
         *_lives(evidence),
-        *departures.unknown(),
+        *violations.unknown(),
         *(evidence.quotations.unknown() if evidence.complete else ()),
     ]
     listed: list[Problem] = []
     for severity in SEVERITIES:
         listed += (problem for problem in general if problem.severity == severity)
-        listed += departures.frozen(severity)
+        listed += violations.frozen(severity)
     listed += (problem for problem in general if problem.severity not in SEVERITIES)
     return tuple(listed)
 
@@ -74,7 +74,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
 def _twins(evidence: Evidence) -> Iterator[Problem]:
     for request_id, entries in sorted(evidence.twins.items()):
         ids = sorted({entry.message.message_id for entry in entries} - {request_id})
-        live = [item for item in ids if evidence.departures.is_live(item)]
+        live = [item for item in ids if evidence.violations.is_live(item)]
         if live:
             text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
             yield Problem(
@@ -95,7 +95,7 @@ def _strangers(evidence: Evidence) -> Iterator[Problem]:
 
 def _requests(evidence: Evidence) -> Iterator[Problem]:
     for row in sorted(evidence.flagged, key=lambda row: row.key):
-        live = any(evidence.departures.is_live(message.message_id) for message in (row.question, *row.answers))
+        live = any(evidence.violations.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
             if live or flag in _ALWAYS:
                 yield from _FLAGS[flag](evidence, row)
@@ -103,7 +103,7 @@ def _requests(evidence: Evidence) -> Iterator[Problem]:
 
 def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     for answer in row.answers:
-        live = evidence.departures.is_live(answer.message_id)
+        live = evidence.violations.is_live(answer.message_id)
         if live and not may_answer(evidence.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
             text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
             hint = "It decides nothing; the request waits for whoever may answer it."
@@ -185,7 +185,7 @@ def _orphans(evidence: Evidence) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
     for entry in sorted(evidence.orphans, key=lambda entry: entry.order) if evidence.complete else ():
         message = entry.message
-        if evidence.departures.is_live(message.message_id):
+        if evidence.violations.is_live(message.message_id):
             quoted = entry.read.request_id or entry.read.subject or "nothing"
             text = f"{entry.read.name} of {message.sender} answers {quoted}, which nobody asked as far as is known"
             hint = f"Ask {message.sender} which request it means."
@@ -258,4 +258,4 @@ _ACTS = {
 
 def _is_live(evidence: Evidence, life: Lifecycle) -> bool:
     messages = [step.message for step in life.steps if step.message is not None]
-    return any(evidence.departures.is_live(message.message_id) for message in messages)
+    return any(evidence.violations.is_live(message.message_id) for message in messages)

@@ -51,7 +51,7 @@ class Violations:
             self._untold[id(entry)] = entry
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
-            self._note(entry, _BODY, (*entry.read.departures, *_of_record(entry, self._config)))
+            self._note(entry, _BODY, (*entry.read.frame_problems, *_of_record(entry, self._config)))
         else:
             self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
 
@@ -148,7 +148,7 @@ class Violations:
         self._twice.discard(message_id)
         if number > 1:
             self._twice.add(message_id)
-        if entry.read.kind is None and not entry.read.departures:
+        if entry.read.kind is None and not entry.read.frame_problems:
             seen = self._unknown.pop(entry.read.name, 0) + step
             if seen:
                 self._unknown[entry.read.name] = seen

@@ -164,7 +164,7 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
         if row.kind is RequestKind.DESTROY and row.request_id in stopping:
             continue
         if row.asker in waiting.scene.mine:
-            if row.state is RequestState.OVERDUE and not _is_settled_otherwise(waiting, row, endings):
+            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(waiting, row, endings):
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
@@ -183,7 +183,7 @@ def _may_still_answer(row: RequestRow) -> bool:
     return row.kind is RequestKind.SHUTDOWN and row.state is RequestState.OPEN
 
 
-def _is_settled_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
+def _is_answered_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
     """A stop that nobody needs to be told is overdue: the agent is gone, or its end is asked about on the same list."""
     is_stop = row.kind is RequestKind.SHUTDOWN
     quoted = row.question.payload.get("in_reply_to")

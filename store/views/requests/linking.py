@@ -81,19 +81,19 @@ def _stops(cases: Sequence[Case], heard: Heard) -> list[Link]:
     return list(made.values())
 
 
-def _succession(cases: Sequence[Case], *settled: RequestState) -> list[Link]:
+def _succession(cases: Sequence[Case], *final: RequestState) -> list[Link]:
     """Each replaces the one before unless that was approved or taken back; what was taken back replaces nothing.
 
     Args:
-        settled: Further states in which a request is neither replaced nor points to a later one.
+        final: Further states in which a request is neither replaced nor points to a later one.
     """
     found: list[Link] = []
     newer: str | None = None
     for place in range(len(cases) - 1, -1, -1):
         row, older = cases[place].row, cases[place - 1].row if place else None
-        replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN, *settled)
-        unsettled = row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(settled)
-        found.append(Link(older.request_id if older and replaced else None, newer if unsettled else None))
+        replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
+        replaceable = row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
+        found.append(Link(older.request_id if older and replaced else None, newer if replaceable else None))
         if row.state is not RequestState.WITHDRAWN:
             newer = row.request_id
     return found[::-1]

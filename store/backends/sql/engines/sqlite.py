@@ -102,7 +102,7 @@ class Sqlite(Dialect):
         if not self.read_only:
             return self._identity, connection.exec_driver_sql("PRAGMA data_version").scalar()
         found = self._files.version()
-        return found if found.is_settled else None
+        return found if found.is_stable else None
 
     def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
         """A locked file beside the database: a row that is renewed would wake everybody who watches the file."""
@@ -222,8 +222,8 @@ class Sqlite(Dialect):
         unsure = False
         while True:
             now = self._files.version()
-            if now != seen or (unsure and now.is_settled):
-                unsure = not now.is_settled
+            if now != seen or (unsure and now.is_stable):
+                unsure = not now.is_stable
                 seen = now
                 yield WatchHint(WatchState.LIVE)
             await asyncio.sleep(LOOK_SECONDS)

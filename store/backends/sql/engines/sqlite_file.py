@@ -41,7 +41,7 @@ class Version(Struct, frozen=True):
     index: bytes
 
     @property
-    def is_settled(self) -> bool:
+    def is_stable(self) -> bool:
         """Whether the next change is bound to look different: file times move in steps of some milliseconds."""
         newest = max((item[2] for item in (self.database, self.log) if item is not None), default=0)
         return time.time_ns() - newest > _YOUNG_NS

@@ -13,7 +13,7 @@ class Parts(Struct, frozen=True):
     Attributes:
         whole: Whether the file had to be read as one YAML document to find the entries.
         flow: Whether the list is not written with dashes (brackets, null, or an unusual frame without items).
-        settled: Whether every entry was understood and open ones were joined.
+        joined: Whether every entry was understood and open ones were joined.
         blank: Whether the file has no list, nor anything else but comments.
         has_open: Whether, after that, an entry is left whose quotes or brackets nothing closes.
     """
@@ -24,6 +24,6 @@ class Parts(Struct, frozen=True):
     style: Style
     whole: bool = False
     flow: bool = False
-    settled: bool = False
+    joined: bool = False
     has_open: bool = False
     blank: bool = False

@@ -19,7 +19,7 @@ from team_console.store.model.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
-_FEW_SETTLED, _FEW_UNSETTLED = 4, 200
+_FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
 _HIDDEN_IDS = (
     (b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
@@ -76,7 +76,7 @@ class QueueText:
     @classmethod
     def blank(cls, data: bytes) -> QueueText:
         """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
-        return cls(data, Parts(data, (), b"", Style(), settled=True, blank=True))
+        return cls(data, Parts(data, (), b"", Style(), joined=True, blank=True))
 
     @property
     def size(self) -> int:
@@ -115,7 +115,7 @@ class QueueText:
         Raises:
             InterruptedError: `progress` said so; what was understood so far is kept.
         """
-        if not self._parts.settled:
+        if not self._parts.joined:
             self._parts = join_all(self._parts, progress)
 
     def newest(self, limit: int) -> tuple[int, tuple[Message, ...]]:
@@ -163,7 +163,7 @@ class QueueText:
     @property
     def damaged_count(self) -> int | None:
         """How many entries hold no message; None while they have not been understood."""
-        if not self._parts.settled:
+        if not self._parts.joined:
             return None
         return len(self._parts.entries) - len(self.messages())
 
@@ -192,7 +192,7 @@ class QueueText:
         """
         if self._index is None:
             self._searches += 1
-            if self._searches <= (_FEW_SETTLED if self._parts.settled else _FEW_UNSETTLED):
+            if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
                 return self._search(message_id)
             self._index = self._indexed()
         return self._index.get(message_id, ())
@@ -201,7 +201,7 @@ class QueueText:
         if message_id in self._absent:
             return ()
         near = self._near(message_id)
-        if near and not self._parts.settled:
+        if near and not self._parts.joined:
             self.parse_all()
             near = self._near(message_id)
         places = [index for index in near if self._parts.entries[index].message is not None]
@@ -229,7 +229,7 @@ class QueueText:
 
         Understands nothing when there are none.
         """
-        if not self._parts.settled:
+        if not self._parts.joined:
             if b"\\" not in self._data and not _holds_one(self._data, words):
                 return []
             self.parse_all()

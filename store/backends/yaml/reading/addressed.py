@@ -1,4 +1,4 @@
-"""Finds one agent's live messages without the lock, reading as little of a settled queue as tells for certain.
+"""Finds one agent's live messages without the lock, reading as little of an unchanged queue as tells for certain.
 
 While nothing changed it reads nothing; a change that the ledger explains, and that is not for the agent, costs its
 ledger line; any other change costs a search over the queue's bytes.

@@ -123,7 +123,7 @@ def _loss(expected: Held, now: Generation, files: _Files) -> Loss:
         asked.add(message.message_id)
         return len(asked) <= _ASKED and files.archives.keeps(message)
 
-    healing = reconcile(expected, now.text, settled=is_done, taken_out=lambda _: False)
+    healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
     missing = frozenset(add.message_id for add in healing.adds)
     counts = Counter(problem.code for problem in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]

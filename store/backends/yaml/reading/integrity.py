@@ -177,17 +177,17 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     released = parse_released(lock_text)
     lines = Ledger(disk, layout.audit).last(window=_LOOK_BACK)
     lost = audit_problem(disk, layout, lock_text, lines)
-    settled = released.seq if released is not None else _settled(lines)
+    finished = released.seq if released is not None else _finished_through(lines)
     claims = _Claims()
     for line in reversed(lines):
-        if line.seq <= settled and not claims.take(line):
+        if line.seq <= finished and not claims.take(line):
             break
     archives = Archives(disk, layout)
     checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.by_agent.items()))
     return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
-def _settled(lines: Sequence[Line]) -> int:
+def _finished_through(lines: Sequence[Line]) -> int:
     """Number of the last line that surely reached the archives while somebody writes, or died in writing.
 
     The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.

@@ -53,14 +53,14 @@ class SettingsFile:
         """The settings as they are now; while they are lost or cannot be read, those in force before."""
         known = self._known
         mark = self._mark(known)
-        if known is None or known.mark != mark or not self._is_settled(known):
+        if known is None or known.mark != mark or not self._is_stable(known):
             known = self._read(mark)
             if (again := self._mark(known)) != mark:  # it names another key, whose mark was not taken before
                 known = self._read(again)
             self._known = known
         return known
 
-    def _is_settled(self, known: ReadSettings) -> bool:
+    def _is_stable(self, known: ReadSettings) -> bool:
         """Whether the same file means the same; of lost ones another process may have decided meanwhile."""
         if known.error is not None:
             return False

@@ -60,7 +60,7 @@ class ExpectedQueue:
                 return expected_after(previous.messages(), line)
         return self._replayed[0]
 
-    def is_settled(self, message: Message) -> bool:
+    def is_archived(self, message: Message) -> bool:
         """Whether the message is in an archive."""
         return self._store.archives.keeps(message)
 

@@ -69,14 +69,14 @@ def reconcile(
     expected: Held,
     current: QueueText,
     *,
-    settled: Callable[[Message], bool],
+    archived: Callable[[Message], bool],
     taken_out: Callable[[str], bool],
 ) -> Healing:
     """What brings `current` back to hold everything in `expected`, keeping what others did.
 
     Args:
         expected: What the queue held by our own account.
-        settled: Whether a message is safe in an archive, so that it may be gone from the queue.
+        archived: Whether a message is safe in an archive, so that it may be gone from the queue.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
     healing = Healing()
@@ -91,7 +91,7 @@ def reconcile(
         for message in wanted:
             twin = counterpart(message, here)
             if twin is None:
-                _restore(message, damaged, healing, settled, shared=bool(here) or len(wanted) > 1)
+                _restore(message, damaged, healing, archived, shared=bool(here) or len(wanted) > 1)
             else:
                 here.remove(twin)
                 _heal(message, twin, last, healing, current)
@@ -100,7 +100,7 @@ def reconcile(
     for message_id, messages in found.items():
         if message_id not in expected:
             for message in messages:
-                _admit(message, healing, settled, taken_out, current)
+                _admit(message, healing, archived, taken_out, current)
     _clear_torn(damaged, expected, healing)
     if healing.noted:
         many = counted(len(healing.noted), "message")
@@ -109,14 +109,14 @@ def reconcile(
     return healing
 
 
-def contribution(theirs: QueueText, ours: QueueText, *, settled: Callable[[Message], bool]) -> Healing:
+def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
     healing = Healing()
     found = by_id(ours.distinct())
     for message in theirs.distinct():
         among = found.get(message.message_id, ())
         here = among[0] if len(among) == 1 else counterpart(message, among)
-        if here is None and not settled(message):
+        if here is None and not archived(message):
             healing.adds.append(message)
             _tell(healing, "MERGED", message.message_id, "was added by a program that does not lock; it was taken over")
         elif here is not None and here is not message and is_ahead(message, here):
@@ -202,10 +202,10 @@ def understood(records: Iterable[Record]) -> Iterator[Message]:
 
 
 def _restore(
-    wanted: Message, damaged: list[bytes], healing: Healing, settled: Callable[[Message], bool], *, shared: bool
+    wanted: Message, damaged: list[bytes], healing: Healing, archived: Callable[[Message], bool], *, shared: bool
 ) -> None:
     message_id = wanted.message_id
-    if settled(wanted):
+    if archived(wanted):
         healing.removed.append((message_id, digest(wanted) if shared else ""))
         return
     healing.adds.append(wanted)
@@ -273,12 +273,12 @@ def _state_of(wanted: Message, here: Message) -> Record:
 def _admit(
     message: Message,
     healing: Healing,
-    settled: Callable[[Message], bool],
+    archived: Callable[[Message], bool],
     taken_out: Callable[[str], bool],
     text: QueueText,
 ) -> None:
     message_id = message.message_id
-    if settled(message) and taken_out(message_id):
+    if archived(message) and taken_out(message_id):
         healing.removed.append(handle_of(message, text))
         _tell(healing, "HEALED_RETURNED", message_id, "had left the queue for the archive; it was taken out again")
     else:

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark
-from team_console.store.backends.yaml.files import Unsettled, append, cut, write_new
+from team_console.store.backends.yaml.files import OutcomeUnknown, append, cut, write_new
 from team_console.store.contract.audit_seal import LineSeal, judged, seal
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings import loss
@@ -187,7 +187,7 @@ class Ledger:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
 
         Raises:
-            Unsettled: The line may or may not be there.
+            OutcomeUnknown: The line may or may not be there.
             OSError: The line is not there.
         """
         data = line.encode(tip.digest, self._key)
@@ -203,7 +203,7 @@ class Ledger:
             try:
                 self.take_back(tip)
             except OSError:
-                raise Unsettled(error.errno, error.strerror, error.filename) from error
+                raise OutcomeUnknown(error.errno, error.strerror, error.filename) from error
             raise
 
     def settings(self) -> bytes | None:

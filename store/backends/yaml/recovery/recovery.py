@@ -124,7 +124,7 @@ def _remedy(queue: LockedQueue, found: Diagnosis) -> Line | None:
     if theirs is None:
         return healed
     after = apply(queue.generation.text, healed) if healed is not None else queue.generation.text
-    merging = contribution(theirs, after, settled=queue.archives.keeps)
+    merging = contribution(theirs, after, archived=queue.archives.keeps)
     queue.notices += merging.problems
     return in_sequence(healed, merging.line(merged=True))
 
@@ -194,8 +194,8 @@ def _healing(queue: LockedQueue, found: Diagnosis) -> Line | None:
     trusted = found.left.queue if found.left else None
     account = ExpectedQueue(queue, queue.known, line, trusted=trusted, without=found.unfinished)
     vanished = queue.generation.stat is None
-    settled = (lambda _: False) if vanished else account.is_settled
-    healing = reconcile(account.expected(), queue.generation.text, settled=settled, taken_out=account.was_taken_out)
+    archived = (lambda _: False) if vanished else account.is_archived
+    healing = reconcile(account.expected(), queue.generation.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"
         healing.problems = [Problem("REBUILT", "warning", queue.layout.queue.name, text)]

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Held, Stat
-from team_console.store.backends.yaml.files import NOT_PLAIN, Unsettled, append, cut, shared_mode, write_new
+from team_console.store.backends.yaml.files import NOT_PLAIN, OutcomeUnknown, append, cut, shared_mode, write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
@@ -43,7 +43,7 @@ class Slipped(Exception):
 
 
 class Uncertain(Exception):
-    """Writing failed at a point where the outcome cannot be told; the next lock holder settles it."""
+    """Writing failed at a point where the outcome cannot be told; the next lock holder finishes it."""
 
 
 class LockedQueue(Struct):
@@ -220,7 +220,7 @@ class LockedQueue(Struct):
     def _append_line(self, line: Line) -> None:
         try:
             self.tip = self.ledger.append(line, self.tip, mode=self.mode)
-        except Unsettled as error:
+        except OutcomeUnknown as error:
             raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
 
     def _append(self, item: Append) -> None:

@@ -18,7 +18,7 @@ _FRESH_SECONDS = 2.0
 
 
 class Released(Struct, frozen=True):
-    """What the last holder left when it released the lock: everything was settled then.
+    """What the last holder left when it released the lock: everything was finished then.
 
     Attributes:
         seq: Number of the last audit line, 0 for none.
@@ -50,7 +50,7 @@ def left_text(before: bytes) -> bytes:
 
 
 def released_text(released: Released) -> bytes:
-    """The lock file's text after a release with everything settled."""
+    """The lock file's text after a release with everything finished."""
     damaged = {} if released.damaged is None else {"damaged": released.damaged}
     return _padded({"released": released.seq, "queue": released.queue, **damaged})
 

@@ -51,7 +51,7 @@ def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -
         has_open = any(map(is_open, entries))
     if seen.alias or any(map(_TIES, entries)) or SIGN.search(parts.tail):
         entries = tie(entries, parts.head)
-    return replace(parts, entries=entries, settled=True, has_open=has_open)
+    return replace(parts, entries=entries, joined=True, has_open=has_open)
 
 
 def _look_at_all(

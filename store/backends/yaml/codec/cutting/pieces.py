@@ -80,7 +80,7 @@ def _reread_middle(
     cuts = item_starts(data, begin, end, old.style)
     middle = _cut(data, cuts, end, known)
     entries = old.entries[:first] + middle + old.entries[resume:]
-    parts = replace(old, entries=entries, settled=False, has_open=False)
+    parts = replace(old, entries=entries, joined=False, has_open=False)
     if not is_plain_tail(parts.tail):
         return _join_before_tail(data, parts, known), None
     rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
@@ -106,8 +106,8 @@ def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, Que
 
 def _join_before_tail(data: bytes, parts: Parts, known: Mapping[bytes, QueueEntry]) -> Parts:
     """Make sure that what looks like the end of the list is not the inside of an open quote."""
-    settled = join_all(parts)
-    return _ask_yaml(data, settled, known) if settled.has_open else settled
+    joined = join_all(parts)
+    return _ask_yaml(data, joined, known) if joined.has_open else joined
 
 
 def _ask_yaml(data: bytes, parts: Parts, known: Mapping[bytes, QueueEntry]) -> Parts:

@@ -40,7 +40,7 @@ def read_unusual(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -
     entries = tuple([_reuse(entry, known) for entry in _entries(data, places, whole.items)])
     if not flow and SIGN.search(data):
         entries = _tied(entries, data[: places[0]])
-    return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, settled=True)
+    return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, joined=True)
 
 
 def _block_cuts(text: str, whole: Whole) -> list[int]:

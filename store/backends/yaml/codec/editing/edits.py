@@ -93,7 +93,7 @@ def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> tuple[bytes, Par
     new = read(new_data, {entry.raw: entry for entry in entries})
     if [entry.raw for entry in new.entries] != [entry.raw for entry in entries]:
         raise CodecError("the list under messages: cannot be written with dashes", hint="Do it in an editor.")
-    return new_data, replace(new, settled=True)
+    return new_data, replace(new, joined=True)
 
 
 def _close_last(parts: Parts, changed: dict[int, QueueEntry | None]) -> None:

@@ -8,7 +8,7 @@ from time import monotonic
 
 import pytest
 import team_console.console.input.key_queue
-from team_console.console.input.key_queue import KeyLine
+from team_console.console.input.key_queue import KeyQueue
 from team_console.store.backends.memory import MemoryTeam
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
@@ -42,7 +42,7 @@ class Desk(App[None]):
         self.arrived: list[str] = []
         self.typed: list[str] = []
         self.busy, self.free = Place(busy=True), Place(busy=False)
-        self.line = KeyLine(self, super().on_event)
+        self.line = KeyQueue(self, super().on_event)
 
     def compose(self) -> ComposeResult:
         yield self.busy
