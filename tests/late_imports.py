@@ -286,6 +286,11 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.open": (1.51, "the first picture does not wait for it"),
         "store.settings.settings_file": (3.97, "the first picture does not wait for it"),
     },
+    "console/handlers/client_requests.py": {
+        "widgets.forms.answers": (12.9, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.approval": (18.19, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.options": (5.95, "the first picture does not wait for forms that may never open"),
+    },
     "console/handlers/deciding.py": {
         "widgets.forms.reason": (10.12, "the first picture does not wait for forms that may never open"),
     },
@@ -398,6 +403,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/settings/rendering.py": {
         "yaml": (25.67, "only text the quick parser does not understand needs PyYAML"),
+    },
+    "store/views/differences.py": {
+        "difflib": (2.7, "only a change that is shown is compared"),
     },
 }
 """Module -> what it imports late -> milliseconds, and who would pay for it otherwise."""
