@@ -255,6 +255,11 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.open": (1.51, "the first picture does not wait for it"),
         "store.settings.settings_file": (3.97, "the first picture does not wait for it"),
     },
+    "console/handlers/client_requests.py": {
+        "widgets.forms.answers": (9.78, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.approval": (10.88, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.options": (3.44, "the first picture does not wait for forms that may never open"),
+    },
     "console/handlers/deciding.py": {
         "widgets.forms.reason": (10.12, "the first picture does not wait for forms that may never open"),
     },
@@ -367,6 +372,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/settings/rendering.py": {
         "yaml": (25.67, "only text the quick parser does not understand needs PyYAML"),
+    },
+    "store/views/differences.py": {
+        "difflib": (2.56, "only who looks at a change of a text pays for it"),
     },
 }
 """Module -> what it imports late -> milliseconds, and who would pay for it otherwise."""

@@ -25,6 +25,7 @@ from team_console.store.protocol.edits_before_approval import editable_part
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.suggestions import mode_words, suggestion_words
+from team_console.widgets.details.client_request import asked_blocks
 
 if TYPE_CHECKING:
     from team_console.widgets.forms.answers import Answers
@@ -44,7 +45,6 @@ def ask_for_yes(workspace: Workspace, row: RequestRow, token: str) -> None:
 
 
 def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
-    from team_console.widgets.details.client_request import asked_blocks
     from team_console.widgets.forms.approval import Approval
 
     purpose = f"approve:{row.request_id}"
