@@ -287,9 +287,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.settings.settings_file": (3.97, "the first picture does not wait for it"),
     },
     "console/handlers/client_requests.py": {
-        "widgets.forms.answers": (12.9, "the first picture does not wait for forms that may never open"),
-        "widgets.forms.approval": (18.19, "the first picture does not wait for forms that may never open"),
-        "widgets.forms.options": (5.95, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.answers": (9.78, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.approval": (10.88, "the first picture does not wait for forms that may never open"),
+        "widgets.forms.options": (3.44, "the first picture does not wait for forms that may never open"),
     },
     "console/handlers/deciding.py": {
         "widgets.forms.reason": (10.12, "the first picture does not wait for forms that may never open"),
@@ -405,7 +405,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "yaml": (25.67, "only text the quick parser does not understand needs PyYAML"),
     },
     "store/views/differences.py": {
-        "difflib": (2.7, "only a change that is shown is compared"),
+        "difflib": (2.56, "only who looks at a change of a text pays for it"),
     },
 }
 """Module -> what it imports late -> milliseconds, and who would pay for it otherwise."""

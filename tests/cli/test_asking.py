@@ -128,6 +128,19 @@ def test_a_permission_is_listed_and_allowed_always_in_the_words_of_the_client(te
     assert (verdict["scope"], verdict["suggestion"]) == ("always", RULE)
 
 
+def test_show_tells_a_permission_as_what_it_is_and_not_as_the_file_it_changes(team: CommandLine) -> None:
+    before = "".join(f"line {number}\n" for number in range(200))
+    edit = {"file_path": "/p/a.txt", "old_string": "line 9\n", "new_string": "LINE 9\x1b[2J\n"}
+    with join_team(str(team.folder), "task-manager") as agent:
+        request_id = agent.ask_permission("Edit", edit, before=before, suggestions=[RULE], directory="/p").request_id
+    shown = team.ok("show", request_id).out
+    for line in ("  tool: Edit", "  change: /p/a.txt", "    -line 9", "    +LINE 9␛[2J", "  directory: /p"):
+        assert line in shown.split("\n"), line
+    assert "line 100" not in shown
+    assert "may be allowed always, 1: allow Bash(npm test *)" in shown
+    assert "\x1b" not in shown
+
+
 def test_a_command_is_edited_before_it_is_allowed(team: CommandLine, tmp_path: Path) -> None:
     request_id = permission(team)
     edited = tmp_path / "command.sh"

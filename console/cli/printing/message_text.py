@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from team_console.console.cli.printing.client_request import SHOWN, permission_lines
 from team_console.store.attachments import attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
 from team_console.store.views.titles import text_at
@@ -66,7 +68,11 @@ def _lines(message: Message, read: Reading, content: str | None) -> Iterator[str
         yield from _content_lines(message, message.content if content is None else content)
     if read.request_id is not None:
         yield f"request_id: {safe_line(read.request_id)}"
-    fields = {key: value for key, value in message.payload.items() if key not in _APART}
+    apart = _APART
+    if read.opens is RequestKind.PERMISSION:
+        apart = _APART | SHOWN
+        yield from permission_lines(message)
+    fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {"kind": read.name, **{key: value for key, value in read.body.items() if key != "msg_type"}, **fields}
     if fields:
