@@ -1,0 +1,231 @@
+"""Many permission requests at once, with hooks and consoles killed in the middle: each verdict at its own request.
+
+Every request carries a number. The human allows even ones and refuses odd ones with the number in the reason, so that a
+verdict at the wrong request is seen in what the hook printed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.requests import approve, reject
+from team_console.store.desk.sessions.gone import open_requests
+from team_console.store.model.errors import TeamError
+from team_console.store.protocol.client_requests import permission_of
+
+from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.pty import Terminal, console
+
+PATIENCE = 60.0
+"""Seconds that are given to what must happen by itself."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done: how many requests by how many processes, and which share of the hooks is killed."""
+
+    requests: int = 1000
+    processes: int = 8
+    killed: float = 0.1
+    consoles_killed: int = 10
+    seed: int = 13
+
+
+@dataclass
+class Findings:
+    """What came of it; everything but the counts must be empty."""
+
+    allowed: int = 0
+    refused: int = 0
+    killed: int = 0
+    lost: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was lost, wrong or left open."""
+        return not (self.lost or self.wrong or self.open)
+
+    def text(self) -> str:
+        """In one paragraph."""
+        counts = f"{self.allowed} allowed, {self.refused} refused, {self.killed} killed"
+        parts = [
+            f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
+        ]
+        return f"{counts}; " + ("\n".join(parts) or "0 lost, 0 at the wrong one, 0 left open")
+
+
+def run(folder: Path, plan: Plan) -> Findings:
+    """Do it in a fresh team below `folder`."""
+    office = CommandLine(folder / "team")
+    office.folder.mkdir(parents=True)
+    members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
+    office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
+    findings = Findings()
+    with _consoles(office.folder, plan), _human(office.folder, findings):
+        with ThreadPoolExecutor(plan.processes) as pool:
+            shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
+            for worker in [pool.submit(_ask, office.folder, share, plan, findings) for share in shares]:
+                worker.result()
+        findings.open += _left_open(office.folder)
+    _judge(office, findings)
+    return findings
+
+
+def _ask(folder: Path, numbers: range, plan: Plan, findings: Findings) -> None:
+    """One agent asks one thing after the other; some of its hooks are killed while they wait."""
+    chance = random.Random(f"{plan.seed} {numbers.start}")
+    environment = clean_environment(
+        TEAM_CONSOLE_AS=f"agent-{numbers.start}",
+        TEAM_CONSOLE_TEAM=str(folder),
+        XDG_STATE_HOME=str(folder.parent / "state"),
+    )
+    for number in numbers:
+        dies = chance.random() < plan.killed
+        after = chance.uniform(0.05, 1.5)
+        out = _hook(environment, number, after if dies else None)
+        _compare(number, out, dies, findings)
+
+
+def _hook(environment: dict[str, str], number: int, dies_after: float | None) -> bytes:
+    event = {
+        "hook_event_name": "PermissionRequest",
+        "session_id": f"session-{number}",
+        "cwd": "/",
+        "tool_name": "Bash",
+        "tool_input": {"command": f"run {number}"},
+    }
+    with subprocess.Popen(
+        [*COMMAND, "hook"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            return process.communicate(json.dumps(event).encode(), timeout=dies_after or PATIENCE * 5)[0]
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            return process.communicate()[0]
+
+
+def _compare(number: int, out: bytes, dies: bool, findings: Findings) -> None:
+    """What the hook said must be what the human said to this very number."""
+    if not out:
+        findings.killed += dies
+        if not dies:
+            findings.lost.append(f"run {number}")
+        return
+    decision = json.loads(out)["hookSpecificOutput"]["decision"]
+    expected = {"behavior": "allow"} if number % 2 == 0 else {"behavior": "deny", "message": f"no {number}"}
+    if {key: decision.get(key) for key in expected} != expected:
+        findings.wrong.append(f"run {number}: {decision}")
+    findings.allowed += decision["behavior"] == "allow"
+    findings.refused += decision["behavior"] == "deny"
+
+
+@contextmanager
+def _human(folder: Path, findings: Findings) -> Iterator[None]:
+    """Answers whatever is asked until the block ends."""
+    over = threading.Event()
+    human = threading.Thread(target=_decide, args=(folder, over, findings))
+    human.start()
+    try:
+        yield
+    finally:
+        over.set()
+        human.join()
+
+
+def _decide(folder: Path, over: threading.Event, findings: Findings) -> None:
+    team = open_team(str(folder))
+    while not over.is_set():
+        for request_id, question in open_requests(team.snapshot()).items():
+            number = int(permission_of(question.payload).input["command"].split()[1])
+            with suppress(TeamError):  # its hook was killed meanwhile
+                _answer(team, request_id, number)
+        over.wait(0.02)
+    team.close()
+
+
+def _answer(team: Team, request_id: str, number: int) -> None:
+    if number % 2 == 0:
+        approve(Caller(team, "ceo"), request_id=request_id)
+    else:
+        reject(Caller(team, "ceo"), request_id=request_id, reason=f"no {number}")
+
+
+@contextmanager
+def _consoles(folder: Path, plan: Plan) -> Iterator[None]:
+    """Two consoles, of which one is killed and opened again now and then; the other is there meanwhile."""
+    over = threading.Event()
+    open_now = [_opened(folder), _opened(folder)]
+
+    def kill() -> None:
+        for round_number in range(plan.consoles_killed):
+            if over.wait(2.0):
+                return
+            place = round_number % 2
+            open_now[place].signal(signal.SIGKILL)
+            open_now[place].end()
+            open_now[place] = _opened(folder)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    drained = threading.Thread(target=_drain, args=(open_now, over))
+    drained.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join()
+        drained.join()
+        for terminal in open_now:
+            terminal.end()
+
+
+def _opened(folder: Path) -> Terminal:
+    terminal = console(folder)
+    terminal.wait_for("Needs you", seconds=PATIENCE)
+    return terminal
+
+
+def _drain(terminals: list[Terminal], over: threading.Event) -> None:
+    """A terminal that nobody reads would stop its console."""
+    while not over.wait(0.05):
+        for terminal in list(terminals):
+            with suppress(OSError, ValueError):
+                terminal.pump(0.0)
+
+
+def _left_open(folder: Path) -> list[str]:
+    """What stays open after all who asked have ended; the consoles have some time to see it."""
+    team, end = open_team(str(folder)), time.monotonic() + PATIENCE
+    while (left := open_requests(team.snapshot())) and time.monotonic() < end:
+        time.sleep(0.2)
+    team.close()
+    return list(left)
+
+
+def _judge(office: CommandLine, findings: Findings) -> None:
+    """The ledger tells the same: no request of a number twice, and none approved that was to be refused."""
+    rows = office.ok("requests", "--json").json["requests"]
+    findings.open += [row["request_id"] for row in rows if row["state"] in ("open", "overdue")]
+    titles = [row["title"] for row in rows]
+    findings.wrong += [
+        f"{title} stands there twice" for title in {title for title in titles if titles.count(title) > 1}
+    ]
+    for row in rows:
+        number = int(row["title"].split()[-1])
+        if row["state"] == ("rejected" if number % 2 == 0 else "approved"):
+            findings.wrong.append(f"run {number} is {row['state']}")

@@ -1,0 +1,60 @@
+"""The console and the hooks of a session, side by side: what is asked appears, what needs no answer any more goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import CommandLine
+from tests.hook.conftest import Client, Heard, Human
+from tests.pty import Terminal, console
+
+BASH = "claude: PermissionRequest"
+SHOWN = "touch plug-was-here"
+LEAVES = 2.0
+"""Seconds in which a request that needs no answer any more leaves the list; more are given to a busy machine."""
+
+
+@pytest.fixture
+def screen(office: CommandLine) -> Iterator[Terminal]:
+    """A console that may write."""
+    with console(office.folder) as terminal:
+        terminal.wait_for("Needs you")
+        yield terminal
+
+
+def test_a_console_is_a_human_who_is_there(screen: Terminal, client: Client, human: Human, office: CommandLine) -> None:
+    hook = client.begin(BASH)
+    screen.wait_for(SHOWN)
+    office.ok("approve", human.asked()[0]["request_id"])
+    assert client.end(hook).decision == {"behavior": "allow"}
+    screen.wait_gone(SHOWN)
+    screen.send("q")
+    screen.wait_exit()
+    assert client.tell(BASH) == Heard(0, "")
+
+
+def test_what_was_answered_in_the_terminal_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
+    hook = client.begin(BASH)
+    screen.wait_for(SHOWN)
+    client.tell("claude: PostToolUse Bash", tool_input=client.event(BASH)["tool_input"])
+    screen.wait_gone(SHOWN, LEAVES * 5)
+    assert client.end(hook) == Heard(0, "")
+    assert human.ended()["reason"] == "answered in the session"
+
+
+def test_what_a_killed_hook_asked_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
+    hook = client.begin(BASH)
+    screen.wait_for(SHOWN)
+    hook.kill()
+    hook.wait()
+    screen.wait_gone(SHOWN, LEAVES * 5)
+    assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "session ended")
+
+
+@pytest.mark.parametrize("flags", [("--read-only",), ("--as", "ben")])
+def test_who_may_not_answer_is_nobody_to_wait_for(flags: tuple[str, ...], client: Client, office: CommandLine) -> None:
+    with console(office.folder, *flags) as terminal:
+        terminal.wait_for("Needs you")
+        assert client.tell(BASH) == Heard(0, "")
