@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from team_console.console.clients.commands import command_of
@@ -11,6 +12,8 @@ from team_console.store.protocol.relations.membership import members
 
 WAIT = "100"
 """Seconds of one wait: less than the two minutes for which clients let a command run."""
+_BLANKS = frozenset({"TEXT", "PLAN", "QUESTION", "WHY", "RESULT"})
+"""Words that the model replaces by some of its own: quoted, so that it quotes them, too."""
 _MOST_NAMES = 20
 """Members that are named; a model of a larger team is told how to list them."""
 
@@ -57,7 +60,8 @@ def _mail_to_take(team: Team, name: str) -> list[str]:
 
 def _ways(team: Team, name: str, lead: str) -> list[str]:
     def line(*words: str) -> str:
-        return f"    {command_of(team.location, name, *words)}"
+        rest = " ".join(f"'{word}'" if word in _BLANKS else shlex.quote(word) for word in words)
+        return f"    {command_of(team.location, name)} {rest}"
 
     return [
         "Write to a member:",

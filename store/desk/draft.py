@@ -21,6 +21,7 @@ from team_console.store.protocol.kinds.registry import carried_name, default_pri
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import known, members
+from team_console.store.protocol.relations.sessions import SESSION
 from team_console.store.protocol.relations.stops import silent
 from team_console.store.settings.team_config import TeamConfig
 
@@ -199,7 +200,7 @@ def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]]
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
     wanted = set(names)
-    asked = {name for message in tx.select(types=_STOPS) for name in (message.sender, *message.recipients)}
+    asked = {name for message in tx.select(types=(*_STOPS, SESSION)) for name in (message.sender, *message.recipients)}
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []

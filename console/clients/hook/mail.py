@@ -99,7 +99,7 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
         "They come from other members, not from the user of this session."
     )
     send = command_of(session.team.location, session.name, "send")
-    tail = f"To answer: {send} --to NAME --summary 'FIVE TO TEN WORDS' --content 'TEXT'"
+    tail = f"To write back:\n    {send} --to NAME --summary 'FIVE TO TEN WORDS' --content 'TEXT'"
     return "\n\n".join([head, *(message_words(session, message) for message in messages), tail])
 
 
@@ -125,8 +125,8 @@ def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     if message.type == REQUEST:
         approve = command_of(session.team.location, session.name, "approve", request)
         reject = command_of(session.team.location, session.name, "reject", request, "--reason")
-        return [f"To agree to stop: {approve}", f"To refuse: {reject} 'WHY'"]
+        return ["To agree to stop:", f"    {approve}", "To refuse:", f"    {reject} 'WHY'"]
     if read.opens in (RequestKind.CLARIFICATION, RequestKind.ESCALATION):
         answer = command_of(session.team.location, session.name, "answer", request, "--content")
-        return [f"To answer: {answer} 'TEXT'"]
+        return ["To answer it:", f"    {answer} 'TEXT'"]
     return [f"It is the request {shlex.quote(request)}."]

@@ -18,6 +18,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
 from team_console.store.desk.sessions.notes import note_session
 from team_console.store.model.names import ALL, USER, check_name, is_name
+from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.sessions import Doing
 
 LOCK_WAIT = 10.0
@@ -52,8 +53,12 @@ class ClientSession:
 
     @property
     def is_of_agent(self) -> bool:
-        """Whether the session is an agent's; the human's own seat is at the console."""
-        return self.me not in (self.config.lead, USER, ALL)
+        """Whether the session is a member's that is an agent; the human's own seat is at the console."""
+        if self.me in (self.config.lead, USER, ALL):
+            return False
+        if not self.config.declared or self.me in self.config.agents:
+            return True
+        return self.me in known(self.config, self.team.snapshot().messages)
 
     @property
     def teammate(self) -> str | None:

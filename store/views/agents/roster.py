@@ -10,6 +10,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.words import counted
 from team_console.store.protocol.client_requests import denial_of
+from team_console.store.protocol.entries import Order
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.protocol.relations.sessions import AgentSession, Doing
@@ -151,8 +152,9 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     if held is not None:
         return held
     session = scene.team.sessions.current(name)
-    if session is not None and session.doing is not Doing.ENDED and (spoke is None or spoke <= session.since):
-        return _in_session(scene, session, sum(bool(denial_of(row.question.payload)) for row in waiting))
+    if session is not None and _tells(session, spoke):
+        denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
+        return _in_session(scene, session, max(session.since, spoke or session.since), denied)
     seen = scene.last_seen.last_seen(name)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
@@ -164,14 +166,21 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
     return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
 
 
-def _in_session(scene: Scene, session: AgentSession, denied: int) -> tuple[AgentState, str]:
+def _tells(session: AgentSession, spoke: Order | None) -> bool:
+    """Whether the word on the session is the last on the agent: one that rests and writes all the same is at work."""
+    if session.doing is Doing.ENDED:
+        return False
+    return session.doing is Doing.WORKING or spoke is None or spoke <= session.since
+
+
+def _in_session(scene: Scene, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
     """What the client told last; a turn may take long without a word, so it counts for longer than a message."""
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
     what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
     if session.doing is not Doing.WORKING:
         return AgentState.IDLE, f"rests {what}"
-    if scene.now - session.since[0] > TURN_FOR:
+    if scene.now - heard[0] > TURN_FOR:
         return AgentState.IDLE, f"worked {what} when last heard of"
     return AgentState.ACTIVE, f"works {what}"
 

@@ -1,0 +1,108 @@
+"""What clients say is understood as they say it, and answered in their own words; by captured events."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from team_console.console.clients import claude_code, codex
+from team_console.console.clients.events import Event, Wish
+from team_console.console.clients.hook.session import client_of
+
+from tests.hook.conftest import CAPTURED
+
+
+def read(name: str, **changes: Any) -> Event:
+    data = {**CAPTURED[name], **changes}
+    event: Event = client_of(data, "").event_of(data)
+    return event
+
+
+def decision(name: str, verdict: dict[str, Any], **changes: Any) -> Any:
+    data = {**CAPTURED[name], **changes}
+    client = client_of(data, "")
+    reply = client.permission_reply(client.event_of(data), verdict)
+    assert reply is None or reply["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"
+    return None if reply is None else reply["hookSpecificOutput"]["decision"]
+
+
+BASH, PLAN = "claude: PermissionRequest", "claude: PermissionRequest ExitPlanMode (plan mode)"
+QUESTION, CODEX = "claude: PermissionRequest AskUserQuestion", "codex: PermissionRequest"
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_every_captured_event_is_read_as_what_it_is(name: str) -> None:
+    data, event = CAPTURED[name], read(name)
+    assert event.client == ("codex" if name.startswith("codex") else "claude-code")
+    assert (event.name, event.session) == (data["hook_event_name"], data["session_id"])
+    assert (event.tool, dict(event.input)) == (data.get("tool_name", ""), data.get("tool_input", {}))
+    assert (event.wish is not None) is (data["hook_event_name"] == "PermissionRequest")
+
+
+def test_a_teammate_is_told_from_a_subagent_and_from_the_session() -> None:
+    assert read("claude: PermissionRequest of teammate bob").teammate == "bob"
+    assert read("claude: TeammateIdle").teammate == "file-manager"
+    subagent = read("claude: SubagentStart (teammate)", agent_id="a5f1c0ffee", agent_type="Explore")
+    assert (subagent.teammate, subagent.is_of_subagent) == (None, True)
+    assert (read(BASH).teammate, read(BASH).is_of_subagent) == (None, False)
+
+
+def test_plans_and_questions_are_what_is_asked() -> None:
+    assert (read(BASH).wish, read(PLAN).wish, read(QUESTION).wish) == (Wish.PERMISSION, Wish.PLAN, Wish.QUESTION)
+    assert read(PLAN).plan.startswith("# Plan")
+    assert read(QUESTION).questions[0]["header"] == "DB"
+    assert read(PLAN, tool_input={}).wish is Wish.PERMISSION  # nothing to read, so at least a yes or no
+
+
+def test_yes_once_always_and_edited() -> None:
+    assert decision(BASH, {"approve": True, "scope": "once"}) == {"behavior": "allow"}
+    rule = CAPTURED[BASH]["permission_suggestions"][0]
+    always = decision(BASH, {"approve": True, "scope": "always", "suggestion": rule})
+    assert always == {"behavior": "allow", "updatedPermissions": [rule]}
+    edited = decision(BASH, {"approve": True, "updated_input": {"command": "ls"}})
+    assert edited == {"behavior": "allow", "updatedInput": {"command": "ls"}}
+
+
+@pytest.mark.parametrize("name", [BASH, PLAN, QUESTION, CODEX])
+def test_no_comes_with_the_words_the_model_reads(name: str) -> None:
+    refused = decision(name, {"approve": False, "content": "Not in production"})
+    assert (refused["behavior"], refused["message"]) == ("deny", "Not in production")
+    assert refused.get("interrupt") in (None, False)
+
+
+@pytest.mark.parametrize("name", [BASH, PLAN, QUESTION, CODEX])
+@pytest.mark.parametrize("verdict", [{}, {"approve": None}, {"approve": "yes"}, {"content": "no"}])
+def test_what_is_no_clear_yes_or_no_decides_nothing(name: str, verdict: dict[str, Any]) -> None:
+    assert decision(name, verdict) is None
+
+
+def test_a_plan_is_approved_with_its_input_because_a_bare_yes_is_ignored() -> None:
+    given = CAPTURED[PLAN]["tool_input"]
+    assert decision(PLAN, {"approve": True}) == {"behavior": "allow", "updatedInput": given}
+    mode = [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
+    assert decision(PLAN, {"approve": True, "mode": "acceptEdits"})["updatedPermissions"] == mode
+    edited = decision(PLAN, {"approve": True, "updated_plan": "# Plan\n1. Less\n"})
+    assert edited["updatedInput"] == {**given, "plan": "# Plan\n1. Less\n"}
+
+
+def test_answers_come_back_under_the_text_of_their_question() -> None:
+    said = decision(QUESTION, {"approve": True, "answers": {"Which database?": "SQLite"}})
+    assert said["updatedInput"] == {**CAPTURED[QUESTION]["tool_input"], "answers": {"Which database?": "SQLite"}}
+    several = decision(QUESTION, {"approve": True, "answers": {"Which database?": ["SQLite", "PostgreSQL"]}})
+    assert several["updatedInput"]["answers"] == {"Which database?": "SQLite, PostgreSQL"}
+
+
+def test_codex_is_told_nothing_but_yes_or_no() -> None:
+    assert decision(CODEX, {"approve": True, "scope": "once"}) == {"behavior": "allow"}
+    refused = decision(CODEX, {"approve": True, "updated_input": {"command": "ls"}})
+    assert refused["behavior"] == "deny"  # the original must not run in place of what was approved
+    assert json.dumps({"command": "ls"}) in refused["message"]
+
+
+@pytest.mark.parametrize("client", [claude_code, codex])
+@pytest.mark.parametrize("value", [None, 1, [], {}, "x", [1], {"a": 1}])
+def test_fields_of_any_kind_are_taken(client: Any, value: Any) -> None:
+    keys = {key for event in CAPTURED.values() for key in event}
+    for key in keys:
+        client.event_of({**CAPTURED[PLAN], key: value})

@@ -1,0 +1,261 @@
+"""Joining writes exactly what is shown, beside what others put there; leaving takes out exactly that."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.clients.joining.hook_table import hook_command, hook_entries
+from team_console.store.version import VERSION
+
+from tests.conftest import ROOT, CommandLine, Result
+
+OTHERS = """{
+    "permissions": {"allow": ["Bash(ls)", "Read"], "deny": []},
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    },
+    "model": "opus"
+}
+"""
+TOML = '# mine\n[projects."/p"]\ntrust_level = "trusted"\n'
+AGENTS = "# Rules\n\nTests first.\n"
+
+
+class Desk:
+    """The command line of a user with a home and a project."""
+
+    def __init__(self, team: CommandLine, place: Path) -> None:
+        self.team, self.home, self.project = team, place / "home", place / "project"
+        for folder in (self.home, self.project):
+            folder.mkdir()
+        self.environment = {"HOME": str(self.home), "XDG_STATE_HOME": str(place / "state")}
+
+    def __call__(self, *words: str) -> Result:
+        command = CommandLine(self.project)
+        return command("-t", str(self.team.folder), *words, env=self.environment)
+
+    def ok(self, *words: str) -> Any:
+        result = self(*words, "--json")
+        assert result.status == 0, result
+        return result.json
+
+    def files(self) -> dict[str, str]:
+        """Every file of the project and the home."""
+        folders = (self.project, self.home)
+        return {str(path): path.read_text() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def desk(office: CommandLine, tmp_path: Path) -> Desk:
+    return Desk(office, tmp_path)
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+WAYS = [
+    ("claude", "--project"),
+    ("claude", "--local"),
+    ("claude", "--user"),
+    ("codex", "--project"),
+    ("codex", "--user"),
+    ("mcp", "--project"),
+    ("shell", "--project"),
+]
+
+
+@pytest.mark.parametrize(("client", "scope"), WAYS)
+@pytest.mark.parametrize("is_fresh", [True, False])
+def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
+    client: str, scope: str, is_fresh: bool, desk: Desk
+) -> None:
+    if not is_fresh:
+        for folder in (desk.project, desk.home):
+            put(folder / ".claude" / "settings.json", OTHERS)
+            put(folder / ".claude" / "settings.local.json", OTHERS)
+            put(folder / ".codex" / "hooks.json", OTHERS)
+            put(folder / ".codex" / "config.toml", TOML)
+        put(desk.project / ".mcp.json", '{"mcpServers": {"other": {"command": "x"}}}')
+        put(desk.home / ".claude.json", '{"numStartups": 3}')
+        put(desk.project / "AGENTS.md", AGENTS)
+    before, folders = desk.files(), sorted(os.listdir(desk.project))
+    shown = desk.ok("join", "alice", "--for", client, scope, "--print")
+    assert (desk.files(), shown["written"]) == (before, False)
+    done = desk.ok("join", "alice", "--for", client, scope)
+    assert [file["diff"] for file in done["files"]] == [file["diff"] for file in shown["files"]]
+    joined = desk.files()
+    assert {path for path in joined if joined[path] != before.get(path)} == {file["path"] for file in done["files"]}
+    again = desk.ok("join", "alice", "--for", client, scope)
+    assert ({file["change"] for file in again["files"]}, desk.files()) == ({"unchanged"}, joined)
+    desk.ok("leave", "alice")
+    assert (desk.files(), sorted(os.listdir(desk.project))) == (before, folders)
+    assert "nothing is to be taken out" in desk.ok("leave", "alice")["notes"][0]
+
+
+def test_what_others_put_there_afterwards_stays(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    path = desk.project / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "say done"}]})
+    settings["permissions"]["allow"].append("Read")
+    path.write_text(json.dumps(settings))
+    desk.ok("leave", "alice")
+    assert json.loads(path.read_text()) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
+        "permissions": {"allow": ["Read"]},
+    }
+
+
+def test_a_rule_that_was_there_before_stays(desk: Desk) -> None:
+    path = put(desk.project / ".claude" / "settings.json", '{"permissions": {"allow": ["mcp__team-console__*"]}}')
+    before = path.read_text()
+    desk.ok("join", "alice", "--for", "claude")
+    desk.ok("leave", "alice")
+    assert path.read_text() == before
+
+
+def test_the_settings_of_claude_code_are_what_it_reads(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
+    assert settings["permissions"]["allow"] == ["mcp__team-console__*"]
+    assert settings["enabledMcpjsonServers"] == ["team-console"]
+    hooks = [hook for entries in settings["hooks"].values() for entry in entries for hook in entry["hooks"]]
+    assert all(hook["type"] == "command" and hook["timeout"] > 0 for hook in hooks)
+    (wake,) = [hook for hook in hooks if hook.get("asyncRewake")]
+    assert wake["command"].endswith("hook --wake")
+    assert settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"] >= 3600
+    server = json.loads((desk.project / ".mcp.json").read_text())["mcpServers"]["team-console"]
+    assert server["env"] == {"TEAM_CONSOLE_AS": "alice", "TEAM_CONSOLE_TEAM": str(desk.team.folder)}
+
+
+def test_the_settings_of_codex_are_what_it_reads(desk: Desk) -> None:
+    put(desk.project / ".codex" / "config.toml", TOML)
+    desk.ok("join", "alice", "--for", "codex")
+    config = tomllib.loads((desk.project / ".codex" / "config.toml").read_text())
+    assert config["projects"] == {"/p": {"trust_level": "trusted"}}
+    assert config["mcp_servers"]["team-console"]["env"]["TEAM_CONSOLE_AS"] == "alice"
+    hooks = json.loads((desk.project / ".codex" / "hooks.json").read_text())["hooks"]
+    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop"}
+    assert "asyncRewake" not in json.dumps(hooks)
+
+
+def test_what_was_written_answers_an_event_as_the_member(desk: Desk, tmp_path: Path) -> None:
+    """The command of the settings is run as the client runs it."""
+    import subprocess
+
+    strange = tmp_path / "a folder with 'quotes' and $words"
+    desk.team.folder.rename(strange)
+    desk.team = CommandLine(strange)
+    desk.ok("join", "alice", "--for", "claude")
+    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
+    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    event = {
+        "hook_event_name": "SessionStart",
+        "session_id": "11111111-2222",
+        "cwd": str(desk.project),
+        "source": "startup",
+    }
+    environment = {"PATH": os.environ["PATH"], "TEAM_CONSOLE_AS": "ceo", **desk.environment}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=True
+    )
+    assert "You are alice" in done.stdout
+
+
+def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
+    settings = desk.team.folder / "messenger-config.yaml"
+    before = settings.read_text()
+    assert desk.ok("join", "carol", "--for", "claude", "--role", "temp", "--plan", "--print")["member_changed"]
+    assert settings.read_text() == before
+    assert desk.ok("join", "carol", "--for", "claude", "--role", "temp", "--plan")["member_changed"]
+    members = {member["name"]: member for member in desk.team.ok("member", "list", "--json").json["members"]}
+    assert (members["carol"]["role"], members["carol"]["plan_mode_required"]) == ("temp", True)
+    assert desk.ok("leave", "carol")["member_changed"]
+    assert settings.read_text() == before
+    desk.ok("join", "alice", "--for", "claude")
+    assert not desk.ok("leave", "alice")["member_changed"]
+    assert settings.read_text() == before
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
+def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", client)
+    before = desk.files()
+    refused = desk("join", "ben", "--for", client, "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "alice" in refused.json["message"] + refused.json["hint"] or client == "codex"
+    assert desk.files() == before
+    desk.ok("leave", "alice")
+    desk.ok("join", "ben", "--for", client)
+
+
+@pytest.mark.parametrize("name", ["ceo", "user", "all", "../x", ""])
+def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
+    assert desk("join", name, "--for", "claude").status in (1, 2)
+    assert desk.files() == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"permissions": {"allow": "x"}}']
+)
+def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) -> None:
+    put(desk.project / ".claude" / "settings.json", text)
+    refused = desk("join", "carol", "--for", "claude", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "settings.json" in refused.json["message"]
+    assert desk.files() == {str(desk.project / ".claude" / "settings.json"): text}
+    assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
+
+
+def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
+    path = put(desk.project / ".claude" / "settings.json", "{}\n")
+    path.chmod(0o600)
+    desk.ok("join", "alice", "--for", "claude")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    desk.ok("leave", "alice")
+    path.unlink()
+    outside = put(tmp_path / "outside" / "settings.json", "{}\n")
+    path.symlink_to(outside)
+    assert desk("join", "alice", "--for", "claude").status == 1
+    assert outside.read_text() == "{}\n"
+    path.unlink()
+    inside = put(desk.project / "dotfiles" / "settings.json", "{}\n")
+    path.symlink_to(inside)
+    desk.ok("join", "alice", "--for", "claude")
+    assert path.is_symlink()
+    assert "TEAM_CONSOLE_AS=alice" in inside.read_text()
+
+
+def test_a_password_gets_into_no_settings(desk: Desk) -> None:
+    command = CommandLine(desk.project)
+    refused = command(
+        "-t", "postgresql://me:secret@127.0.0.1:1/x", "join", "alice", "--for", "claude", env=desk.environment
+    )
+    assert refused.status == 2
+    assert "secret" not in refused.out + refused.err
+    assert desk.files() == {}
+
+
+def test_the_plugin_says_what_a_join_would_and_ships(desk: Desk) -> None:
+    folder = ROOT / "console" / "clients" / "plugin"
+    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())
+    assert hooks == {"hooks": hook_entries("claude-code", hook_command(["team-console"]))}
+    plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
+    assert (plugin["name"], plugin["version"]) == ("team-console", VERSION)
+    server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["team-console"]
+    assert server["args"] == ["mcp"]
+    words = shlex.split(desk("join", "alice", "--for", "claude", "--plugin").out)
+    assert words[:2] == ["TEAM_CONSOLE_AS=alice", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
+    assert (words[2:4], Path(words[4]).resolve()) == (["claude", "--plugin-dir"], folder.resolve())

@@ -1,0 +1,252 @@
+"""Mail reaches agents that do not ask: delivered when handed to the client, read when it goes on, and never twice."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import COMMAND, CommandLine
+from tests.hook.conftest import Client, Human, session_files
+
+STOP, USED = "claude: Stop", "claude: PostToolUse Bash"
+
+
+def write(office: CommandLine, words: str, *more: str) -> None:
+    office.ok("send", "--to", "alice", "--summary", words, "--content", f"{words}.", *more)
+
+
+def statuses(office: CommandLine, name: str = "alice") -> list[str]:
+    return [message["status"] for message in office.ok("inbox", name, "--json").json["messages"]]
+
+
+def test_mail_keeps_a_turn_from_ending_and_is_read_when_it_goes_on(client: Client, office: CommandLine) -> None:
+    write(office, "Mind the tests of the loader")
+    heard = client.tell(STOP)
+    assert heard.reply["decision"] == "block"
+    assert "Mind the tests of the loader." in heard.reply["reason"]
+    assert statuses(office) == ["delivered"]
+    assert client.tell(STOP, stop_hook_active=True).out == ""
+    assert statuses(office) == ["read"]
+    assert client.tell(STOP, stop_hook_active=True).out == ""
+
+
+def test_urgent_mail_comes_in_the_middle_and_the_rest_at_the_end(client: Client, office: CommandLine) -> None:
+    write(office, "Lunch is at twelve in the hall")
+    write(office, "Stop using the old loader at once", "--priority", "critical")
+    told = client.tell(USED).context
+    assert "Stop using the old loader at once." in told
+    assert "Lunch" not in told
+    assert client.tell(USED).out == ""
+    assert "Lunch" in client.tell(STOP).reply["reason"]
+    client.tell(USED)
+    assert statuses(office) == ["read", "read"]
+
+
+def test_mail_that_comes_between_two_events_is_seen(client: Client, office: CommandLine) -> None:
+    assert client.tell(USED).out == ""
+    assert client.tell(USED).out == ""
+    write(office, "Stop using the old loader at once", "--priority", "high")
+    assert "old loader" in client.tell(USED).context
+
+
+def test_mail_for_others_is_not_looked_at_twice(client: Client, office: CommandLine) -> None:
+    client.tell(USED)
+    office.ok("send", "--to", "ben", "--summary", "Something for somebody else here", "--content", "x")
+    look = session_files(client) / "look"
+    before = look.stat().st_mtime_ns
+    assert client.tell(USED).out == ""
+    assert look.stat().st_mtime_ns == before
+
+
+def test_two_sessions_of_one_member_get_each_message_once(client: Client, office: CommandLine) -> None:
+    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
+    for number in range(3):
+        write(office, f"Something to think about number {number}")
+    hooks = [session.begin(STOP) for session in (client, other)]
+    told = "".join(session.end(hook).out for session, hook in zip((client, other), hooks, strict=True))
+    assert [told.count(f"number {number}.") for number in range(3)] == [1, 1, 1]
+
+
+def test_mail_that_no_event_proved_read_is_named_to_the_next_session(client: Client, office: CommandLine) -> None:
+    write(office, "Mind the tests of the loader")
+    client.tell(STOP)
+    client.tell("claude: SessionEnd")
+    assert statuses(office) == ["delivered"]
+    later = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
+    context = later.tell("claude: SessionStart").context
+    assert "1 message went to an earlier session" in context
+    command = next(part for part in context.splitlines() if "--delivered" in part).partition(": ")[2]
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=True, env=client.environment)
+    assert "Mind the tests of the loader" in done.stdout
+    assert later.tell(STOP).out == ""
+    assert statuses(office) == ["read"]
+
+
+def test_what_a_killed_hook_took_and_never_said_comes_again(client: Client, office: CommandLine) -> None:
+    import json
+
+    write(office, "Mind the tests of the loader")
+    client.tell(STOP)
+    (path,) = [path for path in session_files(client).iterdir() if path.name.startswith("handed-")]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "said": False}))
+    assert "Mind the tests of the loader." in client.tell(STOP).reply["reason"]
+    assert client.tell(STOP).out == ""
+    assert statuses(office) == ["read"]
+
+
+def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: CommandLine) -> None:
+    blocked = 0
+    for number in range(10):
+        write(office, f"Something to think about number {number}")
+        blocked += bool(client.tell(STOP, stop_hook_active=number > 0).out)
+    assert blocked == 8
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    assert "number 8." in client.tell(STOP).reply["reason"]
+
+
+def test_long_mail_is_cut_and_much_mail_comes_in_parts(client: Client, office: CommandLine) -> None:
+    office.ok("send", "--to", "alice", "--summary", "A very long report for you", "--content", "long " * 5000)
+    for number in range(4):
+        office.ok("send", "--to", "alice", "--summary", f"Report number {number} for you", "--content", "word " * 700)
+    told = []
+    while (heard := client.tell(STOP)).out:
+        told.append(heard.reply["reason"])
+    assert all(len(words) < 10_000 for words in told)
+    assert len(told) > 2
+    assert "(cut; the whole:" in "".join(told)
+
+
+def test_a_request_to_stop_comes_with_the_commands_that_answer_it(client: Client, office: CommandLine) -> None:
+    office.ok("shutdown", "alice", "--reason", "The sprint is over")
+    told = client.tell(STOP).reply["reason"]
+    assert "The sprint is over" in told
+    command = next(line.strip() for line in told.splitlines() if " approve shutdown-" in line)
+    subprocess.run(shlex.split(command), capture_output=True, check=True, env=client.environment)
+    (request,) = office.ok("requests", "--json").json["requests"]
+    assert request["state"] == "approved"
+
+
+def test_mail_of_a_teammate_goes_to_the_teammate(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SubagentStart (teammate)")
+    office.ok("send", "--to", "file-manager", "--summary", "Keep the old files for now", "--content", "x")
+    assert client.tell(STOP).out == ""
+    assert "Keep the old files" in client.tell("claude: SubagentStop (teammate)").reply["reason"]
+    client.tell("claude: SubagentStop (teammate)", stop_hook_active=True)
+    assert statuses(office, "file-manager") == ["read"]
+
+
+def test_what_the_router_pushed_to_a_file_reaches_the_client_all_the_same(client: Client, office: CommandLine) -> None:
+    write(office, "Mind the tests of the loader")
+    office.ok("deliver")
+    assert statuses(office) == ["delivered"]
+    assert "Mind the tests" in client.tell(STOP).reply["reason"]
+    assert client.tell(STOP).out == ""
+    assert statuses(office) == ["read"]
+
+
+def test_hostile_words_reach_the_model_as_words(client: Client, office: CommandLine) -> None:
+    office.ok(
+        "send", "--to", "alice", "--summary", "Colours for your terminal window", "--content", "\x1b[31mred\x07\u202e"
+    )
+    told = client.tell(STOP).reply["reason"]
+    assert not any(character in told for character in "\x1b\x07\u202e")
+
+
+def wake(client: Client) -> subprocess.Popen[bytes]:
+    """The hook that the client starts beside the one that ends the turn."""
+    return client.begin(STOP, "--wake")
+
+
+def ready(client: Client) -> None:
+    Human.until(lambda: (session_files(client) / "waits").exists(), bool)
+
+
+def test_mail_wakes_a_session_that_rests(client: Client, office: CommandLine) -> None:
+    client.tell(STOP)
+    waiting = wake(client)
+    ready(client)
+    write(office, "There is one more thing to do")
+    heard = client.end(waiting)
+    assert (heard.status, heard.out) == (2, "")
+    assert "There is one more thing to do." in heard.err
+    assert statuses(office) == ["delivered"]
+    assert client.tell(USED).out == ""
+    assert statuses(office) == ["read"]
+
+
+def test_a_session_that_goes_on_or_ends_is_not_waited_for(client: Client, office: CommandLine) -> None:
+    for name in ("claude: UserPromptSubmit (plan mode)", "claude: SessionEnd"):
+        client.tell(STOP)
+        waiting = wake(client)
+        ready(client)
+        client.tell(name)
+        assert (client.end(waiting).status, statuses(office)) == (0, [])
+
+
+def test_of_several_that_wait_in_a_session_the_newest_goes_on(client: Client, office: CommandLine) -> None:
+    client.tell(STOP)
+    first = wake(client)
+    ready(client)
+    second = wake(client)
+    assert client.end(first).status == 0
+    write(office, "There is one more thing to do")
+    assert client.end(second).status == 2
+
+
+def test_no_mail_is_taken_after_the_client_is_gone(client: Client, office: CommandLine) -> None:
+    client.tell(STOP)
+    waiting = wake(client)
+    ready(client)
+    for stream in (waiting.stdout, waiting.stderr):
+        assert stream is not None
+        stream.close()
+    write(office, "There is one more thing to do")
+    assert waiting.wait(30) == 0
+    assert statuses(office) == ["pending"]
+
+
+def test_codex_cannot_be_woken(client: Client) -> None:
+    heard = client.tell("codex: Stop", "--wake")
+    assert (heard.status, heard.out, heard.err) == (0, "", "")
+
+
+DENIED: dict[str, Any] = {
+    "hook_event_name": "PermissionDenied",
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf build", "description": "clean"},
+    "tool_use_id": "toolu_0009_0",
+    "reason": "it deletes files",
+}
+
+
+def test_what_the_client_denied_may_be_allowed_once(client: Client, office: CommandLine, tmp_path: Path) -> None:
+    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    assert client.tell(USED, **DENIED).out == ""
+    (request,) = office.ok("requests", "--open", "--json").json["requests"]
+    assert "Denied by the client: Bash: rm -rf build" in str(office.ok("show", request["message_id"], "--json").json)
+    rows = {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
+    assert rows["alice"]["reason"] == "works in a claude-code session, was denied 1 call by its client"
+    assert client.tell(USED, **tried).out == ""
+    client.tell(STOP)
+    office.ok("approve", request["request_id"])
+    assert "It is allowed once" in client.tell(STOP).reply["reason"]
+    other = {**tried, "tool_input": {"command": "rm -rf /", "description": "clean"}}
+    assert client.tell(USED, **other).out == ""
+    said = client.tell(USED, **tried).reply["hookSpecificOutput"]
+    assert (said["hookEventName"], said["permissionDecision"]) == ("PreToolUse", "allow")
+    assert client.tell(USED, **tried).out == ""
+
+
+@pytest.mark.parametrize("words", [("receive", "--agent", "alice"), ("receive", "--agent", "alice", "--lease", "60")])
+def test_what_an_agent_takes_itself_is_not_handed_to_it(
+    words: tuple[str, ...], client: Client, office: CommandLine
+) -> None:
+    write(office, "Mind the tests of the loader")
+    office.ok(*words)
+    assert client.tell(STOP).out == ""
+    assert COMMAND

@@ -1,0 +1,157 @@
+"""Most events need nothing, and are known as such before anything heavy is imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from team_console.console.clients.quick.start import is_hook
+
+from tests.conftest import CommandLine
+from tests.hook.conftest import Client, Human
+
+HEAVY = {"msgspec", "yaml", "asyncio", "argparse", "typing"}
+_RUN = """
+import sys
+before = set(sys.modules)
+sys.argv = ["team-console", "hook"]
+from team_console.console.__main__ import main
+print("LOADED", main(), *sorted(set(sys.modules) - before), file=sys.stderr)
+"""
+
+
+def loaded(client: Client, name: str, **changes: Any) -> set[str]:
+    """What the hook imports for an event beyond what every start does."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _RUN],
+        input=json.dumps(client.event(name, **changes)).encode(),
+        env=client.environment,
+        cwd=client.folder,
+        capture_output=True,
+        check=True,
+    )
+    status, *names = done.stderr.decode().partition("LOADED")[2].split()
+    assert status == "0"
+    return set(names)
+
+
+NEEDLESS = (
+    "claude: PostToolUse Bash",
+    "claude: PermissionRequest",
+    "claude: Notification",
+    "claude: PreToolUse Write (plan mode)",
+    "codex: PermissionRequest",
+)
+
+
+@pytest.mark.parametrize("name", NEEDLESS)
+def test_an_event_that_needs_nothing_imports_nothing_heavy(name: str, client: Client) -> None:
+    client.tell("claude: SessionStart")
+    names = loaded(client, name)
+    assert names & HEAVY == set()
+    assert [
+        module for module in names if module.startswith(("team_console.store.desk", "team_console.console.cli."))
+    ] == []
+
+
+def test_a_session_of_nobody_costs_as_little(client: Client) -> None:
+    client.member = ""
+    assert "msgspec" not in loaded(client, "claude: SessionStart")
+
+
+CONCERNS: tuple[tuple[str, ...], ...] = (
+    ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high"),
+    ("send", "--to", "alice", "--summary", "Lunch is at twelve o'clock", "--content", "x"),
+    ("broadcast", "--summary", "Code freeze starts today at four", "--content", "x", "--yes"),
+)
+
+
+@pytest.mark.parametrize("change", CONCERNS)
+def test_whatever_may_concern_the_agent_is_looked_at(
+    change: tuple[str, ...], client: Client, office: CommandLine
+) -> None:
+    client.tell("claude: SessionStart")
+    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+    office.ok(*change)
+    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+
+
+def test_a_message_that_is_to_be_tried_again_is_looked_at(client: Client, office: CommandLine) -> None:
+    """Its new state names it by its id alone."""
+    office.ok("member", "set", "alice", "--deliver", "false")
+    office.ok("send", "--to", "alice", "--summary", "This cannot be delivered", "--content", "x", "--id", "F-1")
+    path = office.folder / "messenger-config.yaml"
+    office.ok("deliver")
+    assert path.exists()
+    client.tell("claude: SessionStart")
+    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+    office.ok("retry", "F-1")
+    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+
+
+def test_mail_of_others_is_seen_not_to_concern_the_agent(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    office.ok("send", "--to", "ben", "--summary", "Something for somebody else here", "--content", "x")
+    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+
+
+def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    queue = office.folder / "message-queue.yaml"
+    queue.write_text(queue.read_text() + "\n")
+    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+    client.tell("claude: SessionStart")
+    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+    (office.folder / "drop").mkdir(exist_ok=True)
+    (office.folder / "drop" / "note.yaml").write_text("type: message\nfrom: ben\nto: alice\npayload: {content: x}\n")
+    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+
+
+def test_an_asker_that_is_gone_is_looked_at(client: Client, human: Human) -> None:
+    client.tell("claude: SessionStart")
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest")
+        human.asked()
+        client.tell("claude: PostToolUse Bash")
+        assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+        hook.kill()
+        hook.wait()
+        assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+    assert human.ended()["state"] == "withdrawn"
+
+
+def test_a_console_that_opens_is_noticed(client: Client, human: Human, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    assert "msgspec" not in loaded(client, "claude: PermissionRequest")
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest")
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert client.end(hook).decision == {"behavior": "allow"}
+
+
+def test_settings_that_change_are_noticed(client: Client, human: Human, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    path = office.folder / "messenger-config.yaml"
+    path.write_text(path.read_text() + "wait_for_human: always\n")
+    hook = client.begin("claude: PermissionRequest")
+    office.ok("approve", human.asked()[0]["request_id"])
+    assert client.end(hook).decision == {"behavior": "allow"}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["hook"], True),
+        (["-t", "x", "--as", "hook", "hook"], True),
+        (["--team=x", "hook", "--wake"], True),
+        (["-t", "hook", "status"], False),
+        (["send", "--content", "hook"], False),
+        (["hook", "--help"], False),
+        (["help", "hook"], False),
+    ],
+)
+def test_the_hook_is_told_from_every_other_verb(words: list[str], expected: bool) -> None:
+    assert is_hook(words) is expected

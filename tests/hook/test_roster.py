@@ -1,0 +1,143 @@
+"""The roster tells what sessions do: members, and teammates under their own names while their session goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conftest import CommandLine
+from tests.hook.conftest import Client, Human
+
+MATE = "file-manager"
+
+
+def rows(office: CommandLine) -> dict[str, Any]:
+    """The roster by name."""
+    return {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
+
+
+def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> None:
+    assert rows(office)["alice"]["state"] == "unknown"
+    started = client.tell("claude: SessionStart")
+    assert "You are alice" in started.context
+    assert rows(office)["alice"]["state"] == "idle"
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == (
+        "active",
+        "works in a claude-code session",
+    )
+    client.tell("claude: Stop", last_assistant_message="The loader is split.\nTests are green.")
+    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reported"]) == ("idle", "The loader is split.")
+    client.tell("claude: SessionEnd")
+    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == ("stopped", "its session has ended")
+    client.tell("claude: SessionStart")
+    assert rows(office)["alice"]["state"] == "idle"
+
+
+def test_whoever_writes_to_an_agent_whose_session_ended_is_told(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    client.tell("claude: SessionEnd")
+    sent = office.ok("send", "--to", "alice", "--summary", "Please look at the export job", "--content", "x", "--json")
+    assert any("alice has stopped" in warning for warning in sent.json["warnings"])
+
+
+def test_codex_tells_what_it_knows(client: Client, office: CommandLine) -> None:
+    client.tell("codex: Stop")
+    assert rows(office)["alice"]["reason"] == "rests in a codex session"
+
+
+def test_the_same_again_is_not_written_again(client: Client, office: CommandLine) -> None:
+    client.tell("claude: Stop")
+    before = (office.folder / "audit.jsonl").read_bytes()
+    client.tell("claude: Stop")
+    assert (office.folder / "audit.jsonl").read_bytes() == before
+
+
+def test_two_sessions_of_one_member_end_one_by_one(client: Client, office: CommandLine) -> None:
+    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
+    client.tell("claude: SessionStart")
+    other.tell("claude: UserPromptSubmit (plan mode)")
+    client.tell("claude: SessionEnd")
+    assert rows(office)["alice"]["state"] == "active"
+    other.tell("claude: SessionEnd")
+    assert rows(office)["alice"]["state"] == "stopped"
+
+
+def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, office: CommandLine) -> None:
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    client.tell("claude: SubagentStart (teammate)")
+    assert (rows(office)[MATE]["role"], rows(office)[MATE]["state"]) == ("temp", "active")
+    office.ok("send", "--to", MATE, "--summary", "Keep the old files for now", "--content", "x")
+    office.ok("receive", "--agent", MATE)
+    client.tell("claude: SubagentStop (teammate)")
+    mate = rows(office)[MATE]
+    assert (mate["state"], mate["reported"]) == ("idle", "mate idle")
+    before = (office.folder / "audit.jsonl").read_bytes()
+    client.tell("claude: TeammateIdle")
+    assert (office.folder / "audit.jsonl").read_bytes() == before
+    client.tell("claude: SessionEnd")
+    assert MATE not in {name for name, row in rows(office).items() if row["state"] not in ("stopped",)}
+    assert office("send", "--to", "nobody-else", "--summary", "x", "--content", "x").status == 1
+
+
+def test_a_teammate_goes_when_the_client_knows_of_none_any_more(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SubagentStart (teammate)")
+    client.tell("claude: SubagentStop (teammate)", background_tasks=[])
+    assert rows(office).get(MATE, {"state": "stopped"})["state"] == "stopped"
+
+
+def test_a_teammate_asks_under_its_own_name(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest Bash (teammate)")
+        (request,) = human.asked()
+        assert request["from"] == MATE
+        assert rows(office)[MATE]["role"] == "temp"
+        client.tell("claude: Stop")  # the session's own turn is over, the teammate's is not
+        assert len(human.requests("--open")) == 1
+        office.ok("approve", request["request_id"])
+        assert client.end(hook).decision == {"behavior": "allow"}
+
+
+def test_a_teammate_never_acts_as_a_member(client: Client, human: Human, office: CommandLine) -> None:
+    """A teammate that bears the name of a member is not that member."""
+    with human.at_console():
+        hook = client.begin(
+            "claude: PermissionRequest Bash (teammate)", agent_type="ben", agent_id="aben-0123456789abcdef"
+        )
+        (request,) = human.asked()
+        assert request["from"] == "alice.ben"
+        client.escape(hook)
+
+
+@pytest.mark.parametrize("name", ["claude: SubagentStart (teammate)", "claude: SubagentStop (teammate)"])
+def test_a_subagent_without_a_name_is_no_member(name: str, client: Client, office: CommandLine) -> None:
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    before = (office.folder / "audit.jsonl").read_bytes()
+    client.tell(name, agent_id="a5f1c0ffee", agent_type="Explore")
+    assert (office.folder / "audit.jsonl").read_bytes() == before
+
+
+def test_nobody_but_a_member_brings_anybody_along(client: Client, office: CommandLine) -> None:
+    forged = '{"session": "s", "state": "working", "agent": "mallory"}'
+    queue = office.folder / "message-queue.yaml"
+    queue.write_text(
+        "messages:\n- message_id: M-1\n  type: session_state\n  from: stranger\n  to: stranger\n"
+        f"  created: '2026-02-24T10:30:15.123Z'\n  status: read\n  payload: {forged}\n"
+    )
+    assert "mallory" not in rows(office)
+    assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
+
+
+def test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SubagentStart (teammate)")
+    client.tell("claude: Stop")
+    for name in ("alice", "ceo"):
+        assert office.ok("inbox", name, "--json").json["count"] == 0
+    path = office.folder / "messenger-config.yaml"
+    path.write_text(path.read_text() + "retention: {active_messages_max: 1}\n")
+    for number in range(4):
+        office.ok("send", "--to", "ben", "--summary", f"Something to read number {number}", "--content", "x")
+        office.ok("receive", "--agent", "ben")
+    assert rows(office)[MATE]["role"] == "temp"
+    assert rows(office)["alice"]["state"] == "idle"

@@ -1,0 +1,376 @@
+"""A request waits for the human as long as that makes sense, and silence is never a no; with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.open import open_team
+
+from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
+
+BASH = "claude: PermissionRequest"
+
+
+def test_a_command_is_allowed_at_the_console_and_runs(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        (request,) = human.asked()
+        assert (request["kind"], request["from"], request["to"]) == ("permission", "alice", "ceo")
+        office.ok("approve", request["request_id"])
+        heard = client.end(hook)
+    assert (heard.status, heard.decision) == (0, {"behavior": "allow"})
+    assert human.ended()["state"] == "approved"
+    assert [message["status"] for message in office.ok("inbox", "alice", "--json").json["messages"]] == ["read"]
+
+
+def test_a_refusal_comes_with_its_words(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Not in production")
+        decision = client.end(hook).decision
+    assert (decision["behavior"], decision["message"]) == ("deny", "Not in production")
+
+
+def test_always_hands_back_the_clients_own_words(client: Client, human: Human, office: CommandLine) -> None:
+    suggestions = client.event(BASH)["permission_suggestions"]
+    with human.at_console():
+        hook = client.begin(BASH)
+        office.ok("approve", human.asked()[0]["request_id"], "--always", "1")
+        assert client.end(hook).decision["updatedPermissions"] == suggestions
+
+
+def test_a_plan_goes_on_in_the_mode_that_was_chosen(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest ExitPlanMode (plan mode)")
+        (request,) = human.asked()
+        assert (request["kind"], request["content"][:6]) == ("plan", "# Plan")
+        office.ok("approve", request["request_id"], "--mode", "acceptEdits")
+        assert client.end(hook).decision["updatedPermissions"][0]["mode"] == "acceptEdits"
+
+
+def test_a_question_is_answered(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest AskUserQuestion")
+        (request,) = human.asked()
+        assert request["kind"] == "question"
+        office.ok("answer", request["request_id"], "--option", "PostgreSQL")
+        assert client.end(hook).decision["updatedInput"]["answers"] == {"Which database?": "PostgreSQL"}
+
+
+def test_codex_gets_its_verdict(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin("codex: PermissionRequest")
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert client.end(hook).decision == {"behavior": "allow"}
+
+
+def test_several_requests_of_one_session_wait_side_by_side(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hooks = {word: client.begin(BASH, tool_input={"command": word}) for word in ("one", "two", "three")}
+        rows = human.asked(3)
+        for row in rows:
+            word = row["title"].rpartition(" ")[2]
+            if word == "two":
+                office.ok("reject", row["request_id"], "--reason", f"no {word}")
+            else:
+                office.ok("approve", row["request_id"])
+        said = {word: client.end(hook).decision["behavior"] for word, hook in hooks.items()}
+    assert said == {"one": "allow", "two": "deny", "three": "allow"}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_where_nobody_is_nothing_is_asked_and_nothing_written(client: Client, office: CommandLine) -> None:
+    before = files(office.folder)
+    assert client.tell(BASH) == Heard(0, "")
+    assert files(office.folder) == before
+
+
+@pytest.mark.parametrize(("setting", "console", "waits"), [("never", True, False), ("always", False, True)])
+def test_the_team_says_when_to_wait(
+    setting: str, console: bool, waits: bool, client: Client, human: Human, office: CommandLine
+) -> None:
+    path = office.folder / "messenger-config.yaml"
+    path.write_text(path.read_text() + f"wait_for_human: {setting}\n")
+    with human.at_console():
+        pass
+    if console:
+        with human.at_console():
+            assert client.tell(BASH) == Heard(0, "")
+            assert human.requests() == []
+    if waits:
+        hook = client.begin(BASH)
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert client.end(hook).decision == {"behavior": "allow"}
+
+
+def test_the_last_console_that_closes_lets_go(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+    assert client.end(hook) == Heard(0, "")
+    assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "nobody was there")
+
+
+def test_the_dialog_is_dismissed(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        assert client.escape(hook) == Heard(0, "")
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
+
+
+def test_the_client_is_killed(client: Client, human: Human) -> None:
+    """Its hook is told nothing, but nobody reads what it would say any more."""
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        for stream in (hook.stdout, hook.stderr):
+            assert stream is not None
+            stream.close()
+        assert hook.wait(30) == 0
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "session ended")
+
+
+def test_the_time_is_over(client: Client, human: Human) -> None:
+    with human.at_console():
+        assert client.tell(BASH, "--timeout", "6") == Heard(0, "")
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "timed out")
+
+
+def test_a_killed_hook_is_found_out_by_the_next_event(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        hook.send_signal(signal.SIGKILL)
+        hook.wait()
+        assert len(human.requests("--open")) == 1
+        client.tell("claude: PostToolUse Bash")
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
+
+
+def test_a_killed_hook_is_found_out_by_any_other_session(client: Client, human: Human, tmp_path: Path) -> None:
+    other = Client(client.folder, tmp_path / "other", member="ben", session="99999999-2222-3333-4444-555555555555")
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        hook.kill()
+        hook.wait()
+        other.tell("claude: SessionStart")
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "session ended")
+
+
+def test_nobody_approves_what_nobody_would_carry_out(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        (request,) = human.asked()
+        hook.kill()
+        hook.wait()
+        refused = office("approve", request["request_id"], "--json")
+    assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
+    assert human.ended()["state"] == "withdrawn"
+
+
+def test_a_lost_file_loses_no_request(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        folder = session_files(client)
+        wait_for_file(folder, "asked-")
+        for path in folder.iterdir():
+            path.unlink()
+        given = client.event(BASH)["tool_input"]
+        client.tell("claude: PostToolUse Bash", tool_input=given)
+        assert client.end(hook) == Heard(0, "")
+        assert human.ended()["reason"] == "answered in the session"
+
+
+SHOWS = {
+    "the tool was used": ("claude: PostToolUse Bash", {"tool_input": "asked"}),
+    "the turn is over": ("claude: Stop", {}),
+    "the user says something else": ("claude: UserPromptSubmit (plan mode)", {}),
+}
+
+
+@pytest.mark.parametrize("how", SHOWS)
+def test_what_was_answered_in_the_terminal_ends_here(how: str, client: Client, human: Human) -> None:
+    name, changes = SHOWS[how]
+    given = {key: client.event(BASH)["tool_input"] for key in changes}
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        assert client.tell(name, **given).status == 0
+        assert client.end(hook) == Heard(0, "")
+        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
+
+
+def test_the_end_of_the_session_ends_what_it_asked(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        human.asked()
+        client.tell("claude: SessionEnd")
+        assert client.end(hook) == Heard(0, "")
+        assert human.ended()["reason"] == "session ended"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("claude: PostToolUse Bash", {}),
+        ("claude: SubagentStop (teammate)", {}),
+        ("claude: Notification", {}),
+        ("claude: Stop", {"session_id": "22222222-2222-3333-4444-555555555555"}),
+    ],
+)
+def test_what_shows_nothing_ends_nothing(name: str, changes: Mapping[str, Any], client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        (request,) = human.asked()
+        client.tell(name, **changes)
+        assert [row["request_id"] for row in human.requests("--open")] == [request["request_id"]]
+        client.escape(hook)
+
+
+def test_the_plan_and_the_question_come_back_changed_and_are_known(client: Client, human: Human) -> None:
+    pairs = (
+        ("PermissionRequest ExitPlanMode (plan mode)", "PostToolUse ExitPlanMode (approved at the terminal)"),
+        ("PermissionRequest AskUserQuestion", "PostToolUse AskUserQuestion"),
+    )
+    with human.at_console():
+        for asked, used in pairs:
+            hook = client.begin(f"claude: {asked}")
+            human.asked()
+            client.tell(f"claude: {used}")
+            assert client.end(hook) == Heard(0, "")
+            assert human.requests("--open") == []
+
+
+def test_a_store_that_is_locked_leaves_the_dialog_alone(
+    client: Client, human: Human, office: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = open_team(str(office.folder))
+    with human.at_console(), team.transaction(actor="ceo", action="hold", wait=2.0):
+        heard = client.tell(BASH)
+    team.close()
+    assert (heard.status, heard.out) == (0, "")
+    assert human.requests() == []
+
+
+HARM: Mapping[str, Callable[[Path], object]] = {
+    "settings": lambda folder: (folder / "messenger-config.yaml").write_bytes(b"\xff\xfe\x00"),
+    "queue": lambda folder: (folder / "message-queue.yaml").write_bytes(b"\x00" * 100),
+    "team": lambda folder: [path.unlink() for path in folder.iterdir() if path.is_file()],
+}
+
+
+@pytest.mark.parametrize("what", HARM)
+@pytest.mark.parametrize("name", [BASH, "claude: Stop", "claude: SessionStart", "claude: PostToolUse Bash"])
+def test_a_harmed_team_says_nothing(what: str, name: str, client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        HARM[what](office.folder)
+        heard = client.tell(name)
+    assert (heard.status, heard.err) == (0, "")
+    assert not heard.out or "decision" not in heard.out
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b"\xff", b'{"hook_event_name": "PermissionRequest"}', b"[" * 100_000]
+)
+@pytest.mark.parametrize("words", [(), ("--timeout", "x"), ("--from-the-future", "1")])
+def test_no_input_and_no_option_makes_a_no(data: bytes, words: tuple[str, ...], client: Client) -> None:
+    done = subprocess.run(
+        [*COMMAND, "hook", *words],
+        input=data,
+        capture_output=True,
+        env=client.environment,
+        cwd=client.folder,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("member", ["", "ceo", "user", "all", "nobody-knows-me", "../x"])
+def test_a_session_of_nobody_does_nothing(member: str, client: Client, human: Human, office: CommandLine) -> None:
+    client.member = member
+    with human.at_console():
+        before = files(office.folder)
+        for name in (BASH, "claude: SessionStart", "claude: Stop"):
+            heard = client.tell(name)
+            assert (heard.status, heard.err) == (0, "")
+            assert name == "claude: SessionStart" or heard.out == ""
+        assert files(office.folder) == before
+
+
+def test_the_file_is_kept_as_it_was_when_the_edit_was_asked_for(
+    client: Client, human: Human, office: CommandLine, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.py"
+    path.write_text("print(1)\n")
+    edit = {"file_path": str(path), "old_string": "1", "new_string": "2"}
+    with human.at_console():
+        hook = client.begin(BASH, tool_name="Edit", tool_input=edit, permission_suggestions=None)
+        (request,) = human.asked()
+        path.write_text("print(3)\n")
+        payload = office.ok("show", request["message_id"], "--json").json["message"]["payload"]
+        assert (payload["before"], payload["tool"]) == ("print(1)\n", "Edit")
+        client.escape(hook)
+        path.unlink()
+        hook = client.begin(BASH, tool_name="Write", tool_input={"file_path": str(path), "content": "x"})
+        (request,) = human.asked()
+        payload = office.ok("show", request["message_id"], "--json").json["message"]["payload"]
+        assert payload["before"] is None
+        client.escape(hook)
+
+
+def test_a_team_in_a_database_decides_as_well(client: Client, office: CommandLine, tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    place = str(tmp_path / "team.db")
+    office.ok("init", place, "--lead", "ceo", "--agent", "alice")
+    client.location = place
+    human = Human(CommandLine(office.folder))
+    team = open_team(place)
+    from team_console.store.desk.presence import announce_presence
+
+    with announce_presence(team):
+        hook = client.begin(BASH)
+        rows = Human.until(
+            lambda: office.ok("-t", place, "requests", "--open", "--json").json["requests"], lambda rows: len(rows) == 1
+        )
+        office.ok("-t", place, "approve", rows[0]["request_id"])
+        assert client.end(hook).decision == {"behavior": "allow"}
+        hook = client.begin(BASH)
+        Human.until(
+            lambda: office.ok("-t", place, "requests", "--open", "--json").json["requests"], lambda rows: len(rows) == 1
+        )
+        hook.kill()
+        hook.wait()
+        client.tell("claude: Stop")
+        assert office.ok("-t", place, "requests", "--open", "--json").json["requests"] == []
+    team.close()
+    assert human.requests() == []
+
+
+def test_what_was_started_is_gone_with_its_end(client: Client, human: Human, office: CommandLine) -> None:
+    with human.at_console():
+        hook = client.begin(BASH)
+        office.ok("approve", human.asked()[0]["request_id"])
+        client.end(hook)
+    assert os.listdir(office.folder / "presence") == []
+    assert [path.name for path in session_files(client).iterdir() if path.name.startswith("asked-")] == []
+
+
+def test_environment_of_another_user_is_not_taken_for_ours(client: Client) -> None:
+    """A hook without an identity is not needed: it ends at once."""
+    done = subprocess.run(
+        [*COMMAND, "hook"], input=b"{}", env=clean_environment(), capture_output=True, cwd=client.folder, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
