@@ -6,14 +6,14 @@ import signal
 import sys
 
 from team_console.console.demo.actor import Actor
-from team_console.console.demo.managers import FileManager, Manager, ScheduleManager, TaskManager
+from team_console.console.demo.managers import FileManager, KnowledgeManager, ScheduleManager, TaskManager
 from team_console.console.demo.sprinters import Debugger, Developer, ScrumMaster, Slave
 
 CAST: dict[str, type[Actor]] = {
     "task-manager": TaskManager,
     "schedule-manager": ScheduleManager,
     "file-manager": FileManager,
-    "knowledge-manager": Manager,
+    "knowledge-manager": KnowledgeManager,
     "scrum-master": ScrumMaster,
     "debugger": Debugger,
     "slave-batch-2": Slave,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from team_console.console.demo import words
 from team_console.console.demo.actor import Actor
+from team_console.store.desk.asking import ask_permission, ask_question, withdraw
 from team_console.store.desk.mail import broadcast, send
 from team_console.store.desk.requests import reject, submit_plan
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
 from team_console.store.protocol.reading import Reading
 
 
@@ -132,12 +134,80 @@ class ScheduleManager(Manager):
             self.after(2.5, lambda: self.answer(message, text, summary="Calendar adjusted to your notice"))
 
 
+class KnowledgeManager(Manager):
+    """Asks the lead questions with options, and follows the answers."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.asked: str | None = None
+        self.questions = list(words.QUESTIONS)
+        self.after(14, self.ask)
+
+    def ask(self) -> None:
+        """Ask the next question; goes on only with an answer."""
+        asked = self.questions.pop(0)
+        self.questions.append(asked)
+        receipt = ask_question(self.caller, questions=asked, directory=words.FOLDER, client="claude-code")
+        self.asked = receipt.request_id
+
+    def on_question_response(self, message: Message, read: Reading) -> None:
+        if read.request_id != self.asked:
+            return
+        self.asked = None
+        text = answers_text(message.payload).replace("\n", "; ") if read.approve else message.content
+        follow = f"The pages follow it: {text[:200]}" if read.approve else f"I decide it myself: “{text[:200]}”"
+        self.after(2, lambda: self.say(self.lead, "Thank you, the pages follow your answer", follow))
+        self.after(90, self.ask)
+
+
 class FileManager(Manager):
-    """Refuses the first request to stop, because its exports are not through; agrees to the second."""
+    """Asks permission for its tools. Refuses the first request to stop, with exports open; agrees to the second."""
 
     def begin(self) -> None:
         super().begin()
         self.refused = False
+        self.calls = list(words.CALLS)
+        self.asked: str | None = None
+        self.after(8, self.ask_permission)
+
+    def ask_permission(self) -> None:
+        """Ask whether the next tool may be used, as a client asks for its agent; nobody is waited for without end."""
+        call = self.calls[0]
+        receipt = ask_permission(
+            self.caller,
+            tool=call.tool,
+            input=call.input,
+            directory=words.FOLDER,
+            client="claude-code",
+            session=f"{self.name}-1",
+            suggestions=call.suggestions,
+            before=call.before,
+        )
+        asked = self.asked = receipt.request_id
+        self.after(150, lambda: self.let_go(asked))
+
+    def let_go(self, asked: str | None) -> None:
+        """Nobody answered here; somebody did where the agent runs."""
+        if asked is not None and asked == self.asked:
+            withdraw(self.caller, request_id=asked, reason="answered in the session")
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Come to the next tool after a while."""
+        self.asked = None
+        self.calls.append(self.calls.pop(0))
+        self.after(60, self.ask_permission)
+
+    def on_permission_response(self, message: Message, read: Reading) -> None:
+        if read.request_id != self.asked:
+            return
+        call = self.calls[0]
+        what = headline_of(Permission(call.tool, call.input), words.FOLDER)[:60]
+        edited = " I did it as you edited it." if "updated_input" in message.payload else ""
+        said = f"Understood, I leave it: “{message.content[:200]}”"
+        text, summary = (call.done + edited, f"Done: {what}") if read.approve else (said, f"Not done: {what}")
+        self.after(2, lambda: self.say(self.lead, summary, text))
+        self.go_on()
 
     def on_shutdown_request(self, message: Message, read: Reading) -> None:
         if self.refused:

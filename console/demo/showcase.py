@@ -7,6 +7,7 @@ from pathlib import Path
 
 from team_console.console.demo import words
 from team_console.console.demo.scene import Scene, carried, make_team, write
+from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
@@ -54,6 +55,7 @@ def build(root: Path) -> None:
     _talk(scene)
     _waiting(scene)
     _deliveries(scene)
+    _asked_by_clients(scene)
     write(root, scene)
 
 
@@ -240,6 +242,35 @@ def _waiting(scene: Scene) -> None:
     question, context = words.CLARIFICATIONS[0]
     ask = {"question": question, "context": context, "summary": question}
     scene.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
+
+
+def _asked_by_clients(scene: Scene) -> None:
+    call = words.CALLS[1]
+    origin = {"directory": words.FOLDER, "client": "claude-code"}
+    scene.say(
+        *(0.5, "file-manager", LEAD, "permission_request"),
+        payload={
+            "request_id": scene.request_id("permission", 0.5, "file-manager", words.TEAM),
+            "summary": headline_of(Permission(call.tool, call.input), words.FOLDER),
+            "tool": call.tool,
+            "input": call.input,
+            "before": call.before,
+            "suggestions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
+            **origin,
+        },
+        priority="high",
+    )
+    (question,) = words.QUESTIONS[0]
+    scene.say(
+        *(1.2, "knowledge-manager", LEAD, "question_request"),
+        payload={
+            "request_id": scene.request_id("question", 1.2, "knowledge-manager", words.TEAM),
+            "summary": question["question"],
+            "questions": [question],
+            **origin,
+        },
+        priority="high",
+    )
 
 
 def _deliveries(scene: Scene) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
 
 TEAM = "sprint-42"
 LEAD = "ceo"
@@ -250,6 +253,110 @@ REPLIES: dict[str, tuple[str, ...]] = {
     "debugger": ("I have looked: it is the same cause as DBG-001. The fix is in review.",),
     "slave-batch-2": ("Understood. I go on with the story in hand and report after it.",),
 }
+
+FOLDER = "/srv/tally"
+"""Where the agents say that they work."""
+
+
+class Call(Struct, frozen=True):
+    """A use of a tool that an agent asks permission for, and what it says when it was allowed."""
+
+    tool: str
+    input: Mapping[str, Any]
+    done: str
+    suggestions: tuple[Mapping[str, Any], ...] = ()
+    before: str | UnsetType | None = UNSET
+
+
+_EXPORT = """\
+import csv
+from pathlib import Path
+
+
+def write(path: Path, rows: list[list[str]]) -> None:
+    with path.open("w") as file:
+        csv.writer(file).writerows(rows)
+"""
+
+
+def _rule(content: str) -> Mapping[str, Any]:
+    return {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": content}],
+        "behavior": "allow",
+        "destination": "session",
+    }
+
+
+CALLS: tuple[Call, ...] = (
+    Call(
+        "Bash",
+        {
+            "command": "rsync --archive --delete exports/2026-02/ /mnt/archive/2026-02/ &&\n"
+            "  sha256sum --check exports/SHA256SUMS",
+            "description": "Copy the exports of February to the archive and check them",
+        },
+        "The exports of February are in the archive, and all 41 checksums fit.",
+        suggestions=(_rule("rsync --archive *"),),
+    ),
+    Call(
+        "Edit",
+        {
+            "file_path": f"{FOLDER}/tally/export.py",
+            "old_string": 'path.open("w") as file',
+            "new_string": 'path.open("w", encoding="utf-8", newline="") as file',
+        },
+        "The export writes UTF-8 now, and its lines end the same way everywhere.",
+        before=_EXPORT,
+    ),
+    Call(
+        "Write",
+        {
+            "file_path": f"{FOLDER}/docs/archive.md",
+            "content": "# Archive\n\nExports older than a month are in `/mnt/archive`, one folder a month.\n",
+        },
+        "The page on the archive is written.",
+        before=None,
+    ),
+    Call(
+        "WebFetch",
+        {"url": "https://www.postgresql.org/docs/16/sql-copy.html", "prompt": "Does COPY keep the order of rows?"},
+        "COPY keeps no order unless the query has one; the export query has one now.",
+    ),
+)
+
+QUESTIONS: tuple[tuple[Mapping[str, Any], ...], ...] = (
+    (
+        {
+            "question": "Under which licence does the public part of the knowledge base appear?",
+            "header": "Licence",
+            "options": [
+                {"label": "CC BY 4.0", "description": "others may use it and name us"},
+                {"label": "CC BY-SA 4.0", "description": "as before, and what they make of it stays free"},
+                {"label": "All rights reserved", "description": "nobody may copy it"},
+            ],
+            "multiSelect": False,
+        },
+    ),
+    (
+        {
+            "question": "Which pages go into the handbook for new customers?",
+            "header": "Pages",
+            "options": [
+                {"label": "First invoice", "description": "12 minutes of reading"},
+                {"label": "VAT in the EU"},
+                {"label": "Import from CSV", "description": "changes this week"},
+            ],
+            "multiSelect": True,
+        },
+        {
+            "question": "In which language is it written first?",
+            "header": "Language",
+            "options": [{"label": "English"}, {"label": "中文"}],
+            "multiSelect": False,
+        },
+    ),
+)
 
 REFUSAL = "Three exports are still being written; stopping now would leave half a file. Ask again in a minute."
 """What file-manager answers to the first request to stop; it agrees to the second."""

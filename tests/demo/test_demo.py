@@ -200,3 +200,38 @@ def test_a_refusal_is_answered_with_a_plan_that_quotes_it() -> None:
         assert " ".join(reason.split())[:300] in again.content
         assert again.content.endswith(plan.content)
         assert again.summary == plan.summary
+
+
+def test_a_permission_that_is_given_is_used_and_one_that_is_refused_is_not(play: Play) -> None:
+    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
+    assert (first["from"], first["title"].startswith("Bash: rsync")) == ("file-manager", True)
+    play.cli.ok("approve", first["request_id"], "--always")
+    eventually(lambda: said(play, "Done: Bash: rsync"), "that it was used")
+    second = eventually(lambda: play.open_requests("permission"), "the next permission")[0]
+    assert second["title"] == "Edit: tally/export.py"
+    play.cli.ok("reject", second["request_id"], "--reason", "Not before the release")
+    left = eventually(lambda: said(play, "Not done: Edit"), "that it was left")
+    assert "Not before the release" in left[0]["payload"]["content"]
+
+
+def test_a_permission_nobody_answers_ends_as_answered_in_the_session_and_not_as_approved(play: Play) -> None:
+    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
+    verdict = play.cli("verdict", first["request_id"], "--wait", "60", "--json")
+    assert (verdict.status, verdict.json["state"], verdict.json["reason"]) == (
+        12,
+        "withdrawn",
+        "answered in the session",
+    )
+
+
+def test_a_question_with_options_is_answered_and_followed(play: Play) -> None:
+    question = eventually(lambda: play.open_requests("question"), "a question")[0]
+    assert question["from"] == "knowledge-manager"
+    play.cli.ok("answer", question["request_id"], "--option", "2")
+    thanks = eventually(lambda: said(play, "Thank you, the pages follow"), "thanks")
+    assert "CC BY-SA 4.0" in thanks[0]["payload"]["content"]
+
+
+def said(play: Play, summary: str) -> list[dict[str, Any]]:
+    """Messages to the lead whose summary begins like this."""
+    return [message for message in play.messages() if str(message["payload"].get("summary", "")).startswith(summary)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 DESK = "tests/desk/test_requests.py"
 TRUST = "tests/trust"
+CLIENTS = "tests/desk/test_client_requests.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,51 @@ LINES = (
         "if seen is not None and seen != fingerprint(question):",
         "if False:",
         (DESK,),
+    ),
+    Line(
+        "what its asker took back is not answered",
+        "store/desk/questions.py",
+        "    _refuse_gone(tx, request_id, question, kind, thread)\n",
+        "",
+        (f"{CLIENTS}::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved",),
+    ),
+    Line(
+        "what expired is open no more",
+        "store/views/requests/request_list.py",
+        "if row.expires_at is not None and now >= row.expires_at:",
+        "if False:",
+        (f"{CLIENTS}::test_a_request_that_expired_is_withdrawn_by_the_clock_alone",),
+    ),
+    Line(
+        "a verdict counts only in time",
+        "store/views/requests/judging.py",
+        "in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]",
+        "in_time = valid",
+        ("tests/views/test_client_requests.py::test_a_verdict_after_the_end_decides_nothing_and_one_in_time_does",),
+    ),
+    Line(
+        "a withdrawal that left the queue counts",
+        "store/views/requests/evidence.py",
+        "every = (*present, *self._on_record(thread, present))",
+        "every = tuple(present)",
+        (
+            "tests/views/test_client_requests.py"
+            "::test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request",
+        ),
+    ),
+    Line(
+        "only an answer of its own kind allows a tool",
+        "store/protocol/relations/answering.py",
+        "return seen.answers is kind and _decides(seen)",
+        "return seen.approve is not None",
+        ("tests/views/test_client_requests.py::test_a_message_of_another_kind_never_allows_anything",),
+    ),
+    Line(
+        "carriage returns in a command are seen",
+        "widgets/details/client_request.py",
+        "Text(_exact(proposal.text), Form.CODE)",
+        "Text(proposal.text, Form.CODE)",
+        ("tests/console/test_client_requests.py::test_no_field_of_a_request_steers_the_screen",),
     ),
     Line(
         "names stay in their folder",

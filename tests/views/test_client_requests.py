@@ -38,13 +38,18 @@ def question(story: Chronicle, request_id: str = "q1", **more: Any) -> Message:
 def test_the_title_says_what_is_asked_for() -> None:
     story = Chronicle()
     permission(story, "p1", input={"command": "npm test\nrm -rf /"})
-    permission(story, "p2", tool="Write", input={"content": "x", "file_path": "/src/a.py"})
+    write = {"content": "x", "file_path": "/src/a.py"}
+    permission(story, "p2", tool="Write", input=write)
+    permission(story, "p2-near", tool="Write", input=write, directory="/src/")
+    permission(story, "p2-far", tool="Write", input={**write, "file_path": "/src/../etc/a.py"}, directory="/src")
     permission(story, "p3", tool="mcp__db__drop", input={"table": "users"})
     question(story)
     view = story.view()
-    assert [row(view, key).title for key in ("p1", "p2", "p3", "q1")] == [
-        "Bash: npm test",
+    assert [row(view, key).title for key in ("p1", "p2", "p2-near", "p2-far", "p3", "q1")] == [
+        "Bash: npm test …",
         "Write: /src/a.py",
+        "Write: a.py",
+        "Write: /src/../etc/a.py",
         "mcp__db__drop",
         "Which?",
     ]

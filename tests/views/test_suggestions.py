@@ -1,0 +1,42 @@
+"""Suggestions of clients in words: their own rules as they write them, and whatever is not understood in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from team_console.store.views.suggestions import suggestion_words
+
+
+@pytest.mark.parametrize(
+    ("suggestion", "words"),
+    [
+        (
+            {
+                "type": "addRules",
+                "rules": [{"toolName": "Bash", "ruleContent": "npm *"}, {"toolName": "Read"}],
+                "behavior": "allow",
+                "destination": "localSettings",
+            },
+            "allow Bash(npm *), Read in this project, for you alone",
+        ),
+        ({"type": "setMode", "mode": "acceptEdits", "destination": "session"}, "mode acceptEdits for this session"),
+        (
+            {"type": "addDirectories", "directories": ["/a", "/b"], "destination": "session"},
+            "work in /a, /b for this session",
+        ),
+        ({"type": "setMode", "mode": "plan", "destination": "moon"}, "mode plan in moon"),
+        ("(cut)", "(cut)"),
+        ({"type": "somethingNew", "x": 1}, '{"type": "somethingNew", "x": 1}'),
+        ({"type": "addRules", "rules": "all"}, '{"type": "addRules", "rules": "all"}'),
+        ([1], "[1]"),
+        (None, "null"),
+    ],
+)
+def test_a_suggestion_is_told_in_the_words_of_its_client(suggestion: Any, words: str) -> None:
+    assert suggestion_words(suggestion) == words
+
+
+def test_a_rule_that_is_no_rule_is_not_left_out() -> None:
+    shown = suggestion_words({"type": "addRules", "rules": [{"toolName": "Bash"}, {"all": True}], "behavior": "allow"})
+    assert shown == 'allow Bash, {"all": true}'
