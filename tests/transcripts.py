@@ -41,10 +41,11 @@ sys.exit(run(sys.argv[2:]))
 
 
 def with_transcripts(text: str) -> str:
-    """`text` with every block of `team-console` commands run anew, one after the other in one folder."""
+    """`text` with every block of `team-console` commands run anew, one after the other in one folder, with an empty `notes` in it."""
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home).resolve() / "sprint-42"
-        folder.mkdir()
+        for place in (folder, folder / "notes"):
+            place.mkdir()
         session = _Session(folder)
         return _BLOCK.sub(lambda match: session.block(match.group()), text)
 

@@ -25,7 +25,7 @@ def conversation(body: Mapping[str, Any]) -> Conversation:
         texts=(*system, *texts),
         results=tuple(_result(part) for part in parts if part["type"] == "tool_result"),
         turns=sum(message["role"] == "assistant" for message in messages),
-        has_tools=bool(body.get("tools")),
+        tools=frozenset(tool["name"] for tool in body.get("tools", ())),
     )
 
 

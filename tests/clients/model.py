@@ -79,7 +79,7 @@ class ScriptedModel:
     def turn(self, conversation: Conversation) -> Turn:
         """The model's next turn in this conversation."""
         self.heard.append(conversation)
-        if not conversation.has_tools:
+        if not conversation.tools:
             return (Say("A conversation"),)
         first = conversation.opening
         name = next((phrase for phrase in self._script if phrase and phrase in first), "")

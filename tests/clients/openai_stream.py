@@ -27,7 +27,7 @@ def conversation(body: Mapping[str, Any]) -> Conversation:
         texts=(body.get("instructions", ""), *said),
         results=tuple(_result(item) for item in items if item.get("type") == "function_call_output"),
         turns=_turns(items),
-        has_tools=bool(body.get("tools")),
+        tools=frozenset(_tools(body.get("tools", ()))),
     )
 
 
@@ -38,6 +38,13 @@ def events(turn: Turn, number: str) -> Iterator[str]:
     for index, block in enumerate(turn):
         yield _event("response.output_item.done", output_index=index, item=_item(block, f"{number}_{index}"))
     yield _event("response.completed", response={**response, "usage": _USAGE})
+
+
+def _tools(tools: Any) -> Iterator[str]:
+    """Names of functions, those in a namespace with it before them."""
+    for tool in tools:
+        name = tool.get("name", tool.get("type", ""))
+        yield from (f"{name}.{inner['name']}" for inner in tool["tools"]) if "tools" in tool else (name,)
 
 
 def _turns(items: Any) -> int:

@@ -8,10 +8,11 @@ from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude, join_codex
 from tests.clients.sessions import Claude, Codex
 from tests.clients.stage import AGENT, OTHER, Stage, prompt
-from tests.clients.turns import Call, Say
+from tests.clients.turns import Call, Conversation, Say, Turn
 from tests.pty import Terminal
 
 READY = "Ask Codex to do anything"
+HAND_IN = "mcp__team_console.hand_in_plan"
 
 
 def command(words: str) -> Call:
@@ -61,6 +62,29 @@ def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
     prompt(stage, client, "Make it")
     stage.wait_for(client, "Would you like to run the following command?")
     stage.press_until(client, "y", lambda: "It is made." in client.text)
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_plan_comes_by_mcp(set_up: SetUp) -> None:
+    """Codex has no plans of its own that a hook could see."""
+
+    def work(conversation: Conversation) -> Turn:
+        if HAND_IN not in conversation.tools:
+            return (Say("The server is not ready yet."),)
+        if not conversation.results:
+            return (Call(HAND_IN, {"plan": "1. Split it", "summary": "Split the loader into its halves"}),)
+        return (Say("I begin."),)
+
+    stage = set_up({"": [work] * 20})
+    console = stage.open_console()
+    client = started(stage)
+    while not stage.requests():
+        prompt(stage, client, f"Go {len(stage.model.heard)}")
+        stage.wait(lambda: bool(stage.requests()) or "not ready yet" in client.text, "turn")
+    console.approve("Split the loader into its halves")
+    stage.wait_for(client, "I begin.")
+    assert '"state":"approved"' in stage.model.results[-1]
+    assert stage.states() == [("plan", "approved")]
 
 
 @pytest.mark.usefixtures("claude", "codex")

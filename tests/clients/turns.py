@@ -16,7 +16,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool the model calls."""
+    """A tool the model calls; Codex keeps those of a server in a namespace, written as `namespace.tool`."""
 
     tool: str
     input: Mapping[str, Any]
@@ -35,11 +35,11 @@ class Conversation:
         texts: Everything put before the model, the system's words first.
         results: What its tool calls gave, oldest first.
         turns: How many turns the model has had in it.
-        has_tools: Whether the model may call tools; without any it is asked for a title or the like.
+        tools: Names of the tools the model may call; without any it is asked for a title or the like.
     """
 
     opening: str
     texts: tuple[str, ...]
     results: tuple[str, ...]
     turns: int
-    has_tools: bool
+    tools: frozenset[str]
