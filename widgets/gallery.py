@@ -8,20 +8,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from team_console.store.model.message import Message, new_record
+from team_console.store.protocol.client_requests import Option, Question
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.bars.status_line import LIVE, Standing, StatusLine
 from team_console.widgets.bars.tab_bar import Tab, TabBar
+from team_console.widgets.details.document import Form, Heading, Text
 from team_console.widgets.details.message import MessageDetail
 from team_console.widgets.details.request import RequestDetail
+from team_console.widgets.forms.answers import AnswerForm
+from team_console.widgets.forms.approval import Approval, Way
 from team_console.widgets.forms.choice import Choice
 from team_console.widgets.forms.compose import Compose
 from team_console.widgets.forms.confirm import Confirm
 from team_console.widgets.forms.field import Field, NameSuggester
 from team_console.widgets.forms.help_panel import HelpPanel, HelpRow
 from team_console.widgets.forms.note import Letter
+from team_console.widgets.forms.options import OptionLine, Options
 from team_console.widgets.forms.reason import ReasonPrompt, Second
 from team_console.widgets.rows.messages import inbox_lines
 from team_console.widgets.rows.row_list import RowList
@@ -124,6 +129,7 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "request-detail": _request,
     "choice": lambda: Choice(("low", "medium", "high"), "medium"),
     "field": lambda: Field(suggester=NameSuggester(lambda: _NAMES)),
+    "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),
     "letter": lambda: Letter(_PLAN),
 }
 FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
@@ -136,6 +142,25 @@ FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
         label="reason",
         required=True,
         second=Second("suggest", "what would be accepted instead"),
+    ),
+    "approval": lambda: Approval(
+        "Let bob do this?",
+        "Bash: npm test",
+        str,
+        ways=(Way(OptionLine("once"), "Allow once"), Way(OptionLine("no"), "Refuse", refuses=True)),
+        shown=(Heading("command"), Text("npm test", Form.CODE)),
+        text="npm test",
+        edit=str.upper,
+    ),
+    "answers": lambda: AnswerForm(
+        "Answer bob",
+        "question-1",
+        (
+            Question("Which database?", "DB", (Option("SQLite", "a file"), Option("PostgreSQL"))),
+            Question("Which months?", "", (Option("January"), Option("May")), several=True),
+            Question("Anything else?"),
+        ),
+        str,
     ),
     "confirm": lambda: Confirm(
         "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"

@@ -173,6 +173,17 @@ async def test_each_is_shown_for_what_it_is(
             assert " ".join(words.split()) in flat, words
 
 
+async def test_the_command_and_the_question_are_what_is_copied(team: MemoryTeam) -> None:
+    ask(team)
+    question(team)
+    async with opened(team) as desk:
+        copied = []
+        for _ in range(2):
+            await desk.press("Y", "j")
+            copied.append(desk.app.clipboard)
+    assert copied == [str(COMMAND["command"]).replace("\n", "⏎"), "Which database?"]
+
+
 async def test_once_is_what_enter_says_and_number_keys_choose_the_rest(team: MemoryTeam) -> None:
     ask(team, suggestions=[RULE, MODE])
     async with opened(team) as desk:

@@ -41,6 +41,17 @@ def client_blocks(message: Message, read: Reading) -> tuple[Block, ...]:
     return ()
 
 
+def source_of(message: Message) -> str:
+    """The text that is worth copying: the command, the page, the change, the questions; empty for other kinds."""
+    kind = reading(message).opens
+    if kind is RequestKind.QUESTION:
+        return "\n".join(question.text for question in questions_of(message.payload))
+    if kind is not RequestKind.PERMISSION:
+        return ""
+    proposal = _proposal(message)
+    return proposal.text or "\n".join(proposal.diff) or proposal.subject or input_text(proposal.rest)
+
+
 def origin_facts(message: Message) -> tuple[Block, ...]:
     """Tool, folder and client of a request, as far as it names them."""
     origin, facts = origin_of(message.payload), []

@@ -14,7 +14,7 @@ from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
-from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts
+from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts, source_of
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
 from team_console.widgets.text.ages import ago, clock_time
@@ -62,7 +62,7 @@ def message_document(
             *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
-        source=content if content is not None else message.content or structure(message.payload),
+        source=content if content is not None else message.content or source_of(message) or structure(message.payload),
     )
 
 

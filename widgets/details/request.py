@@ -11,7 +11,7 @@ from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.views.rows import AttentionItem, Flag, RequestRow, RequestState
-from team_console.widgets.details.client_request import answer_blocks
+from team_console.widgets.details.client_request import answer_blocks, source_of
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
 from team_console.widgets.details.message import content_blocks, seal_line
@@ -79,7 +79,7 @@ def request_document(
             *_history(row, earlier, now),
         ),
         token=token,
-        source=content if content is not None else row.question.content or row.title,
+        source=content if content is not None else row.question.content or source_of(row.question) or row.title,
     )
 
 

@@ -1,0 +1,126 @@
+"""Hooks of real agents' clients: what an event costs that needs nothing, and how soon a verdict is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from time import monotonic, perf_counter
+
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.presence import announce_presence
+from team_console.store.desk.requests import approve
+from team_console.store.desk.sessions.gone import open_requests
+
+from tests.benchmarks.data import AGENTS, LEAD, quiet, write_team
+from tests.benchmarks.processes import command, environment
+from tests.benchmarks.run import Run
+from tests.benchmarks.samples import Samples, take_turns
+from tests.benchmarks.table import Table, number, ratio, spread
+
+_BARE = "python -I -c pass"
+_COSTS = 3.0
+"""How many bare starts an event may cost that needs nothing."""
+_SOON = 0.150
+"""Seconds within which a verdict is printed, in 95 of 100 cases."""
+_SIZE = 1_000
+_EVENTS = {
+    "a tool was used, nothing waits": {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}},
+    "a permission is asked for, nobody is there": {
+        "hook_event_name": "PermissionRequest",
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+    },
+    "an event of no interest": {"hook_event_name": "Notification"},
+}
+
+
+def hooks(run: Run) -> list[Table]:
+    """Two tables: the cost of what needs nothing, and the way of a verdict."""
+    folder = run.folder / "hooks"
+    write_team(folder, quiet(_SIZE))
+    return [_costs(run, folder), _verdicts(run, folder)]
+
+
+def _costs(run: Run, folder: Path) -> Table:
+    _heard(folder, {"hook_event_name": "SessionStart"})  # leaves what the later events look at
+    contestants: dict[str, Callable[[], float]] = {_BARE: _timed((sys.executable, "-I", "-c", "pass"), b"", folder)}
+    for name, event in _EVENTS.items():
+        contestants[name] = _timed((*command(), "hook"), _event(event), folder)
+    results = take_turns(contestants, rounds=run.rounds(80), budget=run.budget)
+    table = Table("An event that needs nothing (ms)", ("event", "wall time", "bare starts"))
+    bare = results[_BARE].median
+    for name, some in results.items():
+        table.add(name, spread(some.times(1e3)), ratio(some.median, bare))
+    table.notes.append(f"At most {_COSTS:g} bare starts are allowed; a queue of {_SIZE:,} messages.")
+    return table
+
+
+def _verdicts(run: Run, folder: Path) -> Table:
+    team = open_team(str(folder))
+    with announce_presence(team):
+        some = Samples(tuple(_verdict(team, folder) for _ in range(run.rounds(100))))
+    team.close()
+    columns = ("from the end of the write to the hook's output, ms", "p50", "p95", "worst")
+    table = Table(f"A verdict reaches its client, {len(some.values)} of them", columns)
+    figures = (some.median, some.quantile(95), max(some.values))
+    table.add("approved", *(number(figure * 1e3) for figure in figures))
+    table.notes.append(f"At most {_SOON * 1e3:g} ms in 95 of 100 cases are allowed; a queue of {_SIZE:,} messages.")
+    return table
+
+
+_numbers = count(1)
+
+
+def _verdict(team: Team, folder: Path) -> float:
+    """Seconds from the return of the approval until the hook has printed it."""
+    with subprocess.Popen(
+        (*command(), "hook"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_identity(folder)
+    ) as hook:
+        assert hook.stdin is not None
+        assert hook.stdout is not None
+        asked = {**_EVENTS["a permission is asked for, nobody is there"], "session_id": f"s-{next(_numbers)}"}
+        hook.stdin.write(_event(asked))
+        hook.stdin.close()
+        end = monotonic() + 30.0
+        while not (open_now := open_requests(team.snapshot())) and monotonic() < end:
+            select.select([], [], [], 0.02)
+        select.select([], [], [], 0.3)  # until the hook waits, as it does when a human reads
+        approve(Caller(team, LEAD), request_id=next(iter(open_now)))
+        start = perf_counter()
+        os.read(hook.stdout.fileno(), 1)
+        return perf_counter() - start
+
+
+def _event(event: dict[str, object]) -> bytes:
+    return json.dumps({"session_id": "bench", "cwd": "/", **event}).encode()
+
+
+def _identity(folder: Path) -> dict[str, str]:
+    state = folder.parent / "hooks-state"
+    return environment(TEAM_CONSOLE_AS=AGENTS[0], TEAM_CONSOLE_TEAM=str(folder), XDG_STATE_HOME=str(state))
+
+
+def _heard(folder: Path, event: dict[str, object]) -> None:
+    subprocess.run((*command(), "hook"), input=_event(event), env=_identity(folder), capture_output=True, check=True)
+
+
+def _timed(words: tuple[str, ...], data: bytes, folder: Path) -> Callable[[], float]:
+    surroundings = _identity(folder)
+
+    def measure() -> float:
+        start = perf_counter()
+        done = subprocess.run(words, input=data, capture_output=True, env=surroundings, check=True)
+        seconds = perf_counter() - start
+        if done.stdout:
+            raise RuntimeError(f"the hook said something: {done.stdout!r}")
+        return seconds
+
+    return measure
