@@ -55,7 +55,7 @@ def _mail(message: Message, content: str) -> Mail:
     quoted = payload.get("in_reply_to")
     return Mail(
         message_id=message.message_id,
-        sender=message.sender,
+        **{"from": message.sender},
         to=list(message.recipients),
         type=message.type,
         priority=message.priority,

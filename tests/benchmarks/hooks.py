@@ -7,7 +7,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -31,7 +31,7 @@ _COSTS = 3.0
 _SOON = 0.150
 """Seconds within which a verdict is printed, in 95 of 100 cases."""
 _SIZE = 1_000
-_EVENTS = {
+_EVENTS: Mapping[str, Mapping[str, object]] = {
     "a tool was used, nothing waits": {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}},
     "a permission is asked for, nobody is there": {
         "hook_event_name": "PermissionRequest",
@@ -99,7 +99,7 @@ def _verdict(team: Team, folder: Path) -> float:
         return perf_counter() - start
 
 
-def _event(event: dict[str, object]) -> bytes:
+def _event(event: Mapping[str, object]) -> bytes:
     return json.dumps({"session_id": "bench", "cwd": "/", **event}).encode()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -18,7 +18,8 @@ from typing import Any
 from tests.clients import anthropic_stream, openai_stream
 from tests.clients.turns import Conversation, Say, Turn
 
-Script = Mapping[str, Sequence[Turn | Callable[[Conversation], Turn]]]
+Turns = list[Turn | Callable[[Conversation], Turn]]
+Script = Mapping[str, Turns]
 """A phrase of a conversation's first words -> the model's turns in it; "" is the script of all others."""
 _DONE: Turn = (Say("Done."),)
 

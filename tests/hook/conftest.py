@@ -122,13 +122,14 @@ class Human:
 
     def asked(self, number: int = 1) -> list[dict[str, Any]]:
         """So many open requests, waited for."""
-        return self.until(lambda: self.requests("--open"), lambda found: len(found) == number)
+        return list(self.until(lambda: self.requests("--open"), lambda listed: len(listed) == number))
 
     def ended(self) -> dict[str, Any]:
         """The only request, once it is not open any more."""
-        return self.until(
-            self.requests, lambda found: len(found) == 1 and found[0]["state"] not in ("open", "overdue")
-        )[0]
+        (request,) = self.until(
+            self.requests, lambda listed: len(listed) == 1 and listed[0]["state"] not in ("open", "overdue")
+        )
+        return dict(request)
 
     @staticmethod
     def until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:

@@ -265,10 +265,17 @@ def test_a_store_that_is_locked_leaves_the_dialog_alone(
     assert human.requests() == []
 
 
+def remove_files(folder: Path) -> None:
+    """Leave the folder without any file."""
+    for path in folder.iterdir():
+        if path.is_file():
+            path.unlink()
+
+
 HARM: Mapping[str, Callable[[Path], object]] = {
     "settings": lambda folder: (folder / "messenger-config.yaml").write_bytes(b"\xff\xfe\x00"),
     "queue": lambda folder: (folder / "message-queue.yaml").write_bytes(b"\x00" * 100),
-    "team": lambda folder: [path.unlink() for path in folder.iterdir() if path.is_file()],
+    "team": lambda folder: remove_files(folder),
 }
 
 

@@ -120,6 +120,11 @@ def unseal(line: Line) -> None:
     line["facts"].pop("seal", None)
 
 
+def unseal_all(lines: list[Line]) -> None:
+    for line in lines:
+        unseal(line)
+
+
 def test_a_sealed_trail_is_nothing_to_report(trail: Any) -> None:
     give_key(trail)
     sent(trail)
@@ -155,7 +160,7 @@ def test_a_chain_computed_anew_is_noticed(trail: Any, keeps_seals: bool) -> None
 def test_a_trail_without_any_seal_is_told_until_it_is_sealed(trail: Any) -> None:
     give_key(trail)
     sent(trail)
-    trail.rewrite(lambda lines: [unseal(line) for line in lines] and None, first=1)
+    trail.rewrite(unseal_all, first=1)
     assert findings(trail) == {"AUDIT_UNSEALED": "warning"}
     sent(trail, 1)
     assert findings(trail) == {"AUDIT_UNSEALED": "notice"}
