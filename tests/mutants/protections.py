@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.mutants.hooks import HOOK_LINES
+from tests.mutants.line import Line
 
 DESK = "tests/desk/test_requests.py"
 TRUST = "tests/trust"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One protection switched off in a copy of the source.
-
-    Attributes:
-        old, new: What stands once in `file`, and what it becomes.
-        tests: Node ids of tests that rely on it.
-    """
-
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
 
 
 LINES = (
@@ -165,4 +150,5 @@ LINES = (
         "replace(config, lost",
         ("tests/settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",),
     ),
+    *HOOK_LINES,
 )
