@@ -65,7 +65,8 @@ setup(
     version=VERSION,
     packages=packages(),
     package_dir={f"{NAME}.{folder}": folder for folder in FOLDERS},
-    package_data={f"{NAME}.{folder}": ["py.typed", "**/*.tcss", "**/*.json"] for folder in FOLDERS},
+    package_data={f"{NAME}.{folder}": ["py.typed", "**/*.tcss", "**/*.json"] for folder in FOLDERS}
+    | {f"{NAME}.console.clients": ["plugin/.mcp.json", "plugin/.claude-plugin/*.json", "plugin/hooks/*.json"]},
     long_description=readme(),
     long_description_content_type="text/markdown",
     cmdclass={"sdist": ReproducibleSdist},

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.mutants.line import Line
 from tests.mutants.mutants import MUTANTS
-from tests.mutants.protections import LINES, Line
+from tests.mutants.protections import LINES
 
 
 def main() -> int:

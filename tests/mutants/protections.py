@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.mutants.hooks import HOOK_LINES
+from tests.mutants.line import Line
 
 DESK = "tests/desk/test_requests.py"
 TRUST = "tests/trust"
 CLIENTS = "tests/desk/test_client_requests.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One protection switched off in a copy of the source.
-
-    Attributes:
-        old, new: What stands once in `file`, and what it becomes.
-        tests: Node ids of tests that rely on it.
-    """
-
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
 
 
 LINES = (
@@ -211,4 +196,5 @@ LINES = (
         "replace(config, lost",
         ("tests/settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",),
     ),
+    *HOOK_LINES,
 )
