@@ -49,7 +49,13 @@ def tools() -> str:
     return "\n".join(["| Tool | Does |", "| --- | --- |", *(f"| `{name}` | {words} |" for name, words in first)]) + "\n"
 
 
-PARTS: Mapping[str, Callable[[], str]] = {"verbs": verbs, "keys": keys, "kinds": kinds, "settings": settings, "tools": tools}
+PARTS: Mapping[str, Callable[[], str]] = {
+    "verbs": verbs,
+    "keys": keys,
+    "kinds": kinds,
+    "settings": settings,
+    "tools": tools,
+}
 
 
 def with_parts(text: str) -> str:

@@ -43,11 +43,13 @@ class ScriptedModel:
     Attributes:
         heard: Every conversation it was asked to go on with, in order; the newest of a session tells it whole.
         stray: Requests that belong to no door, as `METHOD path`.
+        problems: What went wrong in turns that are functions of a test.
     """
 
     def __init__(self, script: Script) -> None:
         self.heard: list[Conversation] = []
         self.stray: list[str] = []
+        self.problems: list[str] = []
         self._script = script
         self._numbers = count(1)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -87,7 +89,11 @@ class ScriptedModel:
         if conversation.turns >= len(turns):
             return _DONE
         turn = turns[conversation.turns]
-        return turn(conversation) if callable(turn) else turn
+        try:
+            return turn(conversation) if callable(turn) else turn
+        except Exception as error:  # it would be taken for a fault of the network, and tried again for minutes
+            self.problems.append(f"{type(error).__name__}: {error}; told was {conversation.texts[-1:]}")
+            return (Say("The script of the test failed."),)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
