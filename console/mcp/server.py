@@ -145,8 +145,8 @@ def _wrong_arguments(error: ValidationError) -> TeamError:
 
 
 def _failure(refusal: dict[str, Any]) -> CallToolResult:
-    content = [TextContent(type="text", text=_words(refusal))]
-    return CallToolResult(content=content, structured_content=refusal, is_error=True)
+    words = TextContent(type="text", text=_words(refusal))
+    return CallToolResult(content=[words], structured_content=refusal, is_error=True)
 
 
 def _words(refusal: dict[str, Any]) -> str:

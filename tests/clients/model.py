@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any
 
 from tests.clients import anthropic_stream, openai_stream
-from tests.clients.turns import Conversation, Say, Turn
+from tests.clients.turns import Conversation, Say, Step, Turn
 
-Script = Mapping[str, Sequence[Turn | Callable[[Conversation], Turn]]]
+Script = Mapping[str, Sequence[Step]]
 """A phrase of a conversation's first words -> the model's turns in it; "" is the script of all others."""
 _DONE: Turn = (Say("Done."),)
 

@@ -57,7 +57,7 @@ async def ask(session: ClientSession, method: str, task: str) -> dict[str, Any]:
         model_config = ConfigDict(extra="allow")
 
     request = Request[Params, str](method=method, params=Params(task_id=task))
-    answer = await session.send_request(request, Answer)  # type: ignore[arg-type]
+    answer = await session.send_request(request, Answer)
     return answer.model_dump(by_alias=True)
 
 
