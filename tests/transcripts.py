@@ -41,7 +41,7 @@ sys.exit(run(sys.argv[2:]))
 
 
 def with_transcripts(text: str) -> str:
-    """`text` with every block of `team-console` commands run anew, in order, in a folder with an empty `notes`."""
+    """`text` with every block of `team-console` commands run anew, in order, in a folder that holds an empty one."""
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home).resolve() / "sprint-42"
         for place in (folder, folder / "notes"):

@@ -53,20 +53,21 @@ def mail(team: Team, message: Message) -> tuple[Mail, list[str]]:
 def _mail(message: Message, content: str) -> Mail:
     payload = message.payload
     quoted = payload.get("in_reply_to")
-    return Mail(
-        message_id=message.message_id,
-        **{"from": message.sender},
-        to=list(message.recipients),
-        type=message.type,
-        priority=message.priority,
-        created=message.created,
-        summary=message.summary,
-        content=content,
-        request_id=message.request_id,
-        in_reply_to=quoted if isinstance(quoted, str) else None,
-        fields={key: value for key, value in payload.items() if key not in _SHOWN},
-        answer_with=_answer_with(message),
-    )
+    told = {
+        "message_id": message.message_id,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "type": message.type,
+        "priority": message.priority,
+        "created": message.created,
+        "summary": message.summary,
+        "content": content,
+        "request_id": message.request_id,
+        "in_reply_to": quoted if isinstance(quoted, str) else None,
+        "fields": {key: value for key, value in payload.items() if key not in _SHOWN},
+        "answer_with": _answer_with(message),
+    }
+    return Mail.model_validate(told)
 
 
 def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:

@@ -33,7 +33,7 @@ class Me(Result):
     location: str
     lead: str = Field(description="answers plans and questions, and may ask agents to stop")
     plan_first: bool = Field(description="hand in a plan and work only after its approval")
-    unread: int = Field(description="messages that `inbox` would give")
+    unread: int = Field(description="messages you have not read: take them with `inbox`")
     open_requests: list[str] = Field(description="ids of own requests that nobody has answered, for `verdict`")
     human_present: bool = Field(description="whether a human has a console open on this team")
 

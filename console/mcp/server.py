@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ValidationError
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
@@ -145,8 +145,8 @@ def _wrong_arguments(error: ValidationError) -> TeamError:
 
 
 def _failure(refusal: dict[str, Any]) -> CallToolResult:
-    content: list[ContentBlock] = [TextContent(type="text", text=_words(refusal))]
-    return CallToolResult(content=content, structured_content=refusal, is_error=True)
+    words = TextContent(type="text", text=_words(refusal))
+    return CallToolResult(content=[words], structured_content=refusal, is_error=True)
 
 
 def _words(refusal: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ No tool answers plans, permissions or questions: those are for the lead, at the 
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from pydantic import BaseModel, Field
 from team_console.console.mcp import convert
 from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
 from team_console.console.mcp.seat import Seat, view_of
-from team_console.console.mcp.waiting import LONGEST, Tell, wait_for_mail, wait_for_verdict
+from team_console.console.mcp.waiting import LEASE, LONGEST, Tell, wait_for_mail, wait_for_verdict
 from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import Received
@@ -89,9 +90,13 @@ class Tools:
         ctx: Context,
         wait_seconds: Seconds = 0,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
+        delivered: Annotated[
+            bool, Field(description="take, too, what was delivered in another way and nobody acknowledged")
+        ] = False,
     ) -> ToldInbox:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
-        received = await wait_for_mail(self._seat, limit, wait_seconds, _teller(ctx))
+        take = partial(inbox.receive, agent=self._seat.name, lease=LEASE, limit=limit, delivered=delivered)
+        received = await wait_for_mail(self._seat, take, wait_seconds, _teller(ctx))
         result = await self._seat.run(partial(inbox_of, received=received))
         self._acknowledge_later(received)
         return told(result)
@@ -137,7 +142,7 @@ class Tools:
         `state` says whether it was approved. While it is open nobody has answered: look again with `verdict`.
         """
         receipt = await self._seat.run(
-            lambda caller: requests.submit_plan(caller, content=plan, summary=summary, client=CLIENT)
+            lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin())
         )
         return await self._answered(ctx, receipt, wait_seconds)
 
@@ -152,7 +157,7 @@ class Tools:
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
         """
         receipt = await self._seat.run(
-            lambda caller: asking.ask_question(caller, questions=[_put(item) for item in questions], client=CLIENT)
+            lambda caller: asking.ask_question(caller, questions=[_put(item) for item in questions], **_origin())
         )
         return await self._answered(ctx, receipt, wait_seconds)
 
@@ -216,6 +221,9 @@ def _me(caller: Caller) -> Me:
 
 def inbox_of(caller: Caller, *, received: Received) -> Inbox:
     problems = [problem.message for problem in received.notices]
+    if received.delivered:
+        ids = ", ".join(message.message_id for message in received.delivered)
+        problems.append(f"delivered in another way and not acknowledged: {ids}; delivered=true takes them")
     if received.damaged:
         problems.append("entries of the queue are damaged, so nobody knows whom they are for")
     messages = []
@@ -230,6 +238,11 @@ def _acknowledged(caller: Caller, ids: list[str]) -> None:
     """What could not be acknowledged comes back when its lease ends; the call that took it has long been answered."""
     with suppress(TeamError):
         inbox.acknowledge(caller, ids=ids)
+
+
+def _origin() -> dict[str, str]:
+    """Where requests come from: by MCP, and from the folder in which the client started the server."""
+    return {"client": CLIENT, "directory": os.getcwd()}
 
 
 def _put(question: Question) -> dict[str, Any]:

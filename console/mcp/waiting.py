@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import anyio
 from team_console.console.mcp.seat import Seat
-from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.waiting import wait_for_messages
@@ -27,6 +26,8 @@ _SLICE = 1.0
 _TOLD_EVERY = 5.0
 """Seconds from one sign of life to the next."""
 
+Take = Callable[[Caller], Received]
+"""A `receive` of the inbox with everything but its seat filled in; under a lease, for its call may be given up."""
 Tell = Callable[[float, float, str], Awaitable[None]]
 """Sends progress: seconds waited, seconds at most, what is waited for."""
 
@@ -45,8 +46,8 @@ async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Te
         stop.set()
 
 
-async def wait_for_mail(seat: Seat, limit: int, seconds: float, tell: Tell) -> Received:
-    """Messages taken under a lease, as soon as there are any; none when `seconds` are over.
+async def wait_for_mail(seat: Seat, take: Take, seconds: float, tell: Tell) -> Received:
+    """What `take` hands out as soon as there is anything; nothing when `seconds` are over.
 
     Raises:
         TeamError: As for `receive`.
@@ -56,7 +57,7 @@ async def wait_for_mail(seat: Seat, limit: int, seconds: float, tell: Tell) -> R
         end = anyio.current_time() + seconds
         while True:
             left = max(0.0, end - anyio.current_time())
-            received = await seat.wait(partial(_take, limit=limit, seconds=min(left, _SLICE)))
+            received = await seat.wait(partial(_taken, take=take, seconds=min(left, _SLICE)))
             if received.messages or left <= _SLICE:
                 return received
 
@@ -84,8 +85,7 @@ def _verdict(caller: Caller, *, request_id: str, seconds: float, stop: Event) ->
     return await_verdict(caller.team, request_id, timeout=seconds, stop=stop.is_set, me=caller.actor)
 
 
-def _take(caller: Caller, *, limit: int, seconds: float) -> Received:
-    take = partial(inbox.receive, agent=caller.actor, lease=LEASE, limit=limit)
+def _taken(caller: Caller, *, take: Take, seconds: float) -> Received:
     return wait_for_messages(caller, take, timeout=seconds) if seconds else take(caller)
 
 

@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     missing = packages.missing()
     print(f"not installed: {' and '.join(missing)} (make clients)" if missing else "with both real clients")
     places = [] if any("test_" in word for word in rest) else [str(Path(__file__).parent)]
-    return pytest.main([*places, "-n", "0", *rest])
+    return pytest.main(["-n", "2", *rest, *places])
 
 
 if __name__ == "__main__":

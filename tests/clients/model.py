@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -16,10 +16,9 @@ from types import TracebackType
 from typing import Any
 
 from tests.clients import anthropic_stream, openai_stream
-from tests.clients.turns import Conversation, Say, Turn
+from tests.clients.turns import Conversation, Say, Step, Turn
 
-Turns = list[Turn | Callable[[Conversation], Turn]]
-Script = Mapping[str, Turns]
+Script = Mapping[str, Sequence[Step]]
 """A phrase of a conversation's first words -> the model's turns in it; "" is the script of all others."""
 _DONE: Turn = (Say("Done."),)
 
@@ -44,11 +43,13 @@ class ScriptedModel:
     Attributes:
         heard: Every conversation it was asked to go on with, in order; the newest of a session tells it whole.
         stray: Requests that belong to no door, as `METHOD path`.
+        problems: What went wrong in turns that are functions of a test.
     """
 
     def __init__(self, script: Script) -> None:
         self.heard: list[Conversation] = []
         self.stray: list[str] = []
+        self.problems: list[str] = []
         self._script = script
         self._numbers = count(1)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -88,7 +89,11 @@ class ScriptedModel:
         if conversation.turns >= len(turns):
             return _DONE
         turn = turns[conversation.turns]
-        return turn(conversation) if callable(turn) else turn
+        try:
+            return turn(conversation) if callable(turn) else turn
+        except Exception as error:  # it would be taken for a fault of the network, and tried again for minutes
+            self.problems.append(f"{type(error).__name__}: {error}; told was {conversation.texts[-1:]}")
+            return (Say("The script of the test failed."),)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self

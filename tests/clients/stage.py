@@ -103,6 +103,7 @@ class Stage:
         while not condition():
             for terminal in self._terminals:
                 terminal.pump(0.02)
+            assert not self.model.problems, f"no {what}\n{self._report()}"
             assert time.monotonic() < deadline, f"no {what} within {seconds} s\n{self._report()}"
 
     def wait_for(self, terminal: Terminal, *texts: str) -> None:
@@ -133,7 +134,7 @@ class Stage:
     def _report(self) -> str:
         screens = [f"--- terminal {number}\n{_lines(each.text)}" for number, each in enumerate(self._terminals, 1)]
         heard = [f"{each.turns} turns, results {each.results}" for each in self.model.heard]
-        return "\n".join([*screens, "--- the model heard", *heard, f"stray: {self.model.stray}"])
+        return "\n".join([*screens, "--- the model heard", *heard, f"stray: {self.model.stray}", *self.model.problems])
 
 
 class Console:

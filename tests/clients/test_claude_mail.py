@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.clients.conftest import SetUp
@@ -71,8 +73,9 @@ def test_mail_wakes_a_session_that_rests(set_up: SetUp) -> None:
 def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp) -> None:
     def agree(conversation: Conversation) -> Turn:
         told = "\n".join((*conversation.texts, *conversation.results))
-        command = next(line for line in told.splitlines() if line.startswith("To agree to stop: "))
-        return (bash(command.partition(": ")[2]),)
+        command = re.search(r"team-console \S.* approve shutdown-\S+", told)
+        assert command is not None
+        return (bash(command.group()),)
 
     stage = set_up({"": [(Say("I rest now."),), agree, (Say("Good bye."),)]})
     client = started(stage, "--allowedTools", "Bash")

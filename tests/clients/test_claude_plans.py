@@ -8,10 +8,9 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude
-from tests.clients.model import Turns
 from tests.clients.sessions import Claude
 from tests.clients.stage import EDITED, Stage, prompt
-from tests.clients.turns import Call, Conversation, Say, Turn
+from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -28,7 +27,7 @@ def planning(stage: Stage) -> Terminal:
     return client
 
 
-def written(plan: str) -> Turns:
+def written(plan: str) -> list[Step]:
     """The two turns by which a model hands in a plan: the file that its client names, then the tool."""
 
     def write(conversation: Conversation) -> Turn:
@@ -40,7 +39,7 @@ def written(plan: str) -> Turns:
 
 
 def test_a_plan_is_refused_revised_and_approved_in_manual_mode(set_up: SetUp) -> None:
-    turns: Turns = [*written(FIRST), *written(SECOND), (Say("I begin."),)]
+    turns: list[Step] = [*written(FIRST), *written(SECOND), (Say("I begin."),)]
     stage = set_up({"": turns})
     console = stage.open_console()
     client = planning(stage)

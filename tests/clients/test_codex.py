@@ -6,10 +6,9 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude, join_codex
-from tests.clients.model import Turns
 from tests.clients.sessions import Claude, Codex
 from tests.clients.stage import AGENT, OTHER, Stage, prompt
-from tests.clients.turns import Call, Conversation, Say, Turn
+from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
 READY = "Ask Codex to do anything"
@@ -90,9 +89,11 @@ def test_a_plan_comes_by_mcp(set_up: SetUp) -> None:
 
 @pytest.mark.usefixtures("claude", "codex")
 def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
-    ask = Call("Bash", {"command": "mkfifo by-claude", "description": "x"})
-    claude_turns: Turns = [(ask,), (Say("Claude is through."),)]
-    codex_turns: Turns = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
+    claude_turns: list[Step] = [
+        (Call("Bash", {"command": "mkfifo by-claude", "description": "x"}),),
+        (Say("Claude is through."),),
+    ]
+    codex_turns: list[Step] = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
     stage = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
     console = stage.open_console()
     session = Claude(stage.place)

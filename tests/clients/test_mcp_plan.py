@@ -6,10 +6,9 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude
-from tests.clients.model import Turns
 from tests.clients.sessions import Claude
 from tests.clients.stage import Stage, prompt
-from tests.clients.turns import Call, Conversation, Say, Turn
+from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -26,7 +25,7 @@ def session(stage: Stage) -> Terminal:
 
 def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
     better = {"plan": f"{PLAN['plan']}\n3. Undo", "summary": "The same, with a way back at the end"}
-    turns: Turns = [
+    turns: list[Step] = [
         (Call(f"{_SERVER}hand_in_plan", PLAN),),
         (Call(f"{_SERVER}hand_in_plan", better),),
         (Say("I go on."),),
@@ -49,7 +48,7 @@ def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
         ticket = conversation.results[-1].split("server-side task ")[1].split(".")[0]
         return (Call(f"{_SERVER}verdict", {"request_id": ticket}),)
 
-    turns: Turns = [
+    turns: list[Step] = [
         (Call(f"{_SERVER}hand_in_plan", {**PLAN, "wait_seconds": 0.5}),),
         (Say("I wait for the verdict."),),
         look_again,

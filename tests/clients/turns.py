@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,3 +43,7 @@ class Conversation:
     results: tuple[str, ...]
     turns: int
     tools: frozenset[str]
+
+
+Step = Turn | Callable[[Conversation], Turn]
+"""One turn of a script, or what makes it of what the model was told."""

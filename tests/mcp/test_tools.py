@@ -128,6 +128,19 @@ def test_mail_is_handed_out_once_and_read_afterwards(place: Place) -> None:
     assert message["status"] == "read"
 
 
+def test_mail_that_was_delivered_in_another_way_is_named_and_can_be_taken(place: Place) -> None:
+    mail(place)
+    place.verb("deliver")
+
+    async def look(client: Client) -> Any:
+        return await told(client, "inbox"), await told(client, "inbox", delivered=True)
+
+    named, taken = run(place, look)
+    assert named["messages"] == []
+    assert "not acknowledged: MSG-" in named["warnings"][0]
+    assert [message["content"] for message in taken["messages"]] == ["Now"]
+
+
 def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:
     """The server ends before the call is acknowledged: mail stays claimed, and comes back when its lease ends."""
     mail(place)
