@@ -1,4 +1,4 @@
-"""The words of a request: what it asks for, and what its answer said, each in one line or text."""
+"""Title of a message or request, the same wherever it is shown, and what the answer to a request said."""
 
 from __future__ import annotations
 
@@ -15,14 +15,25 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds.kind import Family, RequestKind
 from team_console.store.protocol.reading import Reading, reading
+from team_console.store.views.nested_text import structure
 
 _LIMIT = 200
+_TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
+"""Keys whose text says what a message without summary and content is about."""
 
 
 def title_of(read: Reading) -> str:
-    """What a request asks for, as one line; the asker's own summary when there is one."""
-    stated = text_at(read.message.payload, "summary")
-    return _line(stated or _asked(read) or read.message.content or read.name)
+    """What a message is about, as one line: its own summary, what it asks for, or what it says first.
+
+    Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
+    """
+    message = read.message
+    return _line(_stated(read) or _asked(read) or _said(read) or _telling(message.payload)) or read.name
+
+
+def message_title(message: Message) -> str:
+    """See `title_of`."""
+    return title_of(reading(message))
 
 
 def reason_of(answer: Message) -> str:
@@ -40,6 +51,30 @@ def text_at(body: Mapping[str, Any], key: str) -> str:
     """The text under `key`, empty when there is none."""
     value = body.get(key)
     return value.strip() if isinstance(value, str) else ""
+
+
+def _stated(read: Reading) -> str:
+    """The summary without the kind it may begin with; empty when nothing else is in it."""
+    stated = text_at(read.message.payload, "summary")
+    if not stated.startswith(read.name):
+        return stated
+    rest = stated.removeprefix(read.name).lstrip(" :")
+    return "" if not rest or rest == "for you" or rest.startswith("{") else rest
+
+
+def _said(read: Reading) -> str:
+    """The first line of the content, where it is text for people."""
+    is_body = read.body is not read.message.payload and bool(read.body)
+    return (read.subject or "") if is_body else read.message.content.strip()
+
+
+def _telling(payload: Mapping[str, Any]) -> str:
+    """The text of the field that tells most, or else the first field."""
+    told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
+    if told or not payload:
+        return told
+    key = next(iter(payload))
+    return structure({key: payload[key]})
 
 
 def _asked(read: Reading) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
+from team_console.store.views.titles import message_title
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
@@ -78,12 +79,8 @@ def kind_name(message: Message) -> str:
 
 
 def title_of(message: Message) -> str:
-    """The summary without the kind it may begin with; the kind when there is nothing else to say."""
-    text, kind = safe_line(message.summary, 400), kind_name(message)
-    if kind and text.startswith(kind):
-        text = text[len(kind) :].lstrip(" :")
-        return kind if not text or text.startswith("{") else text
-    return text or kind
+    """What it is about, as safe text; the same in every mode."""
+    return safe_line(message_title(message), 400)
 
 
 def _age(message: Message, drawing: Drawing) -> Line:

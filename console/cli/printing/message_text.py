@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from team_console.console.cli.printing.client_request import SHOWN, permission_lines
 from team_console.store.attachments import attached_content
@@ -12,7 +12,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
-from team_console.store.views.titles import text_at
+from team_console.store.views.titles import message_title, text_at
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Team
@@ -20,23 +20,13 @@ if TYPE_CHECKING:
 
 _FRAME = "---"
 _INDENT = "  "
-_TELLING = ("issue", "question", "message", "topic", "context_summary", "reason")
-"""Keys whose text says what a message without summary and content is about."""
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
 
 
 def payload_summary(message: Message) -> str:
-    """One line for the payload: its summary, the first line of its content, or what its fields say first."""
-    stated = text_at(message.payload, "summary")
-    if stated:
-        return stated
-    read = reading(message)
-    if _carries_fields(read):
-        return f"{read.name}: {read.subject}" if read.subject else read.name
-    if message.content.strip():
-        return message.summary
-    return _telling_text(message.payload) or _first_field(message.payload)
+    """One line for the payload: its summary as it is, or else its title."""
+    return text_at(message.payload, "summary") or message_title(message)
 
 
 def whole_content(team: Team, message: Message) -> str | None:
@@ -107,13 +97,3 @@ def _carries_fields(read: Reading) -> bool:
     return read.body is not read.message.payload and bool(read.body)
 
 
-def _telling_text(payload: Mapping[str, Any]) -> str:
-    text = next((text for key in _TELLING if (text := text_at(payload, key))), "")
-    return text.partition("\n")[0]
-
-
-def _first_field(payload: Mapping[str, Any]) -> str:
-    if not payload:
-        return ""
-    key = next(iter(payload))
-    return structure({key: payload[key]}).partition("\n")[0]

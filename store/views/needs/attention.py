@@ -23,7 +23,7 @@ from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.needs.rank import explain, score
 from team_console.store.views.ordered import Ordered
 from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
-from team_console.store.views.titles import reason_of
+from team_console.store.views.titles import message_title, reason_of, title_of
 
 _REMEMBERED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
@@ -229,8 +229,7 @@ def _dropped(scene: Scene) -> Iterator[AttentionItem]:
     for message in scene.dropped:
         mine = any(message.is_addressed_to(name) for name in scene.mine)
         if mine and message.sender not in scene.mine:
-            title = message.summary or reading(message).name
-            item = _item(Need.MESSAGE, message, title, since=message.created_at)
+            item = _item(Need.MESSAGE, message, message_title(message), since=message.created_at)
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
@@ -252,7 +251,7 @@ def _failed(delivery: DeliveryRow) -> AttentionItem:
         key=f"{Need.FAILED}:{delivery.key}",
         need=Need.FAILED,
         who=delivery.recipient,
-        title=message.summary or f"{message.type} from {message.sender}",
+        title=message_title(message),
         why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
         score=score(Need.FAILED, blocks, priority=message.priority),
         since=message.created_at,
@@ -274,7 +273,7 @@ def _damaged(problem: Problem) -> AttentionItem:
 
 
 def _plain(entry: Entry) -> AttentionItem:
-    return _item(Need.MESSAGE, entry.message, entry.message.summary or entry.read.name, since=entry.moment)
+    return _item(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
 
 
 def _report(entry: Entry, older: int) -> AttentionItem:
