@@ -92,7 +92,8 @@ HOOK_LINES = (
     Line(
         "only members bring teammates along",
         "store/protocol/relations/membership.py",
-        "    if config.declared and note.member not in configured and note.member not in found.roles:\n        return\n",
+        "    if config.declared and note.member not in configured and note.member not in found.roles:\n"
+        "        return\n",
         "",
         (f"{_ROSTER}::test_nobody_but_a_member_brings_anybody_along",),
     ),
