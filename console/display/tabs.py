@@ -37,15 +37,15 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             return _number(sum(row.is_open for row in view.requests)), "accent"
         case Mode.DELIVERIES:
             failed = sum(row.state is DeliveryState.FAILED for row in view.deliveries)
-            return (f"{failed}!", "bad") if failed else ("", "muted")
+            return (f"{failed:,}!", "bad") if failed else ("", "muted")
         case Mode.SPRINT:
             stories = [story for batch in view.batches for story in batch.stories]
             done = sum(story.state is StoryState.DONE for story in stories)
-            return (f"{done}/{len(stories)}", "muted") if stories else ("", "muted")
+            return (f"{done:,}/{len(stories):,}", "muted") if stories else ("", "muted")
         case Mode.HEALTH:
             errors = sum(problem.severity == "error" for problem in view.findings)
             warnings = sum(problem.severity == "warning" for problem in view.findings)
-            return (f"{errors}!", "bad") if errors else (_number(warnings), "warn")
+            return (f"{errors:,}!", "bad") if errors else (_number(warnings), "warn")
         case _:
             return "", "muted"
 

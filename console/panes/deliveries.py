@@ -60,5 +60,5 @@ class DeliveriesPane(ListPane[DeliveryRow]):
     def title_of(self, shown: int, total: int) -> str:
         """How many failed."""
         failed = sum(row.state is DeliveryState.FAILED for row in self._all)
-        words = f"Deliveries · {shown}" if shown == total else f"Deliveries · {shown} of {total}"
+        words = f"Deliveries · {shown:,}" if shown == total else f"Deliveries · {shown:,} of {total:,}"
         return f"{words} · {failed} failed" if failed else words

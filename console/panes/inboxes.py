@@ -144,8 +144,8 @@ class InboxesPane(ListPane[Message]):
             empty = ((("No agents are known yet", "muted"),),)
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
         unread = sum(row.unread for row in view.roster) if view else 0
-        count = f"* {len(self.roster.marks)} marked" if self.roster.marks else ""
-        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread} unread")
+        count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
+        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread:,} unread")
         super().show(situation, now)
 
     def tick(self, now: datetime) -> None:
@@ -166,7 +166,7 @@ class InboxesPane(ListPane[Message]):
         row = self.roster.cursor_row
         if row is None:
             return "Inbox"
-        number = str(shown) if shown == total else f"{shown} of {total}"
+        number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
         return f"{safe_line(row.name, 64)} · {number} · {state_word(row, self._me)}"
 
     def back(self) -> bool:

@@ -234,7 +234,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def title_of(self, shown: int, total: int) -> str:
         """The words on the border of the list."""
-        return f"{self.MODE.label} · {shown}" if shown == total else f"{self.MODE.label} · {shown} of {total}"
+        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
 
     def notes(self) -> list[str]:
         """Further words on the lower border."""
@@ -407,7 +407,7 @@ class ListPane(Pane, Generic[RowT]):
         shown, total = len(self.rows.rows), len(self._all)
         notes = self.notes()
         if self.rows.marks:
-            notes.append(f"* {len(self.rows.marks)} marked")
+            notes.append(f"* {len(self.rows.marks):,} marked")
         if self.query_text:
             notes.append(f"/ {self.query_text}  esc ✕")
         known = self.situation.sight is not None and self.situation.sight.view is not None

@@ -68,4 +68,4 @@ class RequestsPane(ListPane[RequestRow]):
     def title_of(self, shown: int, total: int) -> str:
         """How many are open."""
         count = sum(row.is_open for row in self._all)
-        return f"Requests · {count} open" if shown == total else f"Requests · {shown} of {total}"
+        return f"Requests · {count:,} open" if shown == total else f"Requests · {shown:,} of {total:,}"

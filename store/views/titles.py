@@ -54,11 +54,16 @@ def text_at(body: Mapping[str, Any], key: str) -> str:
 
 
 def _stated(read: Reading) -> str:
-    """The summary without the kind it may begin with; empty when nothing else is in it."""
+    """The summary without the kind it may begin with; empty when nothing else is in it.
+
+    Kinds that are words of the language, such as notify, may begin a sentence and are left there.
+    """
     stated = text_at(read.message.payload, "summary")
-    if not stated.startswith(read.name):
+    rest = stated.removeprefix(read.name)
+    is_name = stated.startswith(read.name) and ("_" in read.name or rest[:1] in ("", ":") or rest == " for you")
+    if not is_name:
         return stated
-    rest = stated.removeprefix(read.name).lstrip(" :")
+    rest = rest.lstrip(" :")
     return "" if not rest or rest == "for you" or rest.startswith("{") else rest
 
 

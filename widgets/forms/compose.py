@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Priority
 from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
 from team_console.widgets.forms.choice import Choice
 from team_console.widgets.forms.field import Field, NameSuggester
 from team_console.widgets.forms.form import Draft, Form, labelled
@@ -167,7 +168,7 @@ class Compose(Form[ResultT]):
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
         fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
         if not fields and not typed["content"].strip():
-            raise TeamError(Code.MISSING_CONTENT, "the message is empty", "Write it in the large field.")
+            raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
         written = Written(
             names,
             typed["priority"],
@@ -219,7 +220,7 @@ class Compose(Form[ResultT]):
     def _count(self) -> None:
         if self._words is not None:
             number, odd = self._words(self.query_one("#summary", Field).value)
-            text = f"{number} words" + (" △" if odd and number else "")
+            text = counted(number, "word") + (" △" if odd and number else "")
             self.query_one(".compose--words", Static).update(Content(text))
 
     @on(Field.Changed, "#to")

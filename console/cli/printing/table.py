@@ -52,11 +52,11 @@ def cut(text: str, cells: int) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """`12 s`, `4 min`, `3 h`, `2 d`; `-` for None."""
+    """`12 s`, `4 min`, `30 h`, `2 d`; `-` for None. Hours go on for a day and a half, as on the screen."""
     if seconds is None:
         return "-"
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
+    for least, size, unit in ((129_600, 86_400, "d"), (3600, 3600, "h"), (60, 60, "min")):
+        if seconds >= least:
             return f"{int(seconds // size)} {unit}"
     return f"{int(seconds)} s"
 

@@ -55,7 +55,7 @@ def _show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
     if call.out.as_json:
         call.out.json(_as_json(cleared, dry_run))
         return 0
-    statuses = ", ".join(f"{number} {status}" for status, number in cleared.statuses.items())
+    statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
     verb = "would leave" if dry_run else "left"
     call.out.say(f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else ""))
     if cleared.kept:

@@ -55,7 +55,7 @@ def run(call: Call) -> int:
 def _progress(call: Call) -> Callable[[str, int], None]:
     def told(what: str, number: int) -> None:
         if not call.out.as_json and number:
-            call.out.note(f"{number} {what}")
+            call.out.note(f"{number:,} {what}")
 
     return told
 
@@ -74,6 +74,7 @@ def _show(call: Call, done: Migrated, place: str) -> int:
     call.out.say(f"copied to {place}: {', '.join(copied)}; {done.updated:,} updated, {there}")
     if done.differing:
         names = safe_line(", ".join(done.differing[:5]))
-        call.out.note(f"left alone, because the target has another state of them: {len(done.differing)} ({names}, ...)")
+        number = f"{len(done.differing):,}"
+        call.out.note(f"left alone, because the target has another state of them: {number} ({names}, ...)")
     call.out.warn(done.warnings)
     return 0

@@ -86,7 +86,7 @@ def _name_delivered(call: Call, received: Received) -> None:
         return
     names = ", ".join(f"{message.message_id} from {message.sender}" for message in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    call.out.note(safe_line(f"delivered and not acknowledged: {len(left)} ({names}{more})"))
+    call.out.note(safe_line(f"delivered and not acknowledged: {len(left):,} ({names}{more})"))
     take = f"team-console receive --agent {received.agent} --delivered"
     call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
 

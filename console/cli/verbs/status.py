@@ -49,7 +49,7 @@ def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
     truth = judge(snapshot, view.now)
     out.say(f"{'condition':<11}{_condition(call, truth)}")
-    counts = ", ".join(f"{number} {safe_line(status)}" for status, number in view.counts.items() if number)
+    counts = ", ".join(f"{number:,} {safe_line(status)}" for status, number in view.counts.items() if number)
     changed = age_since(snapshot.changed_at, view.now)
     if snapshot.is_known:
         out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
