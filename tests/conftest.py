@@ -41,7 +41,7 @@ def clean_environment(**more: str) -> dict[str, str]:
 
     A size in it, as pytest's workers inherit, would count for more than the size of a test's terminal.
     """
-    ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES")
+    ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES", "CLAUDE", "CODEX")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
 

@@ -61,6 +61,7 @@ class Client:
     session: str = "11111111-2222-3333-4444-555555555555"
     location: str = ""
     options: tuple[str, ...] = ()
+    extra: dict[str, str] = field(default_factory=dict)
     waiting: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def event(self, name: str, **changes: Any) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Client:
         location = self.location or str(self.folder)
         identity = {"TEAM_CONSOLE_AS": self.member, "TEAM_CONSOLE_TEAM": location}
         return clean_environment(
-            XDG_STATE_HOME=str(self.state), **{key: value for key, value in identity.items() if value}
+            XDG_STATE_HOME=str(self.state), **self.extra, **{key: value for key, value in identity.items() if value}
         )
 
     def escape(self, process: subprocess.Popen[bytes]) -> Heard:

@@ -157,7 +157,8 @@ def test_hostile_words_reach_the_model_as_words(client: Client, office: CommandL
 
 
 def wake(client: Client) -> subprocess.Popen[bytes]:
-    """The hook that the client starts beside the one that ends the turn."""
+    """The hook that the client starts beside the one that ends the turn; `ready` tells when it waits."""
+    (session_files(client) / "waits").unlink(missing_ok=True)
     return client.begin(STOP, "--wake")
 
 
@@ -207,6 +208,14 @@ def test_no_mail_is_taken_after_the_client_is_gone(client: Client, office: Comma
     write(office, "There is one more thing to do")
     assert waiting.wait(30) == 0
     assert statuses(office) == ["pending"]
+
+
+def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> None:
+    client.tell(STOP)
+    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    heard = client.end(wake(client))
+    assert (heard.status, heard.out, heard.err) == (0, "", "")
+    assert not (session_files(client) / "waits").exists()
 
 
 def test_codex_cannot_be_woken(client: Client) -> None:

@@ -29,8 +29,8 @@ def wait_for_mail(session: ClientSession) -> int:
     if not session.client.CAN_BE_WOKEN or session.event.is_of_subagent:
         return 0
     token = new_name()
+    turn = session.files.read(TURN)  # before anybody can see that somebody waits
     session.files.write(WAITS, {"token": token})
-    turn = session.files.read(TURN)
     looks = count()
 
     def words() -> str | None:

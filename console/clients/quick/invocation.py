@@ -32,3 +32,8 @@ class Invocation:
         """The client's own id of its session."""
         session = self.data.get("session_id")
         return session if isinstance(session, str) else ""
+
+    @property
+    def is_unattended(self) -> bool:
+        """Whether the session is a run without a terminal (`claude -p`): it ends only when its hooks have."""
+        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"

@@ -51,7 +51,7 @@ def _run(words: Sequence[str]) -> int:
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)
-    if not call.actor or not call.session:
+    if not call.actor or not call.session or (call.wake and call.is_unattended):
         return 0
     files = files_of(call.session, call.actor, call.location)
     if not call.wake and needs_nothing(data, files):
