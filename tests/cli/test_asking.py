@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from team_console.console.cli.chosen_options import answers_from
@@ -42,11 +44,19 @@ def test_a_script_keeps_the_answer_alone_and_is_woken_by_it(team: CommandLine) -
     assert (waiting.returncode, out.decode()) == (0, "PostgreSQL\n")
 
 
+def handed_in(team: CommandLine) -> list[dict[str, Any]]:
+    """The open plans, once there is one."""
+    end = time.monotonic() + 60.0
+    while not (plans := team.ok("requests", "--open", "--kind", "plan", "--json").json["requests"]):
+        assert time.monotonic() < end, "no plan was handed in"
+    return list(plans)
+
+
 def test_a_wait_is_bound_to_its_own_request(team: CommandLine) -> None:
     with team.running(*ME, "plan", "--content", "1. Go", "--wait", "--json") as waiting:
         other = ask(team)
         team.ok("answer", other, "--option", "1")
-        plans = team.ok("requests", "--open", "--kind", "plan", "--json").json["requests"]
+        plans = handed_in(team)
         team.ok("reject", plans[0]["request_id"], "--reason", "No tests")
         out, _ = waiting.communicate(timeout=25)
     assert waiting.returncode == 10

@@ -63,7 +63,7 @@ def test_the_display_is_that_of_the_source(team: CommandLine) -> None:
     )
 
 
-def test_the_payload_line_is_the_summary_or_the_first_line_or_the_telling_field(team: CommandLine) -> None:
+def test_the_payload_line_is_the_summary_or_the_first_line_or_the_telling_field_or_the_kind(team: CommandLine) -> None:
     put(
         team,
         record(1, payload={"content": "\n first line\nsecond"}),
@@ -73,7 +73,7 @@ def test_the_payload_line_is_the_summary_or_the_first_line_or_the_telling_field(
     lines = team.ok("receive", "--agent", "task-manager").out.splitlines()
     assert lines[5:7] == ["first line", "  second"]
     assert lines[12:15] == ["TASK-1", "  priority: high", "  task_id: TASK-1"]
-    assert lines[20:] == ["", "---"]
+    assert lines[20:] == ["message", "---"]
 
 
 def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> None:
