@@ -32,7 +32,7 @@ def _broken(lines: Sequence[AuditLine], *, is_all: bool) -> Problem:
     elif first.seal is LineSeal.UNSEALED:
         text = f"the audit trail was written without the team's key {where}, though lines before have its seal"
     else:
-        text = f"the hash chain of the audit trail is broken {where}: a line was changed or left out"
+        text = f"the chain is broken {where}: a line of the audit trail was changed or left out"
     hint = "Compare audit.jsonl with a copy; what it says from there on need not be all that happened."
     return Problem("AUDIT_BROKEN", "error", f"audit.jsonl, line {first.seq}", text, hint)
 
