@@ -143,7 +143,7 @@ LINES = (
     Line(
         "terminal restored by a signal",
         "console/app/leaving.py",
-        "loop.add_signal_handler(number, partial(_hurry_out, app, departure, number))",
+        "loop.add_signal_handler(number, partial(_hurry_out, app, end, number))",
         "pass",
         (f"{TRUST}/test_leaving.py::test_a_signal_ends_it_in_order",),
     ),
