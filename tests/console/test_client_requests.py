@@ -24,7 +24,7 @@ from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
 from tests.pty import console
 from tests.trust.corpus import PAYLOADS
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 RULE = {
     "type": "addRules",

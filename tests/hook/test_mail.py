@@ -12,6 +12,8 @@ import pytest
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Human, session_files
 
+pytestmark = pytest.mark.slow
+
 STOP, USED = "claude: Stop", "claude: PostToolUse Bash"
 
 

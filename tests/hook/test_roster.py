@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human
 
+pytestmark = pytest.mark.slow
+
 MATE = "file-manager"
 
 

@@ -15,6 +15,8 @@ from team_console.store.backends.open import open_team
 from tests.conftest import COMMAND, CommandLine, clean_environment
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
 
+pytestmark = pytest.mark.slow
+
 BASH = "claude: PermissionRequest"
 
 

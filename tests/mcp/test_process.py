@@ -6,10 +6,13 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 from team_console.store.desk import requests
 
 from tests.conftest import CommandLine
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_agent_works_a_day_in_the_team(place: Place) -> None:
