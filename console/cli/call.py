@@ -48,8 +48,10 @@ class Call:
         """
         from team_console.store.model.names import check_name
 
-        given = self.options.actor or os.environ.get("TEAM_CONSOLE_AS")
-        return check_name(given, field="--as") if given else None
+        given = self.options.actor
+        if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
+            given = os.environ.get("TEAM_CONSOLE_AS") or None
+        return check_name(given, field="--as") if given is not None else None
 
     @property
     def actor(self) -> str:

@@ -75,9 +75,9 @@ class Beside:
         what = "stood in the place of a file of the team and was moved aside"
         hint = "Find out who put it there, and delete it."
         found += [Problem("SET_ASIDE", "notice", name, f"{name} {what}", hint) for name in aside]
-        hint = "Correct it and move it into drop/ again, or delete it."
+        hint = "It is no message, or another one has its id. Correct it and move it into drop/ again, or delete it."
         return found + [
-            Problem("DROP_REJECTED", "warning", name, f"{name} is not a message", hint) for name in rejected
+            Problem("DROP_REJECTED", "warning", name, f"{name} was not taken in", hint) for name in rejected
         ]
 
     def _of_ledger(self, lock_text: bytes) -> list[Problem]:
