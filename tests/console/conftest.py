@@ -65,7 +65,7 @@ async def _until_through(min_sleep: float = 0.0, max_sleep: float = WAIT) -> Non
         app.screen._on_timer_update()
         while isinstance(app, ConsoleApp) and (app._keys._waiting or app._keys._following):
             assert time.monotonic() < deadline, "a key got stuck"
-            await asyncio.sleep(0.001)  # noqa: ASYNC110 - nothing tells the end of it
+            await asyncio.sleep(0.001)
 
 
 class Clock:
