@@ -45,9 +45,9 @@ def _folder_fsync(patch: pytest.MonkeyPatch) -> None:
 
 
 def _id_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.buffered import BufferedTransaction
+    from team_console.store.contract.transaction import Transaction
 
-    patch.setattr(BufferedTransaction, "known", _nothing)
+    patch.setattr(Transaction, "known", _nothing)
 
 
 def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
@@ -152,14 +152,14 @@ def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.contract.recorded import RecordedFacts
+    from team_console.store.model.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "order_of", lambda self, message_id, order: (order[0], 1, 0, order[1]))
     patch.setattr(RecordedFacts, "is_by_desk", lambda self, message_id: True)
 
 
 def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.contract.recorded import RecordedFacts
+    from team_console.store.model.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "differs", lambda self, message: False)
 

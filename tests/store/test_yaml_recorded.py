@@ -10,7 +10,7 @@ import pytest
 from team_console.store.backends.yaml.disk import RealDisk
 from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
-from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import Family, Kind
 from team_console.store.protocol.kinds.registry import KINDS
 

@@ -30,9 +30,9 @@ from team_console.store.contract.team import (
     Page,
     Snapshot,
     Team,
-    Transaction,
     WatchHint,
 )
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
