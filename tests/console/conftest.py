@@ -14,7 +14,6 @@ from types import MappingProxyType
 import pytest
 from team_console.console.app.application import ConsoleApp
 from team_console.console.panes.pane import ListPane
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -23,6 +22,8 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.forms import seen_guard
 from team_console.widgets.forms.form import Form
 from textual.pilot import Pilot
+
+from tests.memory_team import MemoryTeam
 
 WAIT = 10.0
 LEAD, AUTHOR = "ceo", "task-manager"
