@@ -73,7 +73,7 @@ def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
 def _lock(patch: pytest.MonkeyPatch) -> None:
     import os
 
-    from team_console.store.backends.yaml.disk import RealDisk
+    from team_console.store.backends.yaml.disk import Disk
 
     class Nobody:
         def __init__(self, path: Any) -> None:
@@ -82,20 +82,20 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
         write = release = _nothing
 
-    patch.setattr(RealDisk, "lock", lambda self, path, wait, mode: Nobody(path))
+    patch.setattr(Disk, "lock", lambda self, path, wait, mode: Nobody(path))
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.disk import RealDisk
+    from team_console.store.backends.yaml.disk import Disk
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
-    stat = RealDisk.stat
+    stat = Disk.stat
     check = LockedQueue._check_unchanged
 
     def blind(self: LockedQueue) -> None:
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(
-                RealDisk,
+                Disk,
                 "stat",
                 lambda disk, path: (
                     _with_inode(stat(disk, self.layout.folder), self.lock.ino)
