@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.roster import composed, free_name, residents_of, scrum_master, tell_residents
 from team_console.store.desk.agents.spawn import hold, let_go, refuse_held, start_agent
