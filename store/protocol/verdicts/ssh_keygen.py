@@ -55,7 +55,8 @@ def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None
         kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
         allowed.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
         armoured.write_text(signature)
-        command = ["ssh-keygen", "-Y", "verify", "-f", allowed, "-I", "human", "-n", namespace, "-s", armoured]
+        files = ("-f", str(allowed), "-s", str(armoured))
+        command = ["ssh-keygen", "-Y", "verify", *files, "-I", "human", "-n", namespace]
         try:
             done = subprocess.run(
                 command, input=text.encode("utf-8", "replace"), capture_output=True, timeout=_SHORT, check=False
