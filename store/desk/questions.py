@@ -24,6 +24,7 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
+from team_console.store.protocol.verdicts.trust import objection
 
 
 class Terms(Struct, frozen=True):
@@ -163,6 +164,8 @@ def refuse_answered(
             return
         if not answers(message, kind, request_id) or _is_late(message, end):
             continue
+        if objection(tx.config, message, question):
+            continue  # what is forged must not keep the human from answering
         if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
             word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
             raise TeamError(

@@ -10,7 +10,9 @@ from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import REQUESTS
 
 _STATE, _KIND = 10, 13
-_ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED})
+_ODD = frozenset(
+    {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
+)
 
 
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
