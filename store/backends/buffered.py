@@ -92,6 +92,8 @@ class BufferedTransaction(ABC):
         self._origins: dict[Message, Message] = {}
         self._renamed: dict[str, Message] = {}
         self._archiving: dict[str, list[tuple[str, Message]]] = {}
+        self.expected: list[Message] = []
+        """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
@@ -166,6 +168,11 @@ class BufferedTransaction(ABC):
 
     def current(self, seen: Message) -> Message | None:
         return counterpart(seen, self.named(seen.message_id))
+
+    def expect(self, message: Message) -> None:
+        stored = self._origins.get(message, message)
+        if any(other is stored for other in self.stored_named(stored.message_id)):
+            self.expected.append(stored)
 
     def prefetch(self, ids: Iterable[str]) -> None:
         return None

@@ -233,6 +233,12 @@ class Transaction(Protocol):
     def current(self, seen: Message) -> Message | None:
         """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
 
+    def expect(self, message: Message) -> None:
+        """Rest on what a live message says: if it says something else when the changes become durable, none do.
+
+        The commit raises `ChangedError` then. Of a message that is not live nothing is expected.
+        """
+
     def prefetch(self, ids: Iterable[str]) -> None:
         """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
 

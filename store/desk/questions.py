@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.contract.changed import ChangedError
 from team_console.store.contract.team import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
@@ -73,21 +74,6 @@ class Verdict(Struct, frozen=True):
         return "\n\n".join(part for part in parts if part)
 
 
-class ChangedError(TeamError):
-    """A request is not what was shown any more.
-
-    Attributes:
-        question: The request as it is now.
-    """
-
-    def __init__(self, request_id: str, question: Message) -> None:
-        text = f"request {request_id} is not what was shown any more"
-        super().__init__(
-            Code.INVALID_REQUEST_ID, text, "Read it again before you answer.", request_id=request_id, changed=True
-        )
-        self.question = question
-
-
 def open_question(
     tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None
 ) -> tuple[Message, RequestKind]:
@@ -102,6 +88,7 @@ def open_question(
             `ALREADY_ANSWERED`.
     """
     question, kind, thread = find_question(tx, request_id)
+    tx.expect(question)
     if seen is not None:
         _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config, actor=actor, kind=kind, addressee=question.recipients[0]):
