@@ -94,14 +94,14 @@ class CommandLine:
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        arguments = named(arguments, env or {})
+        words = named(arguments, env or {})
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run
-            status, out, error = run(arguments, data=data, folder=self.folder, environment=environment, timeout=timeout)
+            status, out, error = run(words, data=data, folder=self.folder, environment=environment, timeout=timeout)
             return Result(status, out.decode(), error.decode())
         done = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, *words],
             input=data,
             capture_output=True,
             cwd=self.folder,

@@ -386,6 +386,7 @@ _PANES = {
     Mode.SPRINT: "sprint:SprintPane",
     Mode.HISTORY: "history:HistoryPane",
     Mode.HEALTH: "health:HealthPane",
+    Mode.DECISIONS: "decisions:DecisionsPane",
 }
 
 

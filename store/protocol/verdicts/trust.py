@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import USER
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict
