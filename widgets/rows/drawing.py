@@ -31,6 +31,8 @@ class Drawing(Struct, frozen=True):
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 """A pure function from a row to its lines; each is padded or cut to the width."""
+Heading = Callable[[tuple[RowT, ...], Drawing], Line]
+"""A pure function from the rows of a group to the line above them."""
 
 
 class Drawn(Generic[RowT]):
