@@ -64,6 +64,8 @@ def copy_text(workspace: Workspace, subject: Subject) -> None:
     document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
     if document is not None and document.source:
         _copy(workspace, safe_line(document.source.rstrip()), "text")
+    elif document is None and isinstance(workspace.pane, ListPane) and (command := workspace.pane.first_step()):
+        _copy(workspace, command, "command")
     else:
         workspace.toast("There is no text to copy here.", severity="warning")
 
