@@ -10,6 +10,7 @@ from team_console.console.display.first_steps import command_for
 from team_console.console.input.subject import Mode
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from team_console.widgets.bars import status_line as pulses
@@ -158,17 +159,26 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if truth.is_empty and doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):
         title, text, _ = _NOTHING[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
-        return (*_words("○", title, text), *_first_step(mode, situation))
+        return (*_words("○", title, text), *first_step_lines(mode, situation))
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
     if doubt is not None and mode not in (Mode.HISTORY, Mode.HEALTH):
         return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
-    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *_first_step(mode, situation))
+    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
 
 
-def _first_step(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
-    command = safe_line(command_for(mode, situation.root), 300)
+def first_step(mode: Mode, situation: ScreenState) -> str:
+    """The command that would put something into an empty list, for the first agent beside the human."""
+    view = situation.sight.view if situation.sight else None
+    me = view.me if view is not None else ""
+    others = (row.name for row in view.roster if row.name not in (me, USER)) if view is not None else ()
+    return command_for(mode, situation.root, me=me, agent=next(iter(others), None))
+
+
+def first_step_lines(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
+    """The command that would put something there, and the key that copies it; none where there is none."""
+    command = safe_line(first_step(mode, situation), 300)
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 

@@ -48,6 +48,12 @@ def raw(workspace: Workspace, subject: Subject) -> None:
         workspace.toast("texts as they were written" if plain else "texts as they are meant")
 
 
+def ids(workspace: Workspace, subject: Subject) -> None:
+    """Show ids and further facts, or hide them."""
+    if isinstance(workspace.pane, ListPane):
+        workspace.pane.detail.toggle_full()
+
+
 def copy_id(workspace: Workspace, subject: Subject) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = subject.selection
@@ -87,6 +93,7 @@ HANDLERS = {
     "wake": wake,
     "filter": filter_rows,
     "raw": raw,
+    "ids": ids,
     "copy_id": copy_id,
     "copy_text": copy_text,
 }
