@@ -19,7 +19,7 @@ from typing import IO, Any
 import hypothesis
 import pytest
 
-from tests.forked import Template, start_settings
+from tests.forked import ForkedProcess, Template, start_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "team_console.console")
@@ -50,6 +50,13 @@ def clean_environment(**more: str) -> dict[str, str]:
 def template() -> Template:
     """The process that command lines of this test process are forked from."""
     return Template(clean_environment())
+
+
+def started(*arguments: str, folder: Path, environment: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+    """A command line that was started; forked from the template, except with settings of Python."""
+    if template().settings == start_settings(environment):
+        return ForkedProcess(template(), arguments, cwd=folder, env=environment, **options)
+    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +109,8 @@ class CommandLine:
     @contextmanager
     def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
-        with subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=self.folder,
-            env=clean_environment(**(env or {})),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with started(*arguments, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
             try:
                 yield process
             finally:
