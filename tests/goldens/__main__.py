@@ -1,4 +1,4 @@
-"""`python -m tests.goldens`: draws the goldens anew and names those that changed; look at the diff before it goes in."""
+"""`python -m tests.goldens`: draws the goldens anew and names those that changed; look at the diff."""
 
 from __future__ import annotations
 
