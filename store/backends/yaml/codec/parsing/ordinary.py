@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -24,13 +25,16 @@ _SCALAR = (
     rb'|"[^"\\\n\t]*+"'  # "two words"
 )
 _LINE = rb"[a-z_]++: (?:" + _SCALAR + rb")\n"
-_envelope = re.compile(rb"- " + _LINE + rb"(?:  (?!payload:)" + _LINE + rb")*").match
-_more_envelope = re.compile(rb"(?:  (?!payload:)" + _LINE + rb")*").fullmatch
+_MORE_LINES = rb"(?:  (?!payload:)" + _LINE + rb")*"
+_WORD = rb"[A-Za-z][A-Za-z0-9_.@/-]*+|'[^'\n\t]*+'"
+_MOMENT = rb"'[^'\n\t]*+'|[0-9][0-9A-Za-z.:+-]*+(?<!:)"
 _FIELDS = (b"message_id", b"type", b"from", b"to", b"priority", b"created", b"status")
 _usual = re.compile(
-    rb"- " + rb"  ".join([name + rb": (" + _SCALAR + rb")\n" for name in _FIELDS]) + rb"  payload:\n"
+    rb"- "
+    + rb"  ".join([name + rb": (" + (_MOMENT if name == b"created" else _WORD) + rb")\n" for name in _FIELDS])
+    + rb"  payload:\n"
 ).match
-"""The envelope as we write it."""
+"""The envelope as we write it, with words that need no wider pattern, which would take longer to compile."""
 _pairs = re.compile(
     rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
     rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
@@ -55,6 +59,18 @@ _words: dict[bytes, str] = {}
 _names: dict[str, tuple[str, ...]] = {}
 _Pair = tuple[bytes, bytes, bytes, bytes, bytes]
 """The groups of one match of `_pairs`."""
+
+
+@cache
+def _envelope() -> re.Pattern[bytes]:
+    """An envelope in whatever order; compiled when it is first needed, which takes a millisecond."""
+    return re.compile(rb"- " + _LINE + _MORE_LINES)
+
+
+@cache
+def _more_envelope() -> re.Pattern[bytes]:
+    """What stands of an envelope behind the payload."""
+    return re.compile(_MORE_LINES)
 
 
 class _Lines(Struct, frozen=True, gc=False):
@@ -130,7 +146,7 @@ def ordinary_payload(raw: bytes) -> dict[str, Any]:
 
 def _cut(raw: bytes) -> _Lines | None:
     """The parts of an ordinary entry in whatever order; None when it is another, or has a key twice."""
-    above = _envelope(raw)
+    above = _envelope().match(raw)
     if above is None:
         return None
     lines, pairs = above[0][2:-1].split(b"\n  "), None
@@ -141,7 +157,7 @@ def _cut(raw: bytes) -> _Lines | None:
         start += len(_PAYLOAD)
         end = _end_of_payload(raw, start)
         pairs = _pairs(raw, start, end)
-        if not _are_pairs(pairs, end - start) or not _more_envelope(raw, end):
+        if not _are_pairs(pairs, end - start) or not _more_envelope().fullmatch(raw, end):
             return None
         lines += raw[end + 2 : -1].split(b"\n  ") if end < len(raw) else []
     values: dict[bytes, bytes] = dict([line.split(b": ", 1) for line in lines])
