@@ -210,6 +210,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "inbox": ("inbox", "task-manager"),
     "history": ("history",),
+    "decisions": ("decisions",),
     "watch": ("watch", "--for", "0.1"),
     "check": ("check",),
     "deliver": ("deliver",),

@@ -76,6 +76,8 @@ class Transaction(ABC):
         self._origins: dict[Message, Message] = {}
         self._renamed: dict[str, Message] = {}
         self._archiving: dict[str, list[tuple[str, Message]]] = {}
+        self.expected: list[Message] = []
+        """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
 
     @property
     def damaged(self) -> int:
@@ -161,6 +163,15 @@ class Transaction(ABC):
     def current(self, seen: Message) -> Message | None:
         """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
         return counterpart(seen, self.named(seen.message_id))
+
+    def expect(self, message: Message) -> None:
+        """Rest on what a live message says: if it says something else when the changes become durable, none do.
+
+        The commit raises `ChangedError` then. Of a message that is not live nothing is expected.
+        """
+        stored = self._origins.get(message, message)
+        if any(other is stored for other in self.stored_named(stored.message_id)):
+            self.expected.append(stored)
 
     def prefetch(self, ids: Iterable[str]) -> None:
         """Read these live messages at once, so that `get` and `named` cost no further look at the store."""

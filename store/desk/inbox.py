@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.desk.delivery.slices import slices, still
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.readers import refuse_unknown_reader
@@ -31,7 +32,8 @@ class Received(Struct, frozen=True):
     """What `receive` hands out.
 
     Attributes:
-        messages: Most urgent first, oldest first within a priority, as stored after the change.
+        messages: Most urgent first, oldest first within a priority, as stored after the change; `trust` in a record
+            says what is wrong with it.
         status_message: The sentence of seed 000 for the way it ended.
         delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
         damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
@@ -90,9 +92,13 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
-        return _peek(caller.team, wanted, limit)
+        return _with_marks(caller.team, _peek(caller.team, wanted, limit))
     nothing = None if caller.team.read_only else _nothing(caller.team, wanted)
-    return nothing or _receive(caller, wanted, lease, limit)
+    return nothing or _with_marks(caller.team, _receive(caller, wanted, lease, limit))
+
+
+def _with_marks(team: Team, received: Received) -> Received:
+    return replace(received, messages=marked(team, received.messages)) if received.messages else received
 
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:

@@ -27,6 +27,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "answered_by": row.answered_by,
         "reason": row.reason,
         "flags": [str(flag) for flag in row.flags],
+        "forged": dict(row.forged),
         "title": row.title,
         "content": row.question.content,
         "seen_at": _moment(row.seen_at),

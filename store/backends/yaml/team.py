@@ -121,8 +121,9 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import turn
 
         self._check_writable()
-        known, key = self._reader.generation, self._reader.settings().config.key
-        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known, key=key) as queue:
+        known, config = self._reader.generation, self._reader.settings().config
+        clock, disk = self.clock, self._disk
+        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, config=config) as queue:
             try:
                 yield queue
             finally:
