@@ -87,7 +87,7 @@ def _deliver_and_clear(team: Team) -> object:
 
 
 def _send(team: Team) -> object:
-    return send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
+    return send(Caller(team, "ceo"), to="task-manager", summary="Five words are in here", content="Hello")
 
 
 @pytest.mark.parametrize("act", [_receive, _deliver, _deliver_and_clear, _send])
