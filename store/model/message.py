@@ -49,6 +49,7 @@ _ALIASES = {
 _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
 ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
 """Keys of a record that say whom it is for."""
+_OTHER_ADDRESS_KEYS = ADDRESS_KEYS - {"to"}
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
@@ -304,12 +305,17 @@ def new_message_id(now: datetime) -> str:
 def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = record.get(key)
+        if isinstance(value, str):
+            return value
         if value is not None and not isinstance(value, (dict, list)):
-            return value if isinstance(value, str) else str(value)
+            return str(value)
     return ""
 
 
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
+    to = record.get("to")
+    if isinstance(to, str) and to and _OTHER_ADDRESS_KEYS.isdisjoint(record):  # nearly every message
+        return (to,)
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)
@@ -323,5 +329,7 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
     payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
+    if record.keys() <= ENVELOPE_KEYS:
+        return payload
     loose = {key: item for key, item in record.items() if key not in ENVELOPE_KEYS and key not in payload}
     return {**loose, **payload} if loose else payload
