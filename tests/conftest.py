@@ -87,7 +87,7 @@ class CommandLine:
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        arguments = named(arguments, env or {})
+        arguments = tuple(named(arguments, env or {}))
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run

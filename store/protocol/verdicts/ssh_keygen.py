@@ -18,7 +18,7 @@ _SHORT = 5.0
 _NEXT = "The request is still open."
 
 
-def sign(text: str, human: Human, *, namespace: str, on_terminal: bool, patience: float = PATIENCE) -> str:
+def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     """The armoured signature of `text` by the key of this human.
 
     Args:
@@ -30,7 +30,7 @@ def sign(text: str, human: Human, *, namespace: str, on_terminal: bool, patience
     """
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = signing_key(human) or _public_file(human, Path(folder))
-        return _signed(text, path, namespace, on_terminal=on_terminal, patience=patience)
+        return _signed(text, path, namespace, on_terminal=on_terminal)
 
 
 def signing_key(human: Human) -> Path | None:
@@ -103,7 +103,7 @@ def _key_in(path: Path) -> bytes:
         return b""
 
 
-def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool, patience: float) -> str:
+def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool) -> str:
     # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
     try:
         process = subprocess.Popen(
@@ -118,9 +118,9 @@ def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool, patienc
         raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
     with process:
         try:
-            out, complaint = process.communicate(text.encode("ascii"), timeout=patience)
+            out, complaint = process.communicate(text.encode("ascii"), timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:
-            why = f"the key {path} was not unlocked, touched or confirmed within {patience:g} s"
+            why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
             raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
         finally:
             if process.poll() is None:
