@@ -107,7 +107,7 @@ def _own_key_trouble(config: TeamConfig, message: Message, question: Message | N
         return f"{message.sender} has no key in the settings"
     if not config.team_id:
         return "the settings give the team no team_id"
-    signed = _order_of(message) or message
+    signed = order_of(message) or message
     asked = None if question is not None and question.message_id == message.message_id else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
     if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != request_digest(asked):
@@ -115,8 +115,11 @@ def _own_key_trouble(config: TeamConfig, message: Message, question: Message | N
     return trouble
 
 
-def _order_of(message: Message) -> Message | None:
-    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation."""
+def order_of(message: Message) -> Message | None:
+    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation.
+
+    None for every other message, and for an order that does not fit.
+    """
     read, record = reading(message), message.payload.get(ORDERED)
     if read.name != CONFIRMATION or not isinstance(record, Mapping):
         return None
