@@ -19,7 +19,7 @@ from typing import IO, Any
 import hypothesis
 import pytest
 
-from tests.forked import Template, start_settings
+from tests.forked import ForkedProcess, Template, start_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "team_console.console")
@@ -62,6 +62,13 @@ def template() -> Template:
     return Template(clean_environment())
 
 
+def started(*arguments: str, folder: Path, environment: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+    """A command line that was started; forked from the template, except with settings of Python."""
+    if template().settings == start_settings(environment):
+        return ForkedProcess(template(), arguments, cwd=folder, env=environment, **options)
+    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, **options)
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a command line left behind."""
@@ -87,14 +94,14 @@ class CommandLine:
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        arguments = tuple(named(arguments, env or {}))
+        words = named(arguments, env or {})
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run
-            status, out, error = run(arguments, data=data, folder=self.folder, environment=environment, timeout=timeout)
+            status, out, error = run(words, data=data, folder=self.folder, environment=environment, timeout=timeout)
             return Result(status, out.decode(), error.decode())
         done = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, *words],
             input=data,
             capture_output=True,
             cwd=self.folder,
@@ -113,13 +120,9 @@ class CommandLine:
     @contextmanager
     def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
-        with subprocess.Popen(
-            [*COMMAND, *named(arguments, env or {})],
-            cwd=self.folder,
-            env=clean_environment(**(env or {})),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
+        words = named(arguments, env or {})
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with started(*words, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
             try:
                 yield process
             finally:

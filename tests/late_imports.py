@@ -133,6 +133,18 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
+    "console/cli/verbs/decisions.py": {
+        "csv": (0.85, "help and completions load every verb, and must not load what the verbs do"),
+        "msgspec.structs": (0.4, "help and completions load every verb, and must not load what the verbs do"),
+        "store.views.decisions.reading": (
+            38.0,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+        "store.views.decisions.written": (
+            16.5,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
     "console/cli/verbs/history.py": {
         "csv": (0.85, "help and completions load every verb, and must not load what the verbs do"),
         "store.views.history": (16.3, "help and completions load every verb, and must not load what the verbs do"),

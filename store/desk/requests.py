@@ -13,7 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.creation import announce, refuse_answered_in_order, start
 from team_console.store.desk.agents.creation import told as creation_told
@@ -25,7 +26,7 @@ from team_console.store.desk.asking import expiry, origin, put_request, refuse_l
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
-from team_console.store.desk.questions import Terms, Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.desk.questions import Terms, Verdict, close_question, open_question, opened_kind
 from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.desk.signing import Made, put_signed, signed_verdict
 from team_console.store.model.errors import Code, TeamError
@@ -35,6 +36,8 @@ from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading, text_of
 from team_console.store.protocol.relations.stops import REQUEST
+from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
+from team_console.store.protocol.seen import Seen, digest_of, fingerprint
 
 __all__ = [
     "Verdict",
@@ -110,7 +113,7 @@ def approve(
     request_id: str,
     note: str | None = None,
     agent_name: str | None = None,
-    seen: str | None = None,
+    seen: Seen | str | None = None,
     scope: str = ONCE,
     suggestion: int | None = None,
     mode: str | None = None,
@@ -120,7 +123,7 @@ def approve(
 
     Args:
         agent_name: The name of the agent to be created; without it the agent type and a number.
-        seen: `fingerprint` of the question that was looked at; a changed question is refused.
+        seen: What was shown of it, or the `fingerprint` of the question alone; when it changed since, it is refused.
         scope: For a permission: `once`, or `always` with a suggestion of the client.
         suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
         mode: For a plan: one of the modes it offers to go on in.
@@ -137,7 +140,7 @@ def approve(
 
 
 def reject(
-    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: str | None = None
+    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: Seen | str | None = None
 ) -> Receipt:
     """Say no to an open request, with the reason (requirements 92-94).
 
@@ -155,7 +158,7 @@ def answer(
     request_id: str,
     answers: Mapping[str, str | Sequence[str]] | None = None,
     content: str | None = None,
-    seen: str | None = None,
+    seen: Seen | str | None = None,
 ) -> Receipt:
     """Answer a question, or say in words what a clarification or an escalation asks for (decision D20).
 
@@ -210,9 +213,14 @@ class _Wish(Struct, frozen=True):
 
     request_id: str
     verdict: Verdict
-    seen: str | None = None
+    seen: Seen | str | None = None
     agent_name: str | None = None
     signed: Message | None = None
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """What the verdict keeps of what was shown."""
+        return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
 
 
 def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
@@ -225,12 +233,14 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     return None if is_answered else asked[-1]
 
 
-def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
+def _answer(
+    caller: Caller, request_id: str, verdict: Verdict, seen: Seen | str | None, agent_name: str | None
+) -> Receipt:
     snapshot = caller.team.snapshot()
     _refuse_damaged(snapshot, request_id)
     refuse_left_behind(caller, snapshot, request_id)
     wish = _Wish(request_id, verdict, seen, agent_name)
-    signed = signed_verdict(caller, partial(_made, caller, wish), action=verdict.action, shown=seen)
+    signed = signed_verdict(caller, partial(_made, caller, wish), action=verdict.action, shown=wish.shown)
     wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
     with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
         question, kind = _asked(tx, caller, wish)
@@ -303,6 +313,8 @@ def _write_answer(
         asker=question.sender,
         question=question.message_id,
         ids=[message.message_id for message in answered.messages],
+        **{REQUEST_DIGEST: digest_of(question)},
+        **wish.shown,
         **answered.facts,
     )
     finish_endings(tx)
@@ -322,7 +334,7 @@ def _written(
         return _create(tx, caller, question, verdict, wish.agent_name, started)
     if verdict.approve and kind is RequestKind.DESTROY:
         return _end(tx, caller, question, verdict)
-    return _say(tx, caller, question, kind, verdict)
+    return _say(tx, caller, question, kind, verdict, wish.shown)
 
 
 def _create(
@@ -354,12 +366,14 @@ def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -
     return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
 
 
-def _say(tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
-    """The answer is a message to the asker that quotes the request."""
+def _say(
+    tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict, shown: Mapping[str, Any]
+) -> _Answered:
+    """The answer is a message to the asker that quotes the request, and says what was shown to whoever decided."""
     refuse_held(question, tx)
     verdict = words_as_answer(question, kind, verdict)
     head = answer_type(kind), caller.actor, (question.sender,)
-    body = answer_body(question, kind, verdict)
+    body = {**answer_body(question, kind, verdict), **shown}
     warnings = Draft(*head, payload=body).check(tx.config)
     draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)

@@ -7,25 +7,19 @@ very record that was signed; if the request or anything else that it rests on ch
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import sealed
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of
 from team_console.store.protocol.verdicts.recognition import ORDER
-from team_console.store.protocol.verdicts.statement import (
-    NAMESPACE,
-    REQUEST_DIGEST,
-    SHOWN_DIGEST,
-    SIGNATURE,
-    request_digest,
-    statement,
-)
+from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
 from team_console.store.protocol.verdicts.trust import human_of, must_be_signed
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Human, TeamConfig
@@ -55,12 +49,12 @@ class _NotWrittenError(Exception):
 
 
 def signed_verdict(
-    caller: Caller, make: Callable[[Transaction], Made], *, action: str, shown: str | None = None
+    caller: Caller, make: Callable[[Transaction], Made], *, action: str, shown: Mapping[str, Any] | None = None
 ) -> Message | None:
     """The signed record of what `make` would write; None where the actor's word counts without a signature.
 
     Args:
-        shown: The digest of all that the human was shown; without it that of the request.
+        shown: What the verdict keeps of all that the human was shown, its digest among it.
 
     Raises:
         TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
@@ -75,7 +69,7 @@ def signed_verdict(
             raise _NotWrittenError(make(tx))
     except _NotWrittenError as rehearsal:
         made = rehearsal.made
-    return _signed(caller, config, human, made, shown)
+    return _signed(caller, config, human, made, shown or {})
 
 
 def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
@@ -84,8 +78,8 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
     Raises:
         TeamError: `INVALID_REQUEST_ID` when they do not say the same, because something changed meanwhile.
     """
-    digest = request_digest(made.question) if made.question is not None else None
-    if signed.payload.get(REQUEST_DIGEST) != digest or _said(made.message) != _said(signed):
+    digest = digest_of(made.question) if made.question is not None else None
+    if signed.payload.get(REQUEST) != digest or _said(made.message) != _said(signed):
         text = "what you decided on changed while it was being signed; nothing was written"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
     whole = sealed(signed, tx.config.key)
@@ -93,13 +87,11 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
     return whole
 
 
-def _signed(caller: Caller, config: TeamConfig, human: Human, made: Made, shown: str | None) -> Message:
+def _signed(caller: Caller, config: TeamConfig, human: Human, made: Made, shown: Mapping[str, Any]) -> Message:
     from team_console.store.protocol.verdicts.ssh_keygen import sign
 
-    more: dict[str, Any] = {} if made.question is None else {REQUEST_DIGEST: request_digest(made.question)}
-    if shown is not None:
-        more[SHOWN_DIGEST] = shown
-    unsigned = _with_payload(made.message, **more)
+    digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
+    unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})")
     text = statement(config.team_id, unsigned)
     return _with_payload(
@@ -113,7 +105,7 @@ def _with_payload(message: Message, **more: Any) -> Message:
 
 def _said(message: Message) -> tuple[Any, ...]:
     """What a record says, without what differs each time it is made and what signing adds."""
-    made_anew = {SIGNATURE, REQUEST_DIGEST, SHOWN_DIGEST, *(("request_id",) if message.type == ORDER else ())}
+    made_anew = {SIGNATURE, REQUEST, SHOWN, EVIDENCE, *(("request_id",) if message.type == ORDER else ())}
     payload = {key: value for key, value in message.payload.items() if key not in made_anew}
     return message.type, message.sender, message.recipients, message.priority, payload
 

@@ -150,13 +150,6 @@ class RequestRow(Struct, frozen=True):
         """Whether the answer that stands is a yes."""
         return self.state is RequestState.APPROVED
 
-    @property
-    def latency_seconds(self) -> float | None:
-        """From question to standing answer."""
-        if self.asked_at is None or self.answered_at is None:
-            return None
-        return max(0.0, (self.answered_at - self.asked_at).total_seconds())
-
     def waiting_seconds(self, now: datetime) -> float:
         """How long it has been (or was) open."""
         end = self.answered_at or self.withdrawn_at or now

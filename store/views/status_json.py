@@ -40,12 +40,6 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     }
 
 
-def requests_json(view: View, *, only_open: bool = False, kind: str | None = None) -> dict[str, Any]:
-    """`requests`: those wanted, in the order of the view."""
-    rows = [row for row in view.requests if (row.is_open or not only_open) and kind in (None, str(row.kind))]
-    return {"requests": [request_json(row, view.now) for row in rows]}
-
-
 def roster_json(view: View) -> dict[str, Any]:
     """`roster`."""
     return {"agents": [agent_json(row, view.now) for row in view.roster]}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from team_console.console.cli.manual.decision_schemas import decision_schemas
 from team_console.console.cli.manual.joining_schemas import joining_schemas
 from team_console.console.cli.manual.schema_words import (
     Schema,
@@ -295,6 +296,7 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "history": _MESSAGES,
+    **decision_schemas(),
     "watch": record(
         {"at": MOMENT, "change": text("new, status, gone, dropped, condition or problem")},
         {

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.roster import composed, residents_of, tell_residents
 from team_console.store.desk.agents.spawn import let_go
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write

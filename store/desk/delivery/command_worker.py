@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import (
     Attempt,

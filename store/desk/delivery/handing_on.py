@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.verdicts.recognition import may_be_verdict
 from team_console.store.protocol.verdicts.trust import Mark, mark_of

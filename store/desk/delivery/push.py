@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.endings import finish_endings, next_ending
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import (

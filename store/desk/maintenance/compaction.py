@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind

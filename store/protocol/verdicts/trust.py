@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import USER
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict, may_be_verdict
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, SIGNATURE, request_digest, statement
+from team_console.store.protocol.verdicts.statement import SIGNATURE, statement
 from team_console.store.protocol.verdicts.verification import signature_trouble
 from team_console.store.settings.team_config import Human, TeamConfig
 
@@ -110,7 +111,7 @@ def _own_key_trouble(config: TeamConfig, message: Message, question: Message | N
     signed = order_of(message) or message
     asked = None if question is not None and question.message_id == message.message_id else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
-    if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != request_digest(asked):
+    if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):
         return "it was signed for another request, or the request was changed"
     return trouble
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer

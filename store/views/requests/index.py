@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership

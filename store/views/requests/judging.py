@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordOrder
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
+from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind

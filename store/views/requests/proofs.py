@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.verdicts.recognition import is_human
 from team_console.store.protocol.verdicts.ssh_signature import armoured
