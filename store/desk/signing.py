@@ -88,11 +88,11 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
 
 
 def _signed(caller: Caller, config: TeamConfig, human: Human, made: Made, shown: Mapping[str, Any]) -> Message:
-    from team_console.store.protocol.verdicts.ssh_keygen import sign
+    from team_console.store.protocol.verdicts.ssh_keygen import give_up, sign
 
     digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})")
+    caller.tell(f"waiting for your key ({human.name})", give_up)
     text = statement(config.team_id, unsigned)
     return _with_payload(
         unsigned, **{SIGNATURE: sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)}

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.verdicts import verification
+from team_console.store.protocol.verdicts import ssh_keygen, verification
 from team_console.store.protocol.verdicts.ssh_keygen import verify
 from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.views.board import view_of
@@ -214,7 +215,7 @@ def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writin
     monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
     monkeypatch.setattr("team_console.store.protocol.verdicts.ssh_keygen.PATIENCE", 0.2)
 
-    def tell(words: str) -> None:
+    def tell(words: str, give_up: Callable[[], None]) -> None:
         told.append(words)
         mail.send(desk.agent, to="file-manager", **SUMMARY)  # the lock is free while the key is waited for
 
@@ -225,10 +226,34 @@ def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writin
     assert desk.row(request).state is RequestState.OPEN
 
 
+def test_a_human_may_give_up_a_key_that_does_not_answer(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    waits = tmp_path / "bin" / "ssh-keygen"
+    waits.parent.mkdir()
+    waits.write_text("#!/bin/sh\nexec sleep 60\n")
+    waits.chmod(0o755)
+    request = desk.plan()
+    monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
+
+    def tell(words: str, give_up: Callable[[], None]) -> None:
+        def wait() -> None:
+            while not ssh_keygen._waiting:
+                pass
+            give_up()
+
+        threading.Thread(target=wait).start()
+
+    with pytest.raises(TeamError) as caught:
+        requests.approve(Caller(desk.team, "ceo", tell=tell), request_id=request)
+    assert "you gave it up" in caught.value.message
+    assert desk.row(request).state is RequestState.OPEN
+
+
 def test_what_changed_while_it_was_signed_is_not_answered(desk: Desk) -> None:
     request = desk.plan()
 
-    def tell(words: str) -> None:
+    def tell(words: str, give_up: Callable[[], None]) -> None:
         asking.withdraw(desk.agent, request_id=request, reason="no")
 
     late = Caller(desk.team, "ceo", tell=tell)
