@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
@@ -78,7 +79,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def __init__(self, caller: Caller, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
         super().__init__()
-        self.caller, self.drafts, self.read_only = caller, drafts, read_only
+        self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
         self.shelf = AttachmentCache(caller.team)
         self.background = Background(self)
@@ -264,6 +265,17 @@ class MainScreen(Guarded, Screen[None]):
         """Say in the status line what is going on; empty for nothing."""
         self.busy = words
         self._show_frame()
+
+    def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        """In a thread that writes: a human's key is waited for."""
+        self.app.call_from_thread(self._show_wait, words, give_up)
+
+    def _show_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        tell = getattr(self.app.screen, "wait_for", None)  # forms are loaded only once they are opened
+        if tell is not None:
+            tell(words, give_up)
+        else:
+            self.set_busy(words)
 
     def _perform(self, action: Action) -> None:
         if action.writes and self.showing.is_covered:

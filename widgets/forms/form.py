@@ -70,6 +70,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._busy = False
+        self._give_up: Callable[[], None] | None = None
         self._keeping: Timer | None = None
         self.showing = seen_guard.Showing()
 
@@ -131,12 +132,19 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             self._on_draft(self.typed())
 
     def action_leave(self) -> None:
-        """Close without acting; the draft is kept."""
-        if not self._busy:
+        """Close without acting, or give up what is waited for; the draft is kept."""
+        if self._give_up is not None:
+            self._give_up()
+        elif not self._busy:
             try:
                 self.keep()
             finally:  # a form that is broken can always be left
                 self.dismiss(None)
+
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
+        """Say what is waited for, such as a key to be touched; leaving gives it up."""
+        self._give_up = give_up
+        self._say(f"◌ {words} … esc gives it up")
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""
@@ -191,6 +199,8 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """The act ended, one way or the other."""
         if event.worker.group != "act":
             return
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._give_up = None
         if event.state is WorkerState.SUCCESS:
             if self._on_draft is not None:
                 self._on_draft({})
