@@ -43,6 +43,7 @@ def message_document(
     token: str = "",
     problems: tuple[Problem, ...] = (),
     seal: Seal | None = None,
+    below: tuple[Block, ...] = (),
 ) -> Document:
     """What there is to read of `message`.
 
@@ -51,6 +52,7 @@ def message_document(
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
         seal: What its signature tells, None when the team has no key.
+        below: Evidence below its text.
     """
     read = reading(message)
     return Document(
@@ -59,6 +61,7 @@ def message_document(
         blocks=(
             *head_facts(message, read, now, seal),
             *content_blocks(message, read, content),
+            *below,
             *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
