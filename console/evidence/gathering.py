@@ -12,7 +12,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.evidence.beside import names_to_look_for, plan_evidence, report_evidence
-from team_console.store.views.evidence.facts import Evidence, FileFact, FileState, Looked
+from team_console.store.views.evidence.facts import NOT_FOUND_OUT, Evidence, FileFact, FileState, Looked
 from team_console.store.views.rows import Batch, RequestRow
 
 _OFFICE = "_bmad-output"
@@ -50,7 +50,14 @@ class Wish(Struct, frozen=True):
 
 
 def gather(team: Team, wish: Wish) -> Evidence:
-    """The evidence there is now. Never raises for what it finds on this machine."""
+    """The evidence there is now; what this machine refuses to tell is not known."""
+    try:
+        return _gather(team, wish)
+    except OSError:
+        return NOT_FOUND_OUT
+
+
+def _gather(team: Team, wish: Wish) -> Evidence:
     row = wish.row
     if row is None:
         return report_evidence(wish.text, Looked(runs=runs_of(team, wish.message.sender)))

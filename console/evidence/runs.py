@@ -13,6 +13,8 @@ from team_console.store.views.evidence.facts import Run, Runs
 
 _MOST_FILES = 20
 _MOST_RUNS = 2_000
+_LATEST = 32_503_680_000.0
+"""The year 3000; a later moment is none, and no clock can show it."""
 
 
 def runs_of(team: Team, agent: str) -> Runs | None:
@@ -71,6 +73,8 @@ def _run(line: bytes) -> Run | None:
     try:
         facts = json.loads(line)
         at = float(facts["at"])
+        if not 0 < at < _LATEST:
+            return None
         status, ok = facts.get("exit"), facts.get("ok")
         return Run(
             at,

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.console.handlers import asking_again
+from team_console.console.evidence import gathering
 from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -145,10 +145,9 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
     def fails(*arguments: object) -> Evidence:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("team_console.console.app.background.gather", fails)
-    assert asking_again.gather is not fails
+    monkeypatch.setattr(gathering, "runs_of", fails)
     hand_in_plan(team)
-    async with opened(team, faults=None) as desk:
+    async with opened(team) as desk:
         await desk.until(lambda: "it could not be looked for · not known" in desk.detail, "that it is not known")
         await desk.press("a")
         await desk.form()

@@ -40,7 +40,7 @@ def plan_evidence(
     sections = (
         Section("files it names", tuple(_files(looked, since))),
         Section("stories it names", tuple(_stories(text, batches, since))),
-        Section(_ran_heading(rejected), tuple(_runs(looked, rejected))),
+        Section(_ran_heading(rejected), tuple(_runs(looked, rejected, since))),
     )
     kept = tuple(section for section in sections if section.pieces)
     if rejected is None:
@@ -72,7 +72,7 @@ def names_to_look_for(text: str) -> tuple[str, ...]:
 
 
 def _files(looked: Looked, since: float | None) -> Iterator[Piece]:
-    source = f"{looked.folder}, the folder {looked.says} names" if looked.folder else "no project folder is known"
+    source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
     for fact in looked.files:
         yield _file(fact, since, source)
     if len(looked.files) == MOST_NAMES:
@@ -118,12 +118,13 @@ def _ran_heading(rejected: RequestRow | None) -> str:
     return "what it ran since the rejection" if rejected is not None else "what it ran last"
 
 
-def _runs(looked: Looked, rejected: RequestRow | None) -> Iterator[Piece]:
+def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:
+    """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
         yield Piece(Mark.NOT_KNOWN, "what it ran", "nothing of this agent is on record here")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
-    runs = [run for run in looked.runs.runs if run.at >= since]
+    runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]
     if not runs:
         yield Piece(Mark.TOLD, "nothing", HOOKS)
     elif len(runs) > MOST_RUNS:

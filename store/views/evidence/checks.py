@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from msgspec import Struct
 from team_console.store.views.evidence.facts import Mark, Piece, Run, Runs
 
-_LOOKED_AT = 100_000
+_LOOKED_AT = 20_000
+"""Characters of a report in which claims are looked for."""
 _GOOD = r"(?:pass|succe|green|clean|\bok\b|fine|no (?:errors|issues|warnings|failures))"
 _MOST_QUOTED = 10
 
@@ -23,9 +25,8 @@ class Check(Struct, frozen=True):
 
 
 def _check(name: str, subject: str, run: str) -> Check:
-    claim = (
-        rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w*[^.\n]{{0,20}}(?:{subject})|\bran (?:the |all )?(?:{subject})"
-    )
+    said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
+    claim = rf"{said}|\bran (?:the |all )?(?:{subject})"
     return Check(name, re.compile(claim, re.IGNORECASE), re.compile(run, re.IGNORECASE))
 
 
@@ -38,17 +39,17 @@ CHECKS = (
     ),
     _check(
         "linter",
-        r"\blint\w*|\bruff\b|\beslint\b|\bflake8\b|\bclippy\b",
+        r"\blint\w{0,10}|\bruff\b|\beslint\b|\bflake8\b|\bclippy\b",
         r"\b(?:ruff|eslint|flake8|pylint|golangci-lint|clippy|rubocop|(?:run|make) lint)\b",
     ),
     _check(
         "type check",
-        r"\btype[ -]?check\w*|\bmypy\b|\bpyright\b|\btsc\b",
+        r"\btype[ -]?check\w{0,10}|\bmypy\b|\bpyright\b|\btsc\b",
         r"\b(?:mypy|pyright|tsc|(?:run|make) (?:typecheck|type-check|types))\b",
     ),
     _check(
         "build",
-        r"\bbuilds?\b|\bcompil\w+",
+        r"\bbuilds?\b|\bcompil\w{1,10}",
         r"\b(?:make|(?:npm|yarn|pnpm|bun) run build|(?:cargo|go|dotnet|swift|docker) build|tsc|mvn|gradle\w*|cmake)\b",
     ),
 )
@@ -56,6 +57,7 @@ _COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
 _RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)
 def claimed_checks(text: str) -> tuple[str, ...]:
     """What a report says was checked: kinds of checks, and commands it says were run."""
     shown = text[:_LOOKED_AT]

@@ -82,7 +82,7 @@ class Looked(Struct, frozen=True):
 
     Attributes:
         folder: The project folder; empty when it is not known.
-        says: Whose word it is that this is the folder.
+        says: Whose word it is that this is the folder, such as `as a1 names it`.
         files: The names that were looked for in it.
         runs: None when nothing is on record here.
     """

@@ -11,7 +11,7 @@ _LOOKED_AT = 100_000
 """Characters of a text in which names are looked for."""
 _LONGEST = 300
 _QUOTED = re.compile(r"`([^`\n]{1,300})`")
-_BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w`/])")
+_BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
 _ENDING = re.compile(r"[\w+-][\w.+-]*\.(?P<ending>[A-Za-z][A-Za-z0-9]{0,7})\Z")
 _ENDINGS = frozenset(
     [
