@@ -39,6 +39,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.open": (44.61, "not every call of the command line gets there"),
         "store.desk.caller": (59.62, "not every call of the command line gets there"),
         "store.model.names": (0.54, "not every call of the command line gets there"),
+        "store.protocol.verdicts.recognition": (25.04, "not every call of the command line gets there"),
         "store.views.looking": (98.83, "not every call of the command line gets there"),
         "store.views.truth": (62.34, "not every call of the command line gets there"),
     },
@@ -402,6 +403,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/protocol/checks/message_rules.py": {
         "store.protocol.checks.sprint_text": (223.82, "a start that does not need it does not pay for it"),
+    },
+    "store/protocol/verdicts/verification.py": {
+        "store.protocol.verdicts.key_arithmetic": (16.04, "few messages are signed verdicts"),
+        "store.protocol.verdicts.ssh_keygen": (21.08, "only where cryptography is not installed"),
     },
     "store/settings/editing.py": {
         "yaml": (26.33, "only text the quick parser does not understand needs PyYAML"),

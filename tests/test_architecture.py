@@ -51,8 +51,8 @@ def test_store_imports_no_screen() -> None:
 ROOMS = (
     "store.model",
     "store.settings",
-    "store.contract",
     "store.protocol",
+    "store.contract",
     "store.backends",
     "store.desk",
     "store.views",

@@ -33,9 +33,9 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
         case Mode.NEEDS:
             return _number(len(view.attention)), "warn"
         case Mode.INBOXES:
-            return _number(sum(row.unread for row in view.roster)), "accent"
+            return _number(sum(row.unread for row in view.roster)), "muted"
         case Mode.REQUESTS:
-            return _number(sum(row.is_open for row in view.requests)), "accent"
+            return _number(sum(row.is_open for row in view.requests)), "muted"
         case Mode.DELIVERIES:
             failed = sum(row.state is DeliveryState.FAILED for row in view.deliveries)
             return (f"{failed:,}!", "bad") if failed else ("", "muted")

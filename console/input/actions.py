@@ -364,6 +364,16 @@ ACTIONS: tuple[Action, ...] = (
         footer=False,
     ),
     Action(
+        id="ids",
+        keys=("i",),
+        shown="i",
+        label="ids",
+        help="Show ids and exact moments of what stands beside the list, and hide them again.",
+        group=Group.LOOK,
+        footer=False,
+        why_not=_nothing,
+    ),
+    Action(
         id="copy_id",
         keys=("y",),
         shown="y",
@@ -378,10 +388,9 @@ ACTIONS: tuple[Action, ...] = (
         keys=("Y",),
         shown="Y",
         label="copy text",
-        help="Copy its text to the clipboard (OSC 52).",
+        help="Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
         group=Group.LOOK,
         footer=False,
-        why_not=_nothing,
     ),
     Action(
         id="export",
@@ -502,12 +511,3 @@ def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
     given = tuple(actions)
     groups = {group: tuple(action for action in given if action.group is group) for group in Group}
     return {group: members for group, members in groups.items() if members}
-
-
-def keys_table() -> str:
-    """A Markdown table of all keys for the README, ending with a newline."""
-    lines = ["| Key | Action | Where |", "| --- | --- | --- |"]
-    for action in ACTIONS:
-        where = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
-        lines.append(f"| `{action.shown}` | {action.help} | {where} |")
-    return "\n".join(lines) + "\n"

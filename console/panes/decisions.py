@@ -13,7 +13,7 @@ from team_console.console.panes.pane import AttachmentCache, ListPane
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.words import counted
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
-from team_console.store.views.decisions.reading import ledger_of_team
+from team_console.store.views.decisions.reading import ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.widgets.details.decision import decision_document
 from team_console.widgets.details.document import Document
@@ -112,7 +112,8 @@ class DecisionsPane(ListPane[Decision]):
         snapshot = self.situation.snapshot
         if snapshot is None or self._reading is not None:
             return
-        known = _decided(self.situation, snapshot)
+        view = self.situation.sight.view if self.situation.sight else None
+        known = sources_stamp(view.requests if view is not None else (), snapshot)
         if known != self._read_for:
             self._read_for, self._failure = known, ""
             self._reading = self._read(snapshot)
@@ -139,12 +140,3 @@ class DecisionsPane(ListPane[Decision]):
         else:
             self._look()
         self._fill()
-
-
-def _decided(situation: ScreenState, snapshot: Snapshot) -> object:
-    """What tells whether anything was decided since: the answers that stand, and what the trail has of them."""
-    view = situation.sight.view if situation.sight else None
-    rows = view.requests if view is not None else ()
-    verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
-    recorded = len(snapshot.recorded.log) if snapshot.recorded is not None else -1
-    return verdicts, recorded, snapshot.condition

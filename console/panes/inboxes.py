@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.pane import FilterLine, ListPane, set_title
 from team_console.store.desk.requests import fingerprint
@@ -38,6 +38,7 @@ class InboxesPane(ListPane[Message]):
     """
     MODE: ClassVar[Mode] = Mode.INBOXES
     MARKABLE: ClassVar[bool] = True
+    _sought_agent = ""
 
     @property
     def rows(self) -> RowList[Message]:
@@ -143,10 +144,19 @@ class InboxesPane(ListPane[Message]):
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
+        if self._sought_agent:
+            self.seek_agent(self._sought_agent)
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread:,} unread")
+        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or (f"{unread:,} unread" if unread else ""))
         super().show(situation, now)
+
+    def seek_agent(self, name: str) -> None:
+        """Put the roster's cursor on an agent, now or once it is there."""
+        self._sought_agent = name
+        if self.is_mounted and self.roster.select(name):
+            self._sought_agent = ""
+            self.roster.focus()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on in both lists."""
@@ -185,7 +195,7 @@ class InboxesPane(ListPane[Message]):
         super()._fill()
         row = self.roster.cursor_row
         if row is not None and not self.rows.rows and not self.query_text:
-            self.rows.set_rows((), now=self.now, empty=_why_empty(row))
+            self.rows.set_rows((), now=self.now, empty=(*_why_empty(row), *first_step_lines(self.MODE, self.situation)))
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:
@@ -208,4 +218,4 @@ class InboxesPane(ListPane[Message]):
 def _why_empty(row: RosterRow) -> tuple[Line, ...]:
     sign = AGENTS[row.state]
     state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row))
-    return ((("No message waits for ", ""), (safe_line(row.name, 64), "strong")), (), state)
+    return ((("No message waits for ", ""), (safe_line(row.name, 64), "")), (), state)

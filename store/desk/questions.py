@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.changed import ChangedError
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -24,6 +24,7 @@ from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.protocol.seen import Seen, digest_of, fingerprint
+from team_console.store.protocol.verdicts.trust import objection
 
 
 class Terms(Struct, frozen=True):
@@ -166,6 +167,8 @@ def refuse_answered(
             return
         if not answers(message, kind, request_id) or _is_late(message, end):
             continue
+        if objection(tx.config, message, question):
+            continue  # what is forged must not keep the human from answering
         if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
             word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
             raise TeamError(

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.creation import announce, refuse_answered_in_order, start
 from team_console.store.desk.agents.creation import told as creation_told

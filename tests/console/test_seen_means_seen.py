@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.evidence import gathering
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.protocol.seen import REQUEST, digest_of
@@ -18,6 +17,7 @@ from team_console.widgets.forms.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 CHANGED = "it changed while you were deciding"

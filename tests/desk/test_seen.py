@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.changed import ChangedError
 from team_console.store.desk import requests
 from team_console.store.model.message import Message
@@ -11,6 +10,7 @@ from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of
 
 from tests.console.test_deciding import rewrite
 from tests.desk.conftest import SeatOf
+from tests.memory_team import MemoryTeam
 
 
 def plan(team: MemoryTeam, caller: SeatOf, text: str) -> tuple[str, Message]:

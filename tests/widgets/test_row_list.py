@@ -241,3 +241,30 @@ async def test_big_moves_stay_inside_the_list() -> None:
         assert app.list.cursor_key == "k29"
         await pilot.press("g")
         assert app.list.cursor_key == "k0"
+
+
+async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them() -> None:
+    app = Lists()
+    app.list = RowList[Row](
+        lambda row: row.key,
+        draw,
+        group=lambda row: row.key[0],
+        heading=lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),),
+    )
+    async with app.run_test(size=(40, 4)) as pilot:
+        app.list.set_rows(rows("a1", "a2", "b1", "c1", "c2"), now=NOW)
+        await pilot.pause()
+        assert [line.split()[0:3] for line in shown(app.list)[::3]] == [["a", "has", "2"], ["b", "has", "1"]]
+        await pilot.press("j", "j")
+        assert app.list.cursor_key == "b1"
+        await pilot.press("j")
+        await pilot.pause()
+        assert any(line.startswith("▌ c1") for line in shown(app.list))
+        await pilot.press("g")
+        await pilot.pause()
+        assert shown(app.list)[0].startswith("a has 2")
+        await pilot.click(app.list, offset=(3, 3))
+        assert app.list.cursor_key == "a1", "a heading is no row"
+        await pilot.press("G")
+        await pilot.pause()
+        assert [line.strip("▌ ").split()[0] for line in shown(app.list)] == ["b1", "c", "c1", "c2"]

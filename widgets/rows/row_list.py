@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, centred, in_one_ink
+from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, Heading, centred, in_one_ink
+from team_console.widgets.rows.places import HEADING, Places, places_of
 from team_console.widgets.text.cells import Line, fit
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
@@ -23,6 +24,8 @@ RowT = TypeVar("RowT")
 
 _BROAD = 26
 """Cells from which on a second line has room for something."""
+_WIDE = 100
+"""Columns of the screen from which on each row has one line."""
 GUTTER = 2
 """Cells before each row: the cursor's bar and the mark."""
 
@@ -41,8 +44,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         scrollbar-gutter: stable;
         color: $foreground;
         & > .row-list--cursor { background: $foreground 8%; }
-        &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
-        &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
+        &:focus > .row-list--cursor { background: $primary-muted; }
+        &:ansi > .row-list--cursor { background: ansi_default; text-style: underline; }
     }
     """
     CURSOR = "row-list--cursor"
@@ -99,6 +102,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         roomy: int = 0,
         matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
+        group: Callable[[RowT], object] | None = None,
+        heading: Heading[RowT] | None = None,
         clock: Callable[[], float] = monotonic,
         name: str | None = None,
         id: str | None = None,
@@ -110,14 +115,18 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             key: What names a row.
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
-            roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
+            roomy: Height from which on rows of a narrow screen have two lines; 0 to leave `lines` as it is.
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
+            group: What rows below one heading have in common; None for a list without headings.
+            heading: How the heading of a group looks, from the rows below it.
             clock: Seconds that only go forward.
         """
         super().__init__(name=name, id=id, classes=classes)
         self._key, self._drawn, self._clock, self._matter = key, Drawn(draw, self._draw_failed), clock, matter
         self._row_lines, self._markable, self._roomy = lines, markable, roomy
+        self._group, self._heading = group, heading
+        self._places = Places(0, lines)
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
         self._cursor, self._cursor_key = 0, None
@@ -168,15 +177,16 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self.tick(now)
             return
         before = self._visible()
-        had, old_row, old_screen_row = self._cursor_key, self.cursor_row, self._screen_row()
+        had, old_row, old_screen_line = self._cursor_key, self.cursor_row, self._screen_line()
         self.rows, self._index, self._empty, self._now = rows, None, empty, now
-        self._place_cursor(had, old_screen_row)
+        self._places = places_of(rows, self._row_lines, self._group)
+        self._place_cursor(had, old_screen_line)
         if self._marks:
             self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
         self._drawn.forget()
         self._refresh_changed(before)
         changed = self._cursor_key != had or self._is_another(old_row)
-        if had is not None and (changed or self._screen_row() != old_screen_row):
+        if had is not None and (changed or self._screen_line() != old_screen_line):
             self._disturbed_at = self._clock()
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
@@ -185,6 +195,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Give each row `lines` lines."""
         if lines != self._row_lines:
             self._row_lines = lines
+            self._places = places_of(self.rows, lines, self._group)
             self._drawn.forget()
             self._resize_virtual()
             self._show_cursor()
@@ -252,8 +263,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """A click puts the cursor there, a double click opens."""
-        index = (event.y + self.scroll_offset.y) // self._row_lines
-        if 0 <= index < len(self.rows):
+        index, line = self._places.at(event.y + self.scroll_offset.y)
+        if line != HEADING and 0 <= index < len(self.rows):
             self._go(index)
             if event.chain == 2:
                 self.action_open()
@@ -262,7 +273,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Keep the cursor in sight at another size."""
         if self._roomy:
             room = room_of(self)
-            self.set_lines(2 if room.height >= self._roomy and room.width >= _BROAD else 1)
+            is_narrow = room.width >= _BROAD and self.app.size.width < _WIDE
+            self.set_lines(2 if room.height >= self._roomy and is_narrow else 1)
         self._resize_virtual()
         self._show_cursor()
 
@@ -270,9 +282,11 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """One line of the row that is there, the gutter included."""
         width = self._width
         number = y + self.scroll_offset.y
-        index, line = divmod(number, self._row_lines)
+        index, line = self._places.at(number)
         if index >= len(self.rows):
             return self._empty_line(y, width)
+        if line == HEADING:
+            return self.strip(fit(self._heading_of(index), width), width)
         lines = self._lines_of(index)
         shown = lines[line] if line < len(lines) else ()
         states = ("row-list--cursor",) if index == self._cursor else ()
@@ -300,6 +314,13 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
         return self._drawn.lines(index, self.rows[index], drawing)
 
+    def _heading_of(self, index: int) -> Line:
+        """The heading above the row at `index`."""
+        starts = self._places.starts
+        end = starts[order] if (order := starts.index(index) + 1) < len(starts) else len(self.rows)
+        drawing = Drawing(max(1, self._width), self._now, 1)
+        return self._heading(self.rows[index:end], drawing) if self._heading is not None else ()
+
     def _draw_failed(self, error: Exception) -> None:
         self.app._handle_exception(error)
 
@@ -308,7 +329,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._index = {self._key(row): index for index, row in enumerate(self.rows)}
         return self._index.get(key)
 
-    def _place_cursor(self, had: str | None, screen_row: int) -> None:
+    def _place_cursor(self, had: str | None, screen_line: int) -> None:
         """Follow the key to its new place; when it is gone stay at the same place of the list."""
         index = self._find(had) if had is not None else None
         at_top = self.scroll_offset.y == 0
@@ -318,7 +339,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._cursor_key = self._key(self.rows[index]) if self.rows else None
         self._resize_virtual()
         if not at_top and had is not None:
-            self._scroll_rows((index - screen_row) * self._row_lines)
+            self._scroll_rows(self._places.top(index) - screen_line)
         self._show_cursor()
 
     def _is_another(self, old: RowT | None) -> bool:
@@ -327,8 +348,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             return row is not old
         return row is not old and self._matter(row) != self._matter(old)
 
-    def _screen_row(self) -> int:
-        return self._cursor - self.scroll_offset.y // self._row_lines
+    def _screen_line(self) -> int:
+        return self._places.top(self._cursor) - self.scroll_offset.y
 
     def _page(self) -> int:
         return max(1, room_of(self).height // self._row_lines)
@@ -351,8 +372,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
         height, top = room_of(self).height, self.scroll_offset.y
-        first = self._cursor * self._row_lines
-        last = first + self._row_lines
+        first = self._places.begin(self._cursor)
+        last = self._places.top(self._cursor) + self._row_lines
         step = max(0, height // 3)
         if height <= 0:
             return
@@ -368,27 +389,31 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:
-        size = Size(self._width, len(self.rows) * self._row_lines)
+        size = Size(self._width, self._places.total)
         if size != self.virtual_size:
             self.virtual_size = size
 
     def _refresh_row(self, index: int) -> None:
-        y = index * self._row_lines - self.scroll_offset.y
+        y = self._places.top(index) - self.scroll_offset.y
         if -self._row_lines < y < room_of(self).height:
             self.refresh(Region(0, y, self.outer_size.width, self._row_lines))
 
     def _visible(self) -> list[tuple[object, ...]]:
-        """What each place on the screen shows now, to compare with what it will show."""
+        """What each line of the screen shows now, to compare with what it will show."""
+        height = room_of(self).height
         if not self.rows:
-            return [("empty", self._empty)] * self._page()
-        top = self.scroll_offset.y // self._row_lines
-        return [self._face(index) for index in range(top, top + self._page() + 1)]
+            return [("empty", self._empty)] * height
+        top = self.scroll_offset.y
+        return [self._face(line) for line in range(top, top + height)]
 
-    def _face(self, index: int) -> tuple[object, ...]:
+    def _face(self, number: int) -> tuple[object, ...]:
+        index, line = self._places.at(number)
         if index >= len(self.rows):
             return ()
+        if line == HEADING:
+            return (self._heading_of(index),)
         marked = bool(self._marks) and self._key(self.rows[index]) in self._marks
-        return self._lines_of(index), index == self._cursor, marked
+        return self._lines_of(index)[line : line + 1], index == self._cursor, marked
 
     def _refresh_changed(self, before: list[tuple[object, ...]]) -> None:
         after = self._visible()
@@ -396,7 +421,6 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             if before != after or not self.rows:
                 self.refresh()
             return
-        top = self.scroll_offset.y // self._row_lines
-        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+        for y, (old, new) in enumerate(zip(before, after, strict=True)):
             if old != new:
-                self._refresh_row(top + place)
+                self.refresh(Region(0, y, self.outer_size.width, 1))

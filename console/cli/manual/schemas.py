@@ -99,6 +99,7 @@ _REQUEST = record(
         "answered_by": or_null(text()),
         "reason": or_null(text("why not, or the note of the answer")),
         "flags": array(text("what is unusual about it")),
+        "forged": mapping(text("why it decides nothing"), "by id, answers that are not signed as they must be"),
         "title": text(),
         "seen_at": or_null(MOMENT),
         "due_at": or_null(MOMENT),

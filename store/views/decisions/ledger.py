@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST, AuditLine, Condition, Snapshot
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
@@ -170,7 +170,7 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         asked_by=row.asker,
         asked_at=row.asked_at,
         at=row.answered_at,
-        after_seconds=row.latency_seconds,
+        after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
         title=row.title,
         words=row.reason,
         request_sha256=_text(facts.get(REQUEST)) or digest_of(row.question),

@@ -11,6 +11,7 @@ from team_console.store.protocol.entries import EARLIEST
 from team_console.store.views.decisions.decision import DecisionLedger
 from team_console.store.views.decisions.ledger import Signature, Sources, decision_ledger
 from team_console.store.views.history import past
+from team_console.store.views.rows import RequestRow
 
 ALL_MESSAGES = 10_000_000
 AUDITED = 100_000
@@ -49,6 +50,12 @@ def ledger_of_team(
         signature=signature,
     )
     return decision_ledger(sources)
+
+
+def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
+    """What tells whether anything was decided since: the answers that stand, and what the audit trail has of them."""
+    verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
+    return verdicts, len(snapshot.recorded.log) if snapshot.recorded is not None else -1, snapshot.condition
 
 
 def _each_once(live: Iterable[Message], archived: Iterable[Message]) -> list[Message]:
