@@ -21,6 +21,7 @@ from team_console.console.display.team import Events, cells_of
 from team_console.console.handlers import handlers
 from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
 from team_console.console.input.subject import NOTHING, Mode, Subject
+from team_console.console.panes.beside import EvidenceWanted
 from team_console.console.panes.needs import NeedsPane
 from team_console.console.panes.pane import AgentPane, AttachmentCache, Pane
 from team_console.store.desk.caller import Caller
@@ -386,6 +387,11 @@ class MainScreen(Guarded, Screen[None]):
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
         self.background.fetch(event.message)
+
+    @on(EvidenceWanted)
+    def _evidence_wanted(self, event: EvidenceWanted) -> None:
+        event.stop()
+        self.background.gather(event.wish)
 
     @on(Pane.GoTo)
     def _go_to(self, event: Pane.GoTo) -> None:

@@ -46,6 +46,7 @@ def message_document(
     token: str = "",
     problems: tuple[Problem, ...] = (),
     seal: Seal | None = None,
+    below: tuple[Block, ...] = (),
 ) -> Document:
     """What there is to read of `message`.
 
@@ -54,6 +55,7 @@ def message_document(
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
         seal: What its signature tells, None when the team has no key.
+        below: Evidence below its text.
     """
     read = reading(message)
     return Document(
@@ -64,6 +66,7 @@ def message_document(
         more=more_facts(message, read, now),
         blocks=(
             *content_blocks(message, read, content),
+            *below,
             *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
