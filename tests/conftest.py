@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,16 @@ def clean_environment(**more: str) -> dict[str, str]:
     ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES", "CLAUDE", "CODEX")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
+
+
+DECIDING = ("approve", "reject", "answer", "shutdown", "sendmessage")
+"""Verbs that off a terminal want to know who decides."""
+
+
+def named(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    """The arguments as the lead's own, where a test decides without saying for whom."""
+    decides = any(word in DECIDING for word in arguments[:3]) and "TEAM_CONSOLE_AS" not in environment
+    return arguments if not decides or "--as" in arguments else ("--as", "ceo", *arguments)
 
 
 @functools.cache
@@ -84,13 +94,14 @@ class CommandLine:
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
+        words = named(arguments, env or {})
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run
-            status, out, error = run(arguments, data=data, folder=self.folder, environment=environment, timeout=timeout)
+            status, out, error = run(words, data=data, folder=self.folder, environment=environment, timeout=timeout)
             return Result(status, out.decode(), error.decode())
         done = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, *words],
             input=data,
             capture_output=True,
             cwd=self.folder,
@@ -109,8 +120,9 @@ class CommandLine:
     @contextmanager
     def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
+        words = named(arguments, env or {})
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with started(*arguments, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
+        with started(*words, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
             try:
                 yield process
             finally:

@@ -560,12 +560,3 @@ def shown_key(action: Action) -> str:
 def usual_keys() -> dict[str, tuple[str, ...]]:
     """Action id -> its keys, as long as the user has chosen no others."""
     return {action.id: action.keys for action in ACTIONS}
-
-
-def keys_table() -> str:
-    """A Markdown table of all keys for the README, ending with a newline."""
-    lines = ["| Key | Action | Where |", "| --- | --- | --- |"]
-    for action in ACTIONS:
-        where = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
-        lines.append(f"| `{action.shown}` | {action.help} | {where} |")
-    return "\n".join(lines) + "\n"

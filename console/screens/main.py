@@ -447,6 +447,7 @@ _PANES = {
     Mode.SPRINT: "sprint:SprintPane",
     Mode.HISTORY: "history:HistoryPane",
     Mode.HEALTH: "health:HealthPane",
+    Mode.DECISIONS: "decisions:DecisionsPane",
 }
 
 

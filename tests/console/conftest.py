@@ -16,7 +16,6 @@ import textual.app
 import textual.pilot
 from team_console.console.app.application import ConsoleApp
 from team_console.console.panes.pane import ListPane
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -26,6 +25,8 @@ from team_console.widgets.forms import seen_guard
 from team_console.widgets.forms.form import Form
 from textual._context import active_app
 from textual.pilot import Pilot
+
+from tests.memory_team import MemoryTeam
 
 WAIT = 10.0
 LEAD, AUTHOR = "ceo", "task-manager"
@@ -65,7 +66,7 @@ async def _until_through(min_sleep: float = 0.0, max_sleep: float = WAIT) -> Non
         app.screen._on_timer_update()
         while isinstance(app, ConsoleApp) and (app._keys._waiting or app._keys._following):
             assert time.monotonic() < deadline, "a key got stuck"
-            await asyncio.sleep(0.001)  # noqa: ASYNC110 - nothing tells the end of it
+            await asyncio.sleep(0.001)
 
 
 class Clock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.screens import main as main_screen
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
@@ -12,6 +11,7 @@ from team_console.widgets.forms import seen_guard
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 
@@ -156,7 +156,7 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
         await desk.type("no rollback")
         await desk.press("escape")
         requests.approve(Caller(team, LEAD), request_id=first)
-        second = hand_in_plan(team, "Quite another plan of the day")
+        hand_in_plan(team, "Quite another plan of the day")
         desk.app.look()
         await desk.until(lambda: "Quite another plan of the day" in desk.detail, "the second plan")
         await desk.calm()
