@@ -15,11 +15,11 @@ from team_console.console.notices import ways
 from team_console.console.notices.news import APART, News, is_quiet
 from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.model import Notices
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.views.board import Board
 from team_console.store.views.rows import View
 
 from tests.console.conftest import LEAD, hand_in_plan
+from tests.memory_team import MemoryTeam
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e; rm -rf /; `id` $(id)\nsecond line"
 

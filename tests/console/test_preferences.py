@@ -13,12 +13,12 @@ from team_console.console.preferences.file import check
 from team_console.console.preferences.model import Notices, Preferences
 from team_console.console.preferences.show import as_toml
 from team_console.console.screens.theme_list import ThemeList
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 
 @pytest.fixture
