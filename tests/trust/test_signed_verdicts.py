@@ -197,6 +197,8 @@ def test_a_key_in_the_agent_signs(team: CommandLine, desk: Desk, monkeypatch: py
         assert caught.value.code is Code.SIGNATURE_FAILED
         assert "ssh-add" in caught.value.hint
         assert desk.row(request).state is RequestState.OPEN
+        other = public_line(name="other")
+        path.write_text(path.read_text().replace("    - ssh-ed25519", f"    - {other}\n    - ssh-ed25519"))
         subprocess.run(["ssh-add", "-q", str(key_file())], check=True)
         requests.approve(desk.ceo, request_id=request)
         assert desk.row(request).state is RequestState.APPROVED
