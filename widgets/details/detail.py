@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, lay_out
-from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
@@ -47,18 +48,24 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
+        self._hits: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> str:
         """The token of the document whose lines were last drawn; empty before that."""
         return self._drawn
 
+    @property
+    def seen(self) -> Seen | None:
+        """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
+        return self.document.seen if self.document is not None and self._drawn else None
+
     def show(self, document: Document | None, *, empty: tuple[Line, ...] = ()) -> None:
         """Show `document`, or the lines `empty` when there is none. The same thing keeps its place."""
         if document == self.document and empty == self._empty:
             return
         same = document is not None and self.document is not None and document.key == self.document.key
-        if document is None or self.document is None or document.token != self.document.token:
+        if document is None or self.document is None or not _is_same(document, self.document):
             self._drawn = ""
         self.document, self._empty = document, empty
         self._lay_out(keep=same)
@@ -68,6 +75,24 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.raw = not self.raw
         self._lay_out(keep=False)
         return self.raw
+
+    def set_hits(self, words: tuple[str, ...]) -> None:
+        """Mark these words, case folded, wherever they stand in the text."""
+        if words != self._hits:
+            self._hits = words
+            self.refresh()
+
+    def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
+        """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
+        texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
+        hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
+        top = self.scroll_offset.y
+        after = [number for number in hits if (number > top if direction > 0 else number < top)]
+        if not hits:
+            return False
+        target = (after or hits)[0 if direction > 0 else -1]
+        self.scroll_to(y=target, animate=False)
+        return True
 
     def toggle_full(self) -> bool:
         """Show ids and further facts, or hide them again; returns whether they are shown now."""
@@ -81,6 +106,8 @@ class Detail(Inked, ScrollView, can_focus=True):
         if self.document is not None:
             self._drawn = self.document.token
         line = self._lines[number] if number < len(self._lines) else ()
+        if self._hits:
+            line = marked_hits(line, self._hits)
         return self.strip(fit(line, width), width)
 
     def action_half(self, direction: int) -> None:
@@ -136,3 +163,8 @@ class Detail(Inked, ScrollView, can_focus=True):
                 self.refresh_line(number)
         if self.document is not None and not self._drawn:
             self.refresh_line(top)
+
+
+def _is_same(document: Document, other: Document) -> bool:
+    """Whether a decision on one is a decision on the other."""
+    return (document.token, document.seen) == (other.token, other.seen)

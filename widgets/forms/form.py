@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.widgets.forms import seen_guard
+from team_console.widgets.forms.changed import AskAgain
+from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
@@ -27,6 +29,8 @@ ResultT = TypeVar("ResultT")
 
 UNSURE = "Whether it was written is not sure; look before you do it again."
 """What is said of a write that failed in a way nobody foresaw."""
+_FEWEST_NEW = 6
+"""Lines of what is new that are shown at once, whatever the height; more of them scroll."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 _LOOK = "◔ look first"
@@ -167,9 +171,26 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
+        if isinstance(error, AskAgain):
+            self._show_changed(error)
+            return
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
         self._say(f"✗ {code}{safe_text(error.message)}{hint}")
+
+    def _show_changed(self, error: AskAgain) -> None:
+        """Show what is new; as with the form itself, no key hands it in before it was drawn and could be read."""
+        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}")
+        box = self.query_one(".form--box")
+        box.border_subtitle = Content(_LOOK)
+        self.showing.cover()
+        shown = next(iter(self.query("#changed").results(Excerpt)), None)
+        if shown is not None:
+            shown.put(error.blocks)
+        elif error.blocks:
+            most = max(_FEWEST_NEW, self.app.size.height // 3)
+            box.mount(Excerpt(error.blocks, most=most, id="changed"), before=".form--error")
+        self.call_after_refresh(self.call_after_refresh, self._drawn)
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:

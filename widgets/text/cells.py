@@ -122,6 +122,9 @@ def pieces(text: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> Iterator[str]:
     """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    if word.isascii():  # a diff of thousands of lines is nearly always that
+        yield from (word[start : start + width] for start in range(0, len(word), width))
+        return
     start, used = 0, 0
     for index, _, size in _clusters(word):
         if used + size > width and index > start:
@@ -162,6 +165,19 @@ def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
 
 def _mirrored(clusters: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
     return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(clusters)]
+
+
+def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
+    """The line with every one of `words` (case folded) in the tone of a hit; a letter that folds to two marks none."""
+    hits = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    parts: list[Part] = []
+    for text, tone in line:
+        end = 0
+        for match in hits.finditer(text):
+            parts += [(text[end : match.start()], tone), (match[0], "hit")]
+            end = match.end()
+        parts.append((text[end:], tone))
+    return tuple(part for part in parts if part[0])
 
 
 def pad_name(text: str, width: int) -> str:
