@@ -197,6 +197,8 @@ def test_a_key_in_the_agent_signs(team: CommandLine, desk: Desk, monkeypatch: py
         assert caught.value.code is Code.SIGNATURE_FAILED
         assert "ssh-add" in caught.value.hint
         assert desk.row(request).state is RequestState.OPEN
+        other = public_line(name="other")
+        path.write_text(path.read_text().replace("    - ssh-ed25519", f"    - {other}\n    - ssh-ed25519"))
         subprocess.run(["ssh-add", "-q", str(key_file())], check=True)
         requests.approve(desk.ceo, request_id=request)
         assert desk.row(request).state is RequestState.APPROVED
@@ -343,6 +345,18 @@ def test_the_printed_command_checks_a_verdict_without_us(team: CommandLine, data
     assert turned != proof["command"]
     assert subprocess.run(["sh", "-c", turned], capture_output=True, check=False).returncode != 0
     assert "to check it:\nd=$(mktemp -d)" in team.ok(*place, "evidence", request).out
+
+
+def test_the_ledger_of_decisions_says_what_is_signed(team: CommandLine) -> None:
+    before = team.ok("--as", "task-manager", "plan", "--summary", "a b c d e", "--content", "c").out.strip()
+    team.ok("approve", before)
+    with (team.folder / "messenger-config.yaml").open("a") as settings:
+        settings.write(f"{settings_of_signed_team()}signed_since: 2999-01-01\n")
+    desk = Desk(str(team.folder))
+    request = desk.plan()
+    requests.reject(desk.ceo, request_id=request, reason="no")
+    proofs = {item["request_id"]: item["proof"] for item in team.ok("decisions", "--json").json["decisions"]}
+    assert proofs == {before: "recorded", request: "signed"}
 
 
 def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:

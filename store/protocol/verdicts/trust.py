@@ -76,6 +76,11 @@ def objection(
     return trouble
 
 
+def is_signed(config: TeamConfig, message: Message, question: Message | None) -> bool:
+    """Whether the human it names signed this verdict, whether or not the team asks for that."""
+    return not _signature_trouble(config, message, question)
+
+
 def mark_of(
     config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
 ) -> Mark | None:
@@ -103,6 +108,10 @@ def _own_key_trouble(config: TeamConfig, message: Message, question: Message | N
     kind = reading(message).kind
     if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
         return ""
+    return _signature_trouble(config, message, question)
+
+
+def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
     keys = human_of(config, message.sender).keys
     if not keys:
         return f"{message.sender} has no key in the settings"
