@@ -18,6 +18,7 @@ _COMMANDS = {
     Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
     Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
     Mode.HEALTH: "check",
+    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
 }
 
 

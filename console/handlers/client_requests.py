@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from team_console.console.app.editor import edit_text
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import written
+from team_console.console.handlers.asking_again import SeenRequest
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.safe import safe_line
@@ -36,15 +37,15 @@ OWN_FORMS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION, RequestKind.QUE
 _LONGEST = 300
 
 
-def ask_for_yes(workspace: Workspace, row: RequestRow, token: str) -> None:
+def ask_for_yes(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     """Open the form in which a request of one of these kinds is answered."""
     if row.kind is RequestKind.QUESTION:
-        _answer_questions(workspace, row, token)
+        _answer_questions(workspace, row, shown)
     else:
-        _approve(workspace, row, token)
+        _approve(workspace, row, shown)
 
 
-def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
+def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     from team_console.widgets.forms.approval import Approval
 
     purpose = f"approve:{row.request_id}"
@@ -55,7 +56,7 @@ def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
     form = Approval[Receipt](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
         _about(row),
-        partial(_decide, workspace, row, token, ways),
+        partial(_decide, workspace, row, shown, ways),
         ways=ways,
         shown=asked_blocks(row.question) if is_permission else (),
         text=part.text if part is not None else None,
@@ -90,25 +91,29 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     return tuple(ways) or (Way(OptionLine("approve"), "Approve"),)
 
 
-def _decide(workspace: Workspace, row: RequestRow, token: str, ways: Sequence[Way], decision: Decision) -> Receipt:
+def _decide(
+    workspace: Workspace, row: RequestRow, shown: SeenRequest, ways: Sequence[Way], decision: Decision
+) -> Receipt:
     caller, words = workspace.caller, decision.words
     if ways[decision.way].refuses:
-        return requests.reject(caller, request_id=row.request_id, reason=words, seen=token)
+        return shown.act(lambda seen: requests.reject(caller, request_id=row.request_id, reason=words, seen=seen))
     is_permission, modes = row.kind is RequestKind.PERMISSION, modes_of(row.question.payload)
     number = decision.way if is_permission and decision.way else None
-    return requests.approve(
-        caller,
-        request_id=row.request_id,
-        note=words or None,
-        seen=token,
-        scope=ONCE if number is None else ALWAYS,
-        suggestion=number,
-        mode=modes[decision.way] if modes and not is_permission else None,
-        updated=decision.edited,
+    return shown.act(
+        lambda seen: requests.approve(
+            caller,
+            request_id=row.request_id,
+            note=words or None,
+            seen=seen,
+            scope=ONCE if number is None else ALWAYS,
+            suggestion=number,
+            mode=modes[decision.way] if modes and not is_permission else None,
+            updated=decision.edited,
+        )
     )
 
 
-def _answer_questions(workspace: Workspace, row: RequestRow, token: str) -> None:
+def _answer_questions(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     from team_console.widgets.forms.answers import AnswerForm
 
     questions = questions_of(row.question.payload)
@@ -120,15 +125,16 @@ def _answer_questions(workspace: Workspace, row: RequestRow, token: str) -> None
         f"Answer {safe_line(row.asker, 64)}",
         _about(row, with_title=False),
         questions,
-        partial(_hand_in, workspace, row, token),
+        partial(_hand_in, workspace, row, shown),
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
     workspace.ask(form, partial(_told, row))
 
 
-def _hand_in(workspace: Workspace, row: RequestRow, token: str, answers: Answers) -> Receipt:
-    return requests.answer(workspace.caller, request_id=row.request_id, answers=answers, seen=token)
+def _hand_in(workspace: Workspace, row: RequestRow, shown: SeenRequest, answers: Answers) -> Receipt:
+    caller = workspace.caller
+    return shown.act(lambda seen: requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen))
 
 
 def _about(row: RequestRow, *, with_title: bool = True) -> str:

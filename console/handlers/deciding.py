@@ -7,6 +7,7 @@ from functools import partial
 
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import written
+from team_console.console.handlers.asking_again import SeenRequest
 from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
 from team_console.console.input.subject import Subject
 from team_console.store.desk import inbox, requests
@@ -17,6 +18,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow
 
 
@@ -62,8 +64,9 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     if not subject.selection.token or subject.selection.token != requests.fingerprint(row.question):
         workspace.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
+    shown = SeenRequest(workspace, row, subject.selection.seen or subject.selection.token)
     if approving and row.kind in OWN_FORMS:
-        ask_for_yes(workspace, row, subject.selection.token)
+        ask_for_yes(workspace, row, shown)
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
@@ -72,7 +75,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     prompt = ReasonPrompt[Receipt](
         _title(row, word),
         _about(row),
-        partial(_answer, workspace, row.request_id, subject.selection.token, approving),
+        partial(_answer, workspace, row.request_id, shown, approving),
         verb=word,
         label="note" if approving else "reason",
         required=not approving,
@@ -117,13 +120,19 @@ def _about(row: RequestRow) -> str:
     return f"{safe_line(row.title, 240)}\n{safe_line(row.request_id, 120)}"
 
 
-def _answer(workspace: Workspace, request_id: str, token: str, approving: bool, words: str, second: str) -> Receipt:
+def _answer(
+    workspace: Workspace, request_id: str, shown: SeenRequest, approving: bool, words: str, second: str
+) -> Receipt:
     caller = workspace.caller
-    if approving:
-        return requests.approve(
-            caller, request_id=request_id, note=words or None, agent_name=second or None, seen=token
-        )
-    return requests.reject(caller, request_id=request_id, reason=words, suggest=second or None, seen=token)
+
+    def say(seen: Seen | str) -> Receipt:
+        if approving:
+            return requests.approve(
+                caller, request_id=request_id, note=words or None, agent_name=second or None, seen=seen
+            )
+        return requests.reject(caller, request_id=request_id, reason=words, suggest=second or None, seen=seen)
+
+    return shown.act(say)
 
 
 HANDLERS = {"approve": approve, "reject": reject, "done": done}

@@ -9,6 +9,7 @@ from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow, View
 
 
@@ -41,6 +42,7 @@ class Selection(Struct, frozen=True):
         letters: What `done` would mark as read: the marked ones, else the one under the cursor.
         marked: How many rows are marked.
         token: The fingerprint of the question as it was last drawn, for answers.
+        seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
     """
 
@@ -52,6 +54,7 @@ class Selection(Struct, frozen=True):
     letters: tuple[Message, ...] = ()
     marked: int = 0
     token: str = ""
+    seen: Seen | None = None
     incomplete: bool = False
 
 

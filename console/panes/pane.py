@@ -49,11 +49,13 @@ class AttachmentCache(Struct, frozen=True):
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
+        evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
         preferences: What the user chose.
     """
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
+    evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
 
 
@@ -311,7 +313,9 @@ class ListPane(Pane, Generic[RowT]):
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         selection = self.subject_of(row, marked)
-        return replace(selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn)
+        return replace(
+            selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn, seen=self.detail.seen
+        )
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""

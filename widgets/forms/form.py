@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.widgets.forms import seen_guard
+from team_console.widgets.forms.changed import AskAgain
+from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
@@ -27,6 +29,8 @@ ResultT = TypeVar("ResultT")
 
 UNSURE = "Whether it was written is not sure; look before you do it again."
 """What is said of a write that failed in a way nobody foresaw."""
+_FEWEST_NEW = 6
+"""Lines of what is new that are shown at once, whatever the height; more of them scroll."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 _LOOK = "◔ look first"
@@ -70,6 +74,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._busy = False
+        self._give_up: Callable[[], None] | None = None
         self._keeping: Timer | None = None
         self.showing = seen_guard.Showing()
 
@@ -131,12 +136,19 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             self._on_draft(self.typed())
 
     def action_leave(self) -> None:
-        """Close without acting; the draft is kept."""
-        if not self._busy:
+        """Close without acting, or give up what is waited for; the draft is kept."""
+        if self._give_up is not None:
+            self._give_up()
+        elif not self._busy:
             try:
                 self.keep()
             finally:  # a form that is broken can always be left
                 self.dismiss(None)
+
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
+        """Say what is waited for, such as a key to be touched; leaving gives it up."""
+        self._give_up = give_up
+        self._say(f"◌ {words} … esc gives it up")
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""
@@ -159,9 +171,26 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
+        if isinstance(error, AskAgain):
+            self._show_changed(error)
+            return
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
         self._say(f"✗ {code}{safe_text(error.message)}{hint}")
+
+    def _show_changed(self, error: AskAgain) -> None:
+        """Show what is new; as with the form itself, no key hands it in before it was drawn and could be read."""
+        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}")
+        box = self.query_one(".form--box")
+        box.border_subtitle = Content(_LOOK)
+        self.showing.cover()
+        shown = next(iter(self.query("#changed").results(Excerpt)), None)
+        if shown is not None:
+            shown.put(error.blocks)
+        elif error.blocks:
+            most = max(_FEWEST_NEW, self.app.size.height // 3)
+            box.mount(Excerpt(error.blocks, most=most, id="changed"), before=".form--error")
+        self.call_after_refresh(self.call_after_refresh, self._drawn)
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
@@ -191,6 +220,8 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """The act ended, one way or the other."""
         if event.worker.group != "act":
             return
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._give_up = None
         if event.state is WorkerState.SUCCESS:
             if self._on_draft is not None:
                 self._on_draft({})
