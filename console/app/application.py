@@ -375,10 +375,11 @@ class ConsoleApp(ContainedApp[int]):
                 self.main.tick(now)
 
 
-def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
-    """Run the console on `team` until it is left; returns the exit status."""
+def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None, tips: bool = False) -> int:
+    """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
     while True:
         app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
+        app.main.tip = 0 if tips else None
         with announce_presence(team) if _may_answer(app, me) else nullcontext():
             status = run_to_the_end(app)[1]
         if app.next_team is None:

@@ -19,6 +19,7 @@ from team_console.console.app.last_place import Place
 from team_console.console.display.screen_state import ScreenState, no_writing, notice_of, pulse_of
 from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
+from team_console.console.display.tips import step_of, tip_line
 from team_console.console.handlers import handlers
 from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, shown_key
 from team_console.console.input.subject import NOTHING, Mode, Subject
@@ -31,6 +32,7 @@ from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.bars.status_line import Standing, StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
+from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.forms.seen_guard import Showing
 from team_console.widgets.guarded import Guarded
 from team_console.widgets.team.column import TeamColumn
@@ -101,6 +103,7 @@ class MainScreen(Guarded, Screen[None]):
         self.busy = ""
         self.showing = Showing(since=-inf)
         self.events = Events()
+        self.tip: int | None = None
         self._told = False
         self._warned: dict[str, float] = {}
         self._panes: dict[Mode, Pane] = {}
@@ -134,6 +137,7 @@ class MainScreen(Guarded, Screen[None]):
             pane.add_class("-active")
             yield pane
             yield TeamColumn(id="team")
+        yield TipBar(id="tip")
         yield KeyBar(id="keys")
 
     def _fit(self) -> None:
@@ -199,7 +203,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
-        if not self.pane.back():
+        if not self.pane.back() and not self.query_one(TipBar).dismiss():
             self.query_one("#fault", Banner).show(None)
             self.background.cancel_stopping()
         self._show_keys()
@@ -378,6 +382,9 @@ class MainScreen(Guarded, Screen[None]):
 
     def _show_team(self) -> None:
         """The team: the strip always, the column where there is room for it."""
+        if self.tip is not None:
+            self.tip = step_of(self.view, self.mode, self.tip)
+            self.query_one(TipBar).show(tip_line(self.tip))
         self.events.take(self.view)
         cells, events = cells_of(self.view), self.events.newest
         self.query_one(TeamStrip).show(cells, events[0] if events else None)

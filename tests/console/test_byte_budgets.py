@@ -17,6 +17,10 @@ pytestmark = pytest.mark.slow
 LEAD = "ceo"
 KEY = LIVE = 300
 """Bytes at most: of an arrow key in the list, and of a message for another agent that comes in."""
+WHOLE = 620
+"""The same of an arrow key with what then stands beside the list; a key that is held draws the list alone."""
+_DRAWN = b"\x1b[?2026l"
+"""What ends one drawing; that of the list comes first."""
 _AGENTS = ("task-manager", "file-manager", "schedule-manager")
 _CONFIG = "name: sprint-42\nlead: ceo\nagents: [task-manager, file-manager, schedule-manager]\n"
 
@@ -48,18 +52,23 @@ def written(terminal: Terminal) -> int:
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40)])
 def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path, columns: int, lines: int) -> None:
     with Terminal([*COMMAND, "-t", str(folder)], cwd=folder, columns=columns, lines=lines) as terminal:
-        terminal.wait_for("LIVE", "Note 11")
+        terminal.wait_for("LIVE", "Note 3")
         written(terminal)
         terminal.send("3")
         terminal.wait_for("Requests")
         terminal.send("1")
         terminal.wait_for("Needs you ·")
         written(terminal)
-        keys = []
+        lists, wholes = [], []
+        terminal.send("j")
+        written(terminal)
         for _ in range(4):
+            before = len(terminal.output)
             terminal.send("j")
-            keys.append(written(terminal))
-        assert sorted(keys)[1] <= KEY, f"bytes of arrow keys: {keys}"
+            wholes.append(written(terminal))
+            lists.append(bytes(terminal.output[before:]).index(_DRAWN))
+        assert max(lists) <= KEY, f"bytes of arrow keys: {lists}"
+        assert max(wholes) <= WHOLE, f"bytes of arrow keys and what they show: {wholes}"
         team = open_team(str(folder))
         mail.send(Caller(team, _AGENTS[0]), to=_AGENTS[1], summary="A word between two agents", content="Nothing more.")
         team.close()
