@@ -23,7 +23,6 @@ from team_console.console.app.terminal import Canvas, sparing
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.display.themes import THEMES, first_theme, native_colours
 from team_console.console.display.wording import reason_of
-from team_console.console.input.input_guard import came_too_early
 from team_console.console.input.key_queue import KeyQueue
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
@@ -114,12 +113,12 @@ class ConsoleApp(ContainedApp[int]):
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self._handle_exception),
+            Outside(self.look, self.redraw, self._handle_exception, lambda: self._keys.drop()),
             read_only=self.read_only,
         )
         self.feed = feed or Feed(team, me)
         self.situation = ScreenState(root=str(team.root or ""))
-        self._keys = KeyQueue(self, self._act_on)
+        self._keys = KeyQueue(self, super().on_event)
         self._reading = self._again = False
         self._reported = 0.0
         self._ending: Timer | None = None
@@ -146,13 +145,6 @@ class ConsoleApp(ContainedApp[int]):
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
         await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
-
-    async def _act_on(self, event: events.Event) -> None:
-        """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
-        if not came_too_early(self, event):
-            await super().on_event(event)
-        elif self.screen is self.main:
-            self.main.tell_too_early()
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):

@@ -42,15 +42,19 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-class AttachmentCache(Struct, frozen=True):
+class AttachmentCache(Struct):
     """What panes read from beside the view.
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        looked_at: Tokens of the documents that were on the screen.
     """
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, str] = field(default_factory=dict)
+    looked_at: set[str] = field(default_factory=set)
 
 
 class Pane(Guarded, Container):
@@ -274,7 +278,41 @@ class ListPane(Pane, Generic[RowT]):
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         selection = self.subject_of(row, marked)
-        return replace(selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn)
+        return replace(
+            selection,
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            looked_at=self._looked_at(),
+        )
+
+    def _looked_at(self) -> frozenset[str]:
+        """Tokens of what was on the screen, here and in the other modes."""
+        self.shelf.looked_at |= self.detail.drawn_before
+        return frozenset(self.shelf.looked_at)
+
+    def step_on(self) -> None:
+        """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""
+        self.rows.step_on()
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.stay()
+            self.rows.select(self.key_of(row))
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        ids = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (ids, message)))
+
+    def unwritten_of(self, *subjects: str | None) -> str:
+        """What was decided about one of the subjects and is not written yet; empty when nothing was."""
+        unwritten = self.shelf.unwritten
+        return next((unwritten[subject] for subject in subjects if subject in unwritten), "")
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
