@@ -151,6 +151,10 @@ class ConsoleApp(ContainedApp[int]):
             keep_drafts(self)
         super()._handle_exception(error)
 
+    def write_decided(self) -> list[str]:
+        """Write what was decided and waits for the end of its grace; what could not be written, and why."""
+        return self.main.unwritten.flush()
+
     def where(self) -> str:
         """The mode that is shown."""
         return f"mode {self.main.mode}"

@@ -61,6 +61,7 @@ class Agreed(Later, frozen=True):
         purposes: Names of the drafts that are no longer needed once all is written.
         refused: Acts that could not be written when they were decided on, with the reason.
         then: Told of the outcomes, on the screen.
+        outcomes: What became of the acts, where they were written at once; None while they wait.
     """
 
     verb: str
@@ -69,6 +70,7 @@ class Agreed(Later, frozen=True):
     purposes: tuple[str, ...] = ()
     refused: tuple[Outcome, ...] = ()
     then: Callable[[Sequence[Outcome]], None] | None = None
+    outcomes: tuple[Outcome, ...] | None = None
 
     @property
     def words(self) -> str:
@@ -151,7 +153,7 @@ class Unwritten:
     def __len__(self) -> int:
         return sum(len(entry.agreed.acts) for entry in self._waiting)
 
-    def prepare(self, agreed: Agreed) -> Agreed | Sequence[Outcome]:
+    def prepare(self, agreed: Agreed) -> Agreed:
         """Write at once where there is no grace, else make sure that it can be written; runs in a thread.
 
         Raises:
@@ -159,7 +161,7 @@ class Unwritten:
         """
         caller = self._host.caller
         if grace_seconds() <= 0:
-            return _all_or_first(_write(caller, agreed.acts), single=len(agreed.acts) == 1)
+            return replace(agreed, outcomes=_all_or_first(_write(caller, agreed.acts)))
         if len(agreed.acts) == 1:
             rehearse(caller, agreed.acts[0].do)
             return agreed
@@ -167,13 +169,10 @@ class Unwritten:
         wrong = {outcome.act.subject for outcome in refused}
         return replace(agreed, acts=tuple(act for act in agreed.acts if act.subject not in wrong), refused=refused)
 
-    def take(self, agreed: Agreed, prepared: Agreed | Sequence[Outcome]) -> None:
+    def take(self, prepared: Agreed) -> None:
         """Go on with what `prepare` made of it: wait for its time, or tell what became of it."""
-        if not isinstance(prepared, Agreed):
-            self._tell(agreed, prepared)
-            return
-        if not prepared.acts:
-            self._tell(prepared, ())
+        if prepared.outcomes is not None or not prepared.acts:
+            self._tell(prepared, prepared.outcomes or ())
             return
         self._number += 1
         note = f"{KEPT}{os.getpid()}:{self._number}"
@@ -238,8 +237,8 @@ class Unwritten:
         if not bad:
             for purpose in agreed.purposes:
                 self._host.drafts.keep(purpose, {})
-        if good:
-            self._host.toast(agreed.told(good))
+        if good and (text := agreed.told(good)):
+            self._host.toast(text)
         if bad:
             self._host.toast("\n".join(_refused(bad)), severity="error")
         self._host.look()
@@ -300,10 +299,11 @@ def _rehearsed(caller: Caller, act: Act) -> Outcome | None:
     return None
 
 
-def _all_or_first(outcomes: Sequence[Outcome], *, single: bool) -> Sequence[Outcome]:
-    if single and outcomes[0].error is not None:
+def _all_or_first(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The outcomes; a single act that failed raises, so that its form can say why and stay."""
+    if len(outcomes) == 1 and outcomes[0].error is not None:
         raise outcomes[0].error
-    return outcomes
+    return tuple(outcomes)
 
 
 def _refused(outcomes: Sequence[Outcome]) -> Iterator[str]:

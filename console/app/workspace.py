@@ -27,6 +27,7 @@ class Workspace(Protocol):
         drafts: What was typed and not handed in.
         background: Runs work in threads and says what became of it.
         unwritten: Decisions that are not written yet.
+        busy: What is going on, as safe text; empty for nothing.
         read_only: The human asked for a console that cannot write.
         redraw: Reads the team again and draws every cell anew.
     """
@@ -35,6 +36,7 @@ class Workspace(Protocol):
     drafts: Drafts
     background: Background
     unwritten: Unwritten
+    busy: str
     read_only: bool
     redraw: Callable[[], None]
 

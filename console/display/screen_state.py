@@ -142,7 +142,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if snapshot is None:
         if situation.failure:
             return _words("◌", "Not read yet", situation.failure, tone="alert")
-        return _words("◔", "Reading the team …", "", tone="accent")
+        return _words("◔", "Reading the team …", "", tone="open")
     truth = judge(snapshot, snapshot.taken_at)
     doubt = truth.reason(State.DOUBT)
     if situation.sight is not None and situation.sight.view is None:
@@ -151,7 +151,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
         return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
     if not situation.is_read:
-        return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="accent")
+        return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if truth.is_empty and doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):

@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.editor import edit_text
+from team_console.console.app.unwritten import Agreed
 from team_console.console.app.workspace import Workspace
-from team_console.console.display.wording import written
+from team_console.console.display.wording import quoted, written
+from team_console.console.handlers.agreeing import Bound, agree, ask, single
 from team_console.store.desk import requests
-from team_console.store.desk.caller import Receipt
+from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     ALWAYS,
@@ -36,15 +38,15 @@ OWN_FORMS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION, RequestKind.QUE
 _LONGEST = 300
 
 
-def ask_for_yes(workspace: Workspace, row: RequestRow, token: str) -> None:
+def ask_for_yes(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
     """Open the form in which a request of one of these kinds is answered."""
     if row.kind is RequestKind.QUESTION:
-        _answer_questions(workspace, row, token)
+        _answer_questions(workspace, row, bound)
     else:
-        _approve(workspace, row, token)
+        _approve(workspace, row, bound)
 
 
-def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
+def _approve(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
     from team_console.widgets.forms.approval import Approval
 
     purpose = f"approve:{row.request_id}"
@@ -52,10 +54,10 @@ def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
     part = editable_part(row.question, whole=workspace.pane.content_of(row.question))
     ways = _ways_of_permission(row) if is_permission else _ways_of_plan(row)
     asker = safe_line(row.asker, 64)
-    form = Approval[Receipt](
+    form = Approval[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
         _about(row),
-        partial(_decide, workspace, row, token, ways),
+        lambda decision: agree(workspace, _agreed(row, bound, ways, decision), bound),
         ways=ways,
         shown=asked_blocks(row.question) if is_permission else (),
         text=part.text if part is not None else None,
@@ -63,7 +65,7 @@ def _approve(workspace: Workspace, row: RequestRow, token: str) -> None:
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, partial(_told, row))
+    ask(workspace, form)
 
 
 def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
@@ -90,17 +92,30 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     return tuple(ways) or (Way(OptionLine("approve"), "Approve"),)
 
 
-def _decide(workspace: Workspace, row: RequestRow, token: str, ways: Sequence[Way], decision: Decision) -> Receipt:
-    caller, words = workspace.caller, decision.words
-    if ways[decision.way].refuses:
-        return requests.reject(caller, request_id=row.request_id, reason=words, seen=token)
+def _agreed(row: RequestRow, bound: Bound, ways: Sequence[Way], decision: Decision) -> Agreed:
+    refuses, asker = ways[decision.way].refuses, safe_line(row.asker, 64)
+    verb = "reject" if refuses else "approve"
+    return single(
+        row.request_id,
+        verb,
+        f"{verb} the {row.kind} of {asker}",
+        partial(_decide, row, bound.seen, refuses, decision),
+        told=partial(_told, row),
+        purpose=f"approve:{row.request_id}",
+    )
+
+
+def _decide(row: RequestRow, seen: str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
+    words = decision.words
+    if refuses:
+        return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
     is_permission, modes = row.kind is RequestKind.PERMISSION, modes_of(row.question.payload)
     number = decision.way if is_permission and decision.way else None
     return requests.approve(
         caller,
         request_id=row.request_id,
         note=words or None,
-        seen=token,
+        seen=seen,
         scope=ONCE if number is None else ALWAYS,
         suggestion=number,
         mode=modes[decision.way] if modes and not is_permission else None,
@@ -108,7 +123,7 @@ def _decide(workspace: Workspace, row: RequestRow, token: str, ways: Sequence[Wa
     )
 
 
-def _answer_questions(workspace: Workspace, row: RequestRow, token: str) -> None:
+def _answer_questions(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
     from team_console.widgets.forms.answers import AnswerForm
 
     questions = questions_of(row.question.payload)
@@ -116,30 +131,36 @@ def _answer_questions(workspace: Workspace, row: RequestRow, token: str) -> None
         workspace.toast("It holds no question that can be read; r refuses it.", severity="warning")
         return
     purpose = f"answer:{row.request_id}"
-    form = AnswerForm[Receipt](
+    form = AnswerForm[Agreed](
         f"Answer {safe_line(row.asker, 64)}",
         _about(row, with_title=False),
         questions,
-        partial(_hand_in, workspace, row, token),
+        lambda answers: agree(workspace, _answered(row, bound, answers, purpose), bound),
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, partial(_told, row))
+    ask(workspace, form)
 
 
-def _hand_in(workspace: Workspace, row: RequestRow, token: str, answers: Answers) -> Receipt:
-    return requests.answer(workspace.caller, request_id=row.request_id, answers=answers, seen=token)
+def _answered(row: RequestRow, bound: Bound, answers: Answers, purpose: str) -> Agreed:
+    seen = bound.seen
+
+    def do(caller: Caller) -> Receipt:
+        return requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen)
+
+    words = f"answer the question of {safe_line(row.asker, 64)}"
+    return single(row.request_id, "answer", words, do, told=partial(_told, row), purpose=purpose)
 
 
 def _about(row: RequestRow, *, with_title: bool = True) -> str:
-    """What is asked, where, and under which id, as safe lines."""
+    """What is asked and where, as safe lines."""
     payload = row.question.payload
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
         title = headline_of(permission_of(payload), origin.directory)
-    lines = [safe_line(title, 240)] if with_title else []
-    lines += [f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else []
-    return "\n".join((*lines, safe_line(row.request_id, 120)))
+    words = [quoted(title)] if with_title else []
+    words += [f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else []
+    return " ".join(words)
 
 
 def _told(row: RequestRow, receipt: Receipt) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from team_console.console.app.workspace import Workspace
 from team_console.console.input.subject import Subject
 from team_console.console.panes.needs import NeedsPane
@@ -21,6 +23,22 @@ def mark(workspace: Workspace, subject: Subject) -> None:
     """Mark the row that has the focus."""
     if isinstance(workspace.focused, RowList):
         workspace.focused.action_mark()
+
+
+def mark_all(workspace: Workspace, subject: Subject) -> None:
+    """Mark every row of the list that has the focus."""
+    list_of_marks(workspace).mark_all()
+
+
+def mark_range(workspace: Workspace, subject: Subject) -> None:
+    """Mark from the row marked last to the cursor."""
+    list_of_marks(workspace).mark_range()
+
+
+def list_of_marks(workspace: Workspace) -> RowList[Any]:
+    """The list that has the focus, else the one of the mode."""
+    focused = workspace.focused
+    return focused if isinstance(focused, RowList) else workspace.pane.query_one(RowList)
 
 
 def snooze(workspace: Workspace, subject: Subject) -> None:
@@ -81,6 +99,8 @@ def _copy(workspace: Workspace, text: str, what: str) -> None:
 HANDLERS = {
     "open": open_row,
     "mark": mark,
+    "mark_all": mark_all,
+    "mark_range": mark_range,
     "snooze": snooze,
     "wake": wake,
     "filter": filter_rows,

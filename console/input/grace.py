@@ -22,7 +22,7 @@ def configure_grace(seconds: float | None) -> None:
 
 
 def grace_seconds() -> float:
-    """Seconds between deciding and writing: of the environment, else of the settings, else the default; from 0 to `MOST`."""
+    """Seconds between deciding and writing: of the environment, else the settings, else the default; at most `MOST`."""
     given = _number(os.environ.get(VARIABLE, ""))
     seconds = given if given is not None else _configured if _configured is not None else GRACE
     return min(max(seconds, 0.0), MOST)

@@ -95,7 +95,7 @@ class HealthPane(ListPane[Row]):
             return finding_lines(row, drawing)
         if isinstance(row, FindingGroup):
             return _group_lines(row, drawing, unfolded=row.key in self._unfolded)
-        line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "strong"), (row.text, ""))
+        line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "muted"), (row.text, ""))
         return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
 
     def key_of(self, row: Row) -> str:
@@ -262,7 +262,7 @@ class HealthPane(ListPane[Row]):
     def _queue(self) -> Vital:
         snapshot, place = self.situation.snapshot, safe_line(self.shelf.team.location, 300)
         if snapshot is None:
-            return Vital("queue", "◔", "accent", "is being read", place)
+            return Vital("queue", "◔", "open", "is being read", place)
         reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
         if reason is not None:
             glyph, tone = ("△", "warn") if reason.state is State.DOUBT else ("✗", "bad")
@@ -285,7 +285,7 @@ class HealthPane(ListPane[Row]):
         words = holder_words(truth.holder, clock_time(from_text(truth.holder.since), self.now))
         blocks = truth.reason(State.LOCKED) is not None
         more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
-        return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "accent", safe_line(f"held {words}"), more)
+        return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
 
     def _watch(self) -> Vital:
         watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)
@@ -326,7 +326,7 @@ def finding_document(problem: Problem, *, key: str, leads_to_request: bool = Fal
         Text(safe_text(problem.message)),
     ]
     if problem.hint:
-        blocks.append(Lines(((("→ ", "accent"), (safe_line(problem.hint, 600), "")),), indent=2))
+        blocks.append(Lines(((("→ ", "open"), (safe_line(problem.hint, 600), "")),), indent=2))
     if leads_to_request:
         blocks.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
     return Document(

@@ -20,7 +20,7 @@ from team_console.store.views.rows import View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.message import message_document
 from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.messages import history_lines
+from team_console.widgets.rows.messages import day_line, day_of, history_lines
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
 from textual import on, work
@@ -41,6 +41,7 @@ class HistoryPane(ListPane[Message]):
 
     MODE: ClassVar[Mode] = Mode.HISTORY
     ROOMY: ClassVar[int] = 0
+    GROUPED: ClassVar[bool] = True
 
     @dataclass
     class Read(TextualMessage):
@@ -70,6 +71,14 @@ class HistoryPane(ListPane[Message]):
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message in one line."""
         return history_lines(row, drawing)
+
+    def group_of(self, row: Message) -> object:
+        """The day it was written."""
+        return day_of(row)
+
+    def heading_of(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
+        """The day."""
+        return day_line(below, drawing)
 
     def key_of(self, row: Message) -> str:
         """Its id."""
@@ -160,7 +169,7 @@ class HistoryPane(ListPane[Message]):
                 self.rows.set_rows((), now=self.now, empty=_unread(next(iter(self._gaps))))
             return
         words = "Searching …" if self.query_text else "Reading the archives …"
-        waiting: tuple[Line, ...] = ((("◔  ", "accent"), (words, "strong")),)
+        waiting: tuple[Line, ...] = ((("◔  ", "open"), (words, "strong")),)
         known = self.situation.snapshot is not None
         empty = waiting if known else empty_words(self.MODE, self.situation)
         self.rows.set_rows((), now=self.now, empty=empty)

@@ -38,6 +38,7 @@ class InboxesPane(ListPane[Message]):
     """
     MODE: ClassVar[Mode] = Mode.INBOXES
     MARKABLE: ClassVar[bool] = True
+    _sought_agent = ""
 
     @property
     def rows(self) -> RowList[Message]:
@@ -114,6 +115,7 @@ class InboxesPane(ListPane[Message]):
         )
         return Selection(
             request=self._request_of(row),
+            requests=tuple(filter(None, (self._request_of(message) for message in some))),
             message=row,
             messages=some,
             letters=some,
@@ -143,10 +145,19 @@ class InboxesPane(ListPane[Message]):
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
+        if self._sought_agent:
+            self.seek_agent(self._sought_agent)
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
         set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread:,} unread")
         super().show(situation, now)
+
+    def seek_agent(self, name: str) -> None:
+        """Put the roster's cursor on an agent, now or once it is there."""
+        self._sought_agent = name
+        if self.is_mounted and self.roster.select(name):
+            self._sought_agent = ""
+            self.roster.focus()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on in both lists."""
@@ -208,4 +219,4 @@ class InboxesPane(ListPane[Message]):
 def _why_empty(row: RosterRow) -> tuple[Line, ...]:
     sign = AGENTS[row.state]
     state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row))
-    return ((("No message waits for ", ""), (safe_line(row.name, 64), "strong")), (), state)
+    return ((("No message waits for ", ""), (safe_line(row.name, 64), "")), (), state)

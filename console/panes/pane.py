@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from team_console.widgets.bars.one_line import OneLine
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document, Lines
 from team_console.widgets.guarded import CANNOT_BE_SHOWN, Guarded
-from team_console.widgets.rows.drawing import Draw
+from team_console.widgets.rows.drawing import Draw, Drawing
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
 from textual import on
@@ -151,6 +151,14 @@ class Pane(Guarded, Container):
         return False
 
 
+@runtime_checkable
+class AgentPane(Protocol):
+    """A pane that can show one agent."""
+
+    def seek_agent(self, name: str) -> None:
+        """Put the cursor on the agent `name`, now or once it is there."""
+
+
 class FilterLine(Guarded, Container):
     """The line below a list in which words to filter by are typed, behind the `/` that opened it."""
 
@@ -174,11 +182,11 @@ class ListPane(Pane, Generic[RowT]):
     DEFAULT_CSS = """
     ListPane.-active { layout: vertical; }
     ListPane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
-    ListPane > Detail { height: 10fr; width: 100%; border: round $border-blurred; border-title-color: $text-muted; }
-    ListPane > Detail:focus { border: round $accent; border-title-color: $text-accent; }
-    ListPane RowList { height: 1fr; border: round $border-blurred; border-title-color: $text-muted;
-        border-subtitle-color: $text-warning; }
-    ListPane RowList:focus { border: round $accent; border-title-color: $text-accent; }
+    ListPane > Detail { height: 10fr; width: 100%; }
+    ListPane RowList { height: 1fr; padding: 0; }
+    ListPane RowList, ListPane Detail { border-top: panel $panel; border-title-color: $text-muted;
+        border-title-background: $panel; }
+    ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
 
@@ -203,11 +211,21 @@ class ListPane(Pane, Generic[RowT]):
     def compose(self) -> ComposeResult:
         """List and filter left, detail right."""
         with Container(classes="pane--rows"):
-            yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, markable=self.MARKABLE)
+            yield RowList(
+                self.key_of,
+                self.draw,
+                roomy=self.ROOMY,
+                matter=self.matter_of,
+                markable=self.MARKABLE,
+                group=self.group_of if self.GROUPED else None,
+                heading=self.heading_of,
+            )
             yield FilterLine()
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
+    GROUPED: ClassVar[bool] = False
+    """Whether headings stand above groups of rows (`group_of`, `heading_of`)."""
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
@@ -219,6 +237,14 @@ class ListPane(Pane, Generic[RowT]):
     def matter_of(self, row: RowT) -> object:
         """What of a row a human decides on."""
         return row
+
+    def group_of(self, row: RowT) -> object:
+        """What rows below one heading have in common."""
+        return None
+
+    def heading_of(self, below: tuple[RowT, ...], drawing: Drawing) -> Line:
+        """The heading above the rows `below`."""
+        return ()
 
     @abstractmethod
     def rows_of(self, view: View) -> tuple[RowT, ...]:
@@ -309,10 +335,12 @@ class ListPane(Pane, Generic[RowT]):
         message = selection.message.message_id if selection.message is not None else None
         return tuple(filter(None, (ids, message)))
 
-    def unwritten_of(self, *subjects: str | None) -> str:
-        """What was decided about one of the subjects and is not written yet; empty when nothing was."""
-        unwritten = self.shelf.unwritten
-        return next((unwritten[subject] for subject in subjects if subject in unwritten), "")
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return (
+            next((decided[subject] for subject in self.subjects_of(row) if subject in decided), "") if decided else ""
+        )
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
@@ -458,6 +486,9 @@ class ListPane(Pane, Generic[RowT]):
         except Exception as error:
             self.app._handle_exception(error)
             document = _BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            said: Line = ((f"{unwritten(decided)}", "alert"), (" · U takes it back, W writes it now", "muted"))
+            document = replace(document, blocks=(Lines((said,)), *document.blocks))
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
 
@@ -473,10 +504,15 @@ def attachment_of(message: Message) -> str | None:
     return place if isinstance(place, str) else None
 
 
+def unwritten(decided: str) -> str:
+    """What is said of a thing that was decided and is not written yet."""
+    return f"◔ {decided}, not written yet"
+
+
 def set_title(widget: Widget, title: str, subtitle: str = "") -> None:
-    """Write on the borders of `widget`, plain text only; nothing is repainted when it stands there already."""
+    """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already."""
     if getattr(widget, "_written", None) == (title, subtitle):
         return
     widget._written = (title, subtitle)  # type: ignore[attr-defined]
-    widget.border_title = Content(title) if title else None
-    widget.border_subtitle = Content(subtitle) if subtitle else None
+    words = Content.assemble(title, (f"   {subtitle}", "$text-warning")) if subtitle else Content(title)
+    widget.border_title = words if title or subtitle else " "

@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.pane import ListPane
-from team_console.store.views.rows import Batch, Lifecycle, View
+from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.sprint import batch_document, life_document
 from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.sprint import sprint_lines
+from team_console.widgets.rows.sprint import sprint_lines, trouble_of
 
 
 class SprintPane(ListPane[Batch | Lifecycle]):
-    """Batches first, then agents at work, then those that ended."""
+    """Batches, those with failures first, and below each the agents that work on it."""
 
     MODE: ClassVar[Mode] = Mode.SPRINT
 
@@ -31,8 +31,8 @@ class SprintPane(ListPane[Batch | Lifecycle]):
         return self.key_of(row)
 
     def rows_of(self, view: View) -> tuple[Batch | Lifecycle, ...]:
-        """Batches and lives."""
-        return (*view.batches, *sorted(view.lifecycles, key=lambda life: life.ended))
+        """Batches with their agents."""
+        return sprint_rows(view)
 
     def words_of(self, row: Batch | Lifecycle) -> str:
         """Names and story keys."""
@@ -56,3 +56,24 @@ class SprintPane(ListPane[Batch | Lifecycle]):
         """Batches and agents."""
         batches = sum(isinstance(row, Batch) for row in self._all)
         return f"Sprint · {batches} batches · {total - batches} agents"
+
+
+def sprint_rows(view: View) -> tuple[Batch | Lifecycle, ...]:
+    """Each batch with its agents below it, what failed first; agents of no batch that is known come last."""
+    left = {life.key: life for life in view.lifecycles}
+    rows: list[Batch | Lifecycle] = []
+    for batch in sorted(view.batches, key=_rank_of_batch):
+        agents = {story.agent for story in batch.stories}
+        own = [life for life in left.values() if life.agent in agents or (batch.slave and life.slave == batch.slave)]
+        rows += [batch, *sorted(own, key=_rank_of_life)]
+        for life in own:
+            del left[life.key]
+    return (*rows, *sorted(left.values(), key=_rank_of_life))
+
+
+def _rank_of_batch(batch: Batch) -> int:
+    return 0 if batch.count(StoryState.FAILED) else 2 if batch.complete else 1
+
+
+def _rank_of_life(life: Lifecycle) -> int:
+    return 0 if trouble_of(life) else 2 if life.ended else 1

@@ -16,11 +16,13 @@ from team_console.console.app.faults import Fault
 from team_console.console.app.unwritten import Unwritten, left_behind
 from team_console.console.display.screen_state import ScreenState, no_writing, notice_of, pulse_of
 from team_console.console.display.tabs import tabs_of
+from team_console.console.display.team import Events, cells_of
 from team_console.console.handlers import handlers
 from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
 from team_console.console.input.subject import NOTHING, Mode, Subject
 from team_console.console.panes.needs import NeedsPane
-from team_console.console.panes.pane import AttachmentCache, ListPane, Pane
+from team_console.console.panes.pane import AgentPane, AttachmentCache, ListPane, Pane
+from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms
 from team_console.store.desk.caller import Caller
 from team_console.store.model.safe import safe_line
@@ -30,6 +32,8 @@ from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.bars.status_line import Standing, StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.team.column import TeamColumn
+from team_console.widgets.team.strip import TeamStrip
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 
+BROAD = 160
+"""Columns from which on a third column shows the team."""
 GUARD = 0.7
 """Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
 _CHANGED = "The list just changed under the cursor."
@@ -88,6 +94,7 @@ class MainScreen(Guarded, Screen[None]):
         self.situation = ScreenState()
         self.now = caller.team.clock()
         self.busy = ""
+        self.events = Events()
         self._performing = 0
         self._counting: Timer | None = None
         self._warned: dict[str, float] = {}
@@ -114,12 +121,14 @@ class MainScreen(Guarded, Screen[None]):
         self._fit()
         yield StatusLine(id="status")
         yield TabBar(id="tabs")
+        yield TeamStrip(id="strip")
         yield Banner(id="banner")
         yield Banner(id="fault")
         with Container(id="body"):
             pane = self._panes[Mode.NEEDS] = NeedsPane(self.shelf)
             pane.add_class("-active")
             yield pane
+            yield TeamColumn(id="team")
         yield GraceBar(id="grace")
         yield KeyBar(id="keys")
 
@@ -127,6 +136,11 @@ class MainScreen(Guarded, Screen[None]):
         """Have the classes of the terminal's size from the first picture on, not only after the first resize."""
         for size, steps in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
             self.add_class(max((least, name) for least, name in steps if least <= size)[1])
+        self._fit_broad(self.app.size.width)
+
+    def _fit_broad(self, width: int) -> None:
+        """From so many columns on there is room for a third column; Textual gives a screen one class of width only."""
+        self.set_class(width >= BROAD, "-broad")
 
     def on_mount(self) -> None:
         """Begin in the list of what waits."""
@@ -139,7 +153,9 @@ class MainScreen(Guarded, Screen[None]):
         """Say what was decided in a console that ended before it could write it."""
         if words := left_behind(self.drafts):
             listed = "\n".join(f"· {safe_line(text, 200)}" for text in words[:6])
-            self.toast(f"△ Decided and not written when a console was cut off; decide again:\n{listed}", severity="error")
+            self.toast(
+                f"△ Decided and not written when a console was cut off; decide again:\n{listed}", severity="error"
+            )
 
     @property
     def takes_keys(self) -> bool:
@@ -154,6 +170,12 @@ class MainScreen(Guarded, Screen[None]):
         if self._is_drawn and self._shown.get(self.mode) is not situation:
             self._show_pane()
         self._show_keys()
+        self._followed()
+
+    def _followed(self) -> None:
+        """What stands in front and follows the team is told that it changed."""
+        if isinstance(front := self.app.screen, ReadingScreen):
+            front.follow()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
@@ -174,6 +196,7 @@ class MainScreen(Guarded, Screen[None]):
             self._panes[mode] = _make(mode, self.shelf)
         self.pane.remove_class("-active")
         self.mode = mode
+        self.set_class(mode is Mode.INBOXES, "-roster")
         self.pane.add_class("-active")
         with self._contained():
             self._show_frame()
@@ -377,6 +400,15 @@ class MainScreen(Guarded, Screen[None]):
         self.query_one(StatusLine).show(standing)
         self.query_one(TabBar).show(tabs_of(self.view if self.situation.is_read else None), str(self.mode))
         self.query_one("#banner", Banner).show(notice_of(self.situation, self.now))
+        self._show_team()
+
+    def _show_team(self) -> None:
+        """The team: the strip always, the column where there is room for it."""
+        self.events.take(self.view)
+        cells, events = cells_of(self.view), self.events.newest
+        self.query_one(TeamStrip).show(cells, events[0] if events else None)
+        if self.has_class("-broad"):
+            self.query_one(TeamColumn).show(cells, events, self.now)
 
     def _show_keys(self) -> None:
         if not self.is_mounted:
@@ -415,12 +447,26 @@ class MainScreen(Guarded, Screen[None]):
         if action is not None:
             self.action_perform(action.id)
 
+    @on(TeamStrip.Chosen)
+    @on(TeamColumn.Chosen)
+    def _agent_chosen(self, event: TeamStrip.Chosen | TeamColumn.Chosen) -> None:
+        event.stop()
+        self.go_to_agent(event.agent)
+
+    def go_to_agent(self, name: str) -> None:
+        """Go to the inbox of an agent."""
+        self.go(Mode.INBOXES)
+        pane = self._panes[Mode.INBOXES]
+        if isinstance(pane, AgentPane):
+            pane.seek_agent(name)
+
     @on(TabBar.Chosen)
     def _chosen(self, event: TabBar.Chosen) -> None:
         self.go(Mode(event.id))
 
     def on_resize(self, event: Resize) -> None:
-        """Rows of two lines where there is room for them."""
+        """The team beside list and detail where there is room for it."""
+        self._fit_broad(event.size.width)
         self.call_after_refresh(self._show_frame)
 
 

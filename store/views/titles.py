@@ -27,8 +27,15 @@ def title_of(read: Reading) -> str:
 
     Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
     """
-    message = read.message
-    return _line(_stated(read) or _asked(read) or _said(read) or _telling(message.payload)) or read.name
+    return _line(_stated(read) or _asked(read) or _said(read) or _telling(_fields(read))) or read.name
+
+
+def _fields(read: Reading) -> Mapping[str, Any]:
+    """The fields that say something: of a sprint message those of its JSON, not the text that carries it."""
+    payload = read.message.payload
+    if read.body is payload or not read.body:
+        return payload
+    return {key: value for key, value in read.body.items() if key != "msg_type"} or payload
 
 
 def message_title(message: Message) -> str:

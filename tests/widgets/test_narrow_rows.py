@@ -66,7 +66,7 @@ def test_the_steps_of_a_temporary_agent_are_counted_in_full(view: View, width: i
     lives = view.lifecycles
     assert lives
     for life in lives:
-        assert "/11 " in cut(sprint_lines(life, drawing(width))[0], width)
+        assert "of 11" in cut(sprint_lines(life, drawing(width))[0], width)
 
 
 def test_no_agent_is_said_to_wait_twice(view: View) -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from team_console.widgets.text.cells import Line, fit, wrap
+from team_console.widgets.text.progress import DONE, progress_bar
 from team_console.widgets.text.tones import Inked
 from textual.strip import Strip
 from textual.widget import Widget
@@ -45,7 +46,7 @@ class Notice(Struct, frozen=True):
 
 
 _APPEARANCE: Mapping[NoticeKind, tuple[str, str, str]] = {
-    NoticeKind.READING: ("◔", "READING", "accent"),
+    NoticeKind.READING: ("◔", "READING", "open"),
     NoticeKind.LOCKED: ("⊠", "LOCKED", "alert"),
     NoticeKind.UNREADABLE: ("✗", "UNREADABLE", "alarm"),
     NoticeKind.VANISHED: ("∅", "VANISHED", "alarm"),
@@ -109,8 +110,8 @@ def _lines(notice: Notice, width: int) -> list[Line]:
     glyph, word, tone = _APPEARANCE[notice.kind]
     head: Line = ((f"{glyph} {word}  ", tone), (notice.text, ""))
     if notice.done is not None:
-        full = round(_BAR * min(1.0, max(0.0, notice.done)))
-        head = (*head, ("  ", ""), ("━" * full, "accent"), ("─" * (_BAR - full), "faint"))
+        part = round(1000 * min(1.0, max(0.0, notice.done)))
+        head = (*head, ("  ", ""), *progress_bar(_BAR, ((DONE, part),), 1000))
     lines = wrap(head, width, rest=((" " * (len(word) + 4), ""),))
     if notice.hint:
         lines += wrap(((" " * (len(word) + 4), ""), (notice.hint, "muted")), width, rest=((" " * (len(word) + 4), ""),))

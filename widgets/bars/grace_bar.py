@@ -29,5 +29,11 @@ class GraceBar(OneLine):
             return
         others = f" and {more:,} more" if more else ""
         left: Line = (("◔ not written yet: ", "alert"), (words, "strong"), (others, ""))
-        right: Line = ((f" {seconds} s  ", "alert"), ("U", "key"), (" take back  ", "muted"), ("W", "key"), (" now", "muted"))
+        right: Line = (
+            (f" {seconds} s  ", "alert"),
+            ("U", "key"),
+            (" take back  ", "muted"),
+            ("W", "key"),
+            (" now", "muted"),
+        )
         self.set_line(left, right)

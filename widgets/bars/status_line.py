@@ -19,7 +19,7 @@ class Pulse(Struct, frozen=True):
 
 
 LIVE = Pulse("●", "LIVE", "good")
-READING = Pulse("◔", "READING", "accent")
+READING = Pulse("◔", "READING", "open")
 POLLING = Pulse("≈", "POLLING", "warn")
 STALE = Pulse("◌", "STALE", "alert")
 LOCKED = Pulse("⊠", "LOCKED", "alert")
@@ -48,7 +48,7 @@ class StatusLine(OneLine):
 
     def show(self, standing: Standing) -> None:
         """Show `standing`; the place gives way first when there is little room."""
-        left: Line = (("◆ ", "accent"), (standing.team, "strong"), ("  as ", "muted"), (standing.me, "strong"))
+        left: Line = (("◆ ", "muted"), (standing.team, ""), (" · ", "faint"), (standing.me, ""))
         right = (*_busy(standing), *_badge(standing), *_pulse(standing.pulse))
         room = self.size.width - width_of(left) - width_of(right) - 4
         if room > 12 and standing.place:
@@ -57,7 +57,7 @@ class StatusLine(OneLine):
 
 
 def _busy(standing: Standing) -> Line:
-    return (("◌ ", "accent"), (standing.busy, "accent"), ("  ", "")) if standing.busy else ()
+    return (("◌ ", "open"), (standing.busy, "open"), ("  ", "")) if standing.busy else ()
 
 
 def _badge(standing: Standing) -> Line:

@@ -7,7 +7,7 @@ from datetime import datetime
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.views.rows import DeliveryRow, DeliveryState
-from team_console.widgets.details.document import Block, Document, Fact
+from team_console.widgets.details.document import Block, Document, Lines
 from team_console.widgets.details.message import message_document
 from team_console.widgets.text.ages import ago, clock_time, span
 from team_console.widgets.text.cells import Line
@@ -22,29 +22,34 @@ def delivery_document(
     return Document(
         key=f"delivery:{row.key}",
         title=f"To {safe_line(row.recipient, 64)}",
-        blocks=(*_facts(row, now), *base.blocks),
+        headline=base.headline,
+        facts=(*_facts(row, now), *base.facts),
+        more=base.more,
+        blocks=(*_error(row), *base.blocks),
         token=token,
         source=base.source,
     )
 
 
-def _facts(row: DeliveryRow, now: datetime) -> tuple[Block, ...]:
+def _facts(row: DeliveryRow, now: datetime) -> Line:
     sign = DELIVERIES[row.state]
-    tries: Line = ((f"{row.attempts} of {row.max_attempts}", ""), *_next(row, now))
-    facts = [Fact("delivery", ((f"{sign.glyph} {sign.word}", sign.tone),)), Fact("tries", tries)]
-    if row.error and row.error != row.message.envelope("error_message"):
-        tone = "bad" if row.state is DeliveryState.FAILED else "warn"
-        facts.append(Fact("error", ((safe_line(row.error, 400), tone),)))
+    facts = [(f"{sign.glyph} {sign.word}", sign.tone)]
+    if row.attempts:
+        facts.append((f"{row.attempts} of {row.max_attempts} tries", ""))
+    if row.next_attempt_at is not None:
+        left = (row.next_attempt_at - now).total_seconds()
+        when = f"{clock_time(row.next_attempt_at, now)}, in {span(left)}" if left > 0 else "is due"
+        facts.append((f"next try {when}", "muted"))
     if row.expires_at is not None:
         left = (row.expires_at - now).total_seconds()
         words = f"expires in {span(left)}" if left > 0 else f"expired {ago(row.expires_at, now)}"
-        facts.append(Fact("clock", ((words, "muted" if left > 0 else "warn"),)))
+        facts.append((words, "muted" if left > 0 else "warn"))
     return tuple(facts)
 
 
-def _next(row: DeliveryRow, now: datetime) -> Line:
-    if row.next_attempt_at is None:
+def _error(row: DeliveryRow) -> tuple[Block, ...]:
+    """What the last try failed with, where the message does not say it."""
+    if not row.error or row.error == row.message.envelope("error_message"):
         return ()
-    left = (row.next_attempt_at - now).total_seconds()
-    words = f" · next at {clock_time(row.next_attempt_at, now)}, in {span(left)}" if left > 0 else " · next try is due"
-    return ((words, "muted"),)
+    tone = "bad" if row.state is DeliveryState.FAILED else "warn"
+    return (Lines((((safe_line(row.error, 400), tone),),)),)

@@ -47,7 +47,7 @@ class Detail(Inked, ScrollView, can_focus=True):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self.document: Document | None = None
-        self.raw = False
+        self.raw = self.full = False
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
@@ -73,6 +73,12 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.raw = not self.raw
         self._lay_out(keep=False)
         return self.raw
+
+    def toggle_full(self) -> bool:
+        """Show ids and further facts, or hide them again; returns whether they are shown now."""
+        self.full = not self.full
+        self._lay_out(keep=True)
+        return self.full
 
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
@@ -120,7 +126,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         if width <= 0:
             return
         before = self._lines
-        lines = lay_out(self.document, width, raw=self.raw) if self.document else list(self._empty)
+        lines = lay_out(self.document, width, raw=self.raw, full=self.full) if self.document else list(self._empty)
         self._lines = lines
         self.virtual_size = Size(width, len(lines))
         if not keep:

@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec import Struct
 from team_console.widgets.details.code import code, diff
 from team_console.widgets.details.prose import plain, prose, structured
-from team_console.widgets.text.cells import Line, fit, pad, wrap
+from team_console.widgets.text.cells import Line, Part, fit, pad, width_of, wrap
 
 SHOWN_CHARACTERS = 100_000
 """Longer texts are cut on the screen, and the cut is said."""
@@ -63,7 +63,10 @@ class Document(Struct, frozen=True):
 
     Attributes:
         key: Which thing it is; a document with another key begins at its top.
-        title: Safe text for the border.
+        title: Safe text for the row above it: which kind of thing it is.
+        headline: Safe text its first line says: what it is about.
+        facts: The line below: who, when, how late; each part is one fact.
+        more: Facts that are shown on demand: ids and the like.
         blocks: From top to bottom.
         token: What an answer must quote (the fingerprint of what is shown); empty when nothing can be answered.
         source: What `y` copies and the plain view shows; stored text, not made safe.
@@ -72,15 +75,22 @@ class Document(Struct, frozen=True):
     key: str
     title: str
     blocks: tuple[Block, ...] = ()
+    headline: str = ""
+    facts: Line = ()
+    more: tuple[Fact, ...] = ()
     token: str = ""
     source: str = ""
 
 
-def lay_out(document: Document, width: int, *, raw: bool = False) -> list[Line]:
-    """The document in lines of at most `width` cells; `raw` shows texts as they were written."""
-    lines: list[Line] = []
+def lay_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> list[Line]:
+    """The document in lines of at most `width` cells; `raw` shows texts as they were written, `full` all facts."""
+    lines = _head(document, width)
     labels = _label_width(document)
     previous: Block | None = None
+    if full and document.more:
+        lines.extend(line for fact in document.more for line in _block(fact, width, labels, raw))
+    if lines and document.blocks:
+        lines.append(())
     for block in document.blocks:
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         if previous is not None and not together:
@@ -88,6 +98,19 @@ def lay_out(document: Document, width: int, *, raw: bool = False) -> list[Line]:
         lines.extend(_block(block, width, labels, raw))
         previous = block
     return lines
+
+
+def _head(document: Document, width: int) -> list[Line]:
+    """Headline and facts; a fact that does not fit into the line goes to the next one as a whole."""
+    lines = wrap(((document.headline, "strong"),), width) if document.headline else []
+    parts: list[Part] = []
+    for text, tone in document.facts:
+        apart: Part = (" · ", "faint")
+        if parts and width_of((*parts, apart, (text, tone))) > width:
+            lines += wrap(tuple(parts), width)
+            parts = []
+        parts += [apart, (text, tone)] if parts else [(text, tone)]
+    return lines + wrap(tuple(parts), width) if parts else lines
 
 
 def _block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
@@ -124,4 +147,5 @@ _READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {
 
 
 def _label_width(document: Document) -> int:
-    return max((len(block.label) for block in document.blocks if isinstance(block, Fact)), default=0)
+    facts = [block for block in (*document.more, *document.blocks) if isinstance(block, Fact)]
+    return max((len(block.label) for block in facts), default=0)

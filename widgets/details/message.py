@@ -7,21 +7,24 @@ from datetime import datetime
 from typing import Any
 
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
+from team_console.store.views.titles import title_of
 from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts, source_of
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
-from team_console.widgets.text.ages import ago, clock_time
+from team_console.widgets.text.ages import ago, clock_time, short_ago
 from team_console.widgets.text.cells import Line, Part
 from team_console.widgets.text.glyphs import SEVERITIES, priority_sign, status_sign
 
 _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
+_WHOLE_TITLE = 200
+"""Characters of a summary that the title says whole (`titles.title_of`)."""
 _PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")
 
 
@@ -56,8 +59,10 @@ def message_document(
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
+        headline=safe_line(title_of(read), 400),
+        facts=head_facts(message, now, seal),
+        more=more_facts(message, read, now),
         blocks=(
-            *head_facts(message, read, now, seal),
             *content_blocks(message, read, content),
             *problem_blocks(problems or read.frame_problems),
         ),
@@ -75,21 +80,23 @@ def kind_words(read: Reading) -> str:
     return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind else read.name
 
 
-def head_facts(message: Message, read: Reading, now: datetime, seal: Seal | None = None) -> tuple[Block, ...]:
-    """The facts of the envelope."""
+def head_facts(message: Message, now: datetime, seal: Seal | None = None) -> Line:
+    """Who wrote it to whom, how long ago, where it is on its way, and what is out of the ordinary."""
     priority = priority_sign(message)
+    facts: list[Part] = [(f"{safe_line(message.sender, 64)} → {_recipients(message)}", "")]
+    facts.append((short_ago(message.created_at, now), "muted"))
+    facts += [(text.strip(" ·"), tone) for text, tone in seal_line(message, seal)]
+    facts += [(text.strip(" ·"), tone) for text, tone in state_line(message, now)]
+    if message.priority != Priority.MEDIUM:
+        facts.append((f"{priority.glyph} {priority.word}".strip(), priority.tone))
+    return tuple(facts)
+
+
+def more_facts(message: Message, read: Reading, now: datetime) -> tuple[Fact, ...]:
+    """What is asked for rarely: the exact moment, the kind and the ids."""
     facts = [
-        Fact("from", ((safe_line(message.sender, 64), "strong"), (" → ", "faint"), (_recipients(message), "strong"))),
-        Fact("written", ((ago(message.created_at, now), ""), *seal_line(message, seal))),
-        Fact("state", state_line(message, now)),
-        Fact(
-            "kind",
-            (
-                (safe_line(read.name, 64), "accent"),
-                (" · ", "muted"),
-                (f"{priority.glyph} {priority.word}".lstrip(), priority.tone),
-            ),
-        ),
+        Fact("written", ((ago(message.created_at, now), "muted"),)),
+        Fact("kind", ((safe_line(read.name, 64), "muted"),)),
         Fact("id", ((safe_line(message.message_id, 120), "muted"),)),
     ]
     if read.request_id and read.request_id != message.message_id:
@@ -122,13 +129,13 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
     summary = message.payload.get("summary")
     sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
     text = "" if sprint else content if content is not None else message.content
-    if isinstance(summary, str) and summary.strip() and summary.strip() != text.strip():
-        blocks.append(Lines((((safe_line(summary), "strong"),),)))
+    if isinstance(summary, str) and len(summary) > _WHOLE_TITLE and summary.strip() != text.strip():
+        blocks.append(Lines((((safe_line(summary), ""),),)))
     if sprint:
         blocks.append(
             Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
         )
-    elif text:
+    elif text and safe_text(text.strip()) != safe_line(title_of(read), 400):
         blocks.append(Text(safe_text(text)))
     rest = _rest(message, sprint=sprint)
     for key in _PROSE_KEYS:
@@ -138,7 +145,7 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
     if rest:
         blocks += [Heading("further fields"), Text(structure(rest), Form.STRUCTURED)]
     blocks += _attachment(message, content)
-    if not blocks:
+    if not blocks and not text:
         blocks.append(Lines(((("This message has no content.", "muted"),),)))
     return tuple(blocks)
 

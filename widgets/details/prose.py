@@ -53,7 +53,7 @@ def structured(text: str, width: int) -> Iterator[Line]:
         key, colon, value = line.partition(":")
         indent = len(line) - len(line.lstrip(" -"))
         if colon and key.strip() and (not value or value[0] == " ") and not key.lstrip(" -").startswith(("'", '"')):
-            parts: Line = ((key + colon, "accent"), (value, ""))
+            parts: Line = ((key + colon, "open"), (value, ""))
         else:
             parts = ((line, ""),)
         yield from wrap(parts, width, rest=((" " * min(indent + 2, 12), ""),))
@@ -84,7 +84,7 @@ def _block(line: str, width: int) -> list[Line]:
     if _RULE.match(line):
         return [(("─" * width, "faint"),)]
     if match := _QUOTE.match(line):
-        return wrap((("▎ ", "accent"), *inline(line[match.end() :], "muted")), width, rest=(("▎ ", "accent"),))
+        return wrap((("▎ ", "muted"), *inline(line[match.end() :], "muted")), width, rest=(("▎ ", "muted"),))
     if match := _ITEM.match(line):
         return _item(match, width)
     return wrap(inline(line), width)
@@ -93,7 +93,7 @@ def _block(line: str, width: int) -> list[Line]:
 def _item(match: re.Match[str], width: int) -> list[Line]:
     indent, mark, _, text = match.groups()
     sign = "•" if mark in "-*+" else mark
-    tone = "accent"
+    tone = "muted"
     if task := _TASK.match(text):
         done = task[1] != " "
         sign, tone, text = ("☑", "good", text[task.end() :]) if done else ("☐", "muted", text[task.end() :])

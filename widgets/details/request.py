@@ -33,8 +33,6 @@ _MEANINGS = {
 _EARLIER = 8
 _JUST = 10.0
 """Seconds for which a question counts as just asked."""
-_NAMED_IN_RANK = 3
-"""Blocked names up to this many stand in the rank already."""
 
 
 class RequestDetail(Detail):
@@ -72,8 +70,11 @@ def request_document(
     return Document(
         key=f"request:{row.key}",
         title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
+        headline=safe_line(row.title, 400),
+        facts=_facts(row, now, item, seal, me),
+        more=_more(row, now, item),
         blocks=(
-            *_facts(row, now, item, seal, me),
+            *_notes(row),
             *content_blocks(row.question, read, content),
             *_answers(row, now, content),
             *_history(row, earlier, now),
@@ -94,44 +95,71 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
     return tuple(chain)
 
 
-def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> list[Block]:
+def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> Line:
+    """Who asks whom, how long it waits and what it holds up."""
     sign = REQUESTS[row.state]
+    addressee = "you" if me and row.addressee == me else safe_line(row.addressee, 64)
+    facts: list[Part] = [(f"{safe_line(row.asker, 64)} → {addressee}", ""), _waited(row, now)]
+    if not row.is_open:
+        facts.insert(1, (f"{sign.glyph} {sign.word}", sign.tone))
+    facts += [(text.strip(" ·"), tone) for text, tone in seal_line(row.question, seal)]
+    facts += _clocks(row, now)
+    if row.is_open:
+        facts += [(text, tone) for text, tone in _seen(row, now, me)]
+    if row.state is RequestState.WITHDRAWN and row.reason:
+        facts.append((safe_line(row.reason, 200), ""))
+    blocked = [safe_line(name, 64) for name in item.blocks[:12] if name != row.asker] if item is not None else []
+    if blocked:
+        facts.append((f"blocks {', '.join(blocked)}", "warn"))
+    return tuple(facts)
+
+
+def _waited(row: RequestRow, now: datetime) -> Part:
     waited = span(row.waiting_seconds(now))
-    state: list[Part] = [(f"{sign.glyph} {sign.word}", sign.tone)]
-    just_asked = row.is_open and row.waiting_seconds(now) < _JUST
-    words = "just asked" if just_asked else f"waits for {waited}" if row.is_open else f"took {waited}"
-    state.append((f" · {words}", "muted"))
+    if not row.is_open:
+        return f"took {waited}", "muted"
+    return ("just asked" if row.waiting_seconds(now) < _JUST else f"waits for {waited}"), "muted"
+
+
+def _clocks(row: RequestRow, now: datetime) -> list[Part]:
+    """When an open request is due and when it ends by itself; twice as late as allowed is worse than late."""
+    clocks: list[Part] = []
     if row.is_open and row.due_at is not None:
         left = (row.due_at - now).total_seconds()
-        state.append((f" · due in {span(left)}" if left > 0 else f" · overdue for {span(-left)}", "muted"))
+        allowed = (row.due_at - row.asked_at).total_seconds() if row.asked_at is not None else 0.0
+        late = "alarm" if -left >= allowed else "alert"
+        clocks.append((f"due in {span(left)}", "muted") if left > 0 else (f"◷ overdue for {span(-left)}", late))
     if row.is_open and row.expires_at is not None:
-        state.append((f" · ends in {span((row.expires_at - now).total_seconds())}", "warn"))
-    if row.state is RequestState.WITHDRAWN and row.reason:
-        state.append((f" · {safe_line(row.reason, 200)}", ""))
-    facts: list[Block] = [
-        Fact(
-            "from", ((safe_line(row.asker, 64), "strong"), (" → ", "faint"), (safe_line(row.addressee, 64), "strong"))
-        ),
-        Fact("asked", ((ago(row.asked_at, now), ""), *_seen(row, now, me), *seal_line(row.question, seal))),
-        Fact("state", tuple(state)),
+        clocks.append((f"ends in {span((row.expires_at - now).total_seconds())}", "warn"))
+    return clocks
+
+
+def _more(row: RequestRow, now: datetime, item: AttentionItem | None) -> tuple[Fact, ...]:
+    """What is asked for rarely: the exact moment, the id, and why it stands where it stands."""
+    sign = REQUESTS[row.state]
+    facts = [
+        Fact("asked", ((ago(row.asked_at, now), "muted"),)),
+        Fact("state", ((f"{sign.glyph} {sign.word}", sign.tone),)),
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
-    if item is not None and len(item.blocks) > _NAMED_IN_RANK:
-        facts.insert(3, Fact("blocks", ((", ".join(safe_line(block, 64) for block in item.blocks[:12]), "warn"),)))
     if item is not None and item.why:
-        facts.insert(3, Fact("rank", ((safe_line(item.why, 300), "muted"),)))
-    for flag in row.flags:
-        if flag is not Flag.OVERDUE:
-            facts.append(Fact("note", ((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], ""))))
-    return facts
+        facts.append(Fact("rank", ((safe_line(item.why, 300), "muted"),)))
+    return tuple(facts)
+
+
+def _notes(row: RequestRow) -> tuple[Block, ...]:
+    """What is odd about it."""
+    flags = [flag for flag in row.flags if flag is not Flag.OVERDUE]
+    lines: list[Line] = [((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in flags]
+    return (Lines(tuple(lines), indent=2),) if lines else ()
 
 
 def _seen(row: RequestRow, now: datetime, me: str) -> Line:
     if row.seen_at is None and row.addressee == me:
         return ()
     if row.seen_at is None:
-        return ((" · not read by ", "muted"), (safe_line(row.addressee, 64), "muted"), (" yet", "muted"))
-    return ((f" · read {clock_time(row.seen_at, now)}", "muted"),)
+        return ((f"not read by {safe_line(row.addressee, 64)} yet", "muted"),)
+    return ((f"read {clock_time(row.seen_at, now)}", "muted"),)
 
 
 def _answers(row: RequestRow, now: datetime, content: str | None) -> tuple[Block, ...]:

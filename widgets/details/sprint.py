@@ -7,7 +7,7 @@ from datetime import datetime
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
-from team_console.widgets.rows.sprint import progress
+from team_console.widgets.rows.sprint import STEPS, last_step, progress, trouble_of
 from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.cells import Line, Part, pad
 from team_console.widgets.text.glyphs import STORIES
@@ -17,29 +17,43 @@ def batch_document(batch: Batch) -> Document:
     """What there is to know of a batch."""
     done, total = batch.count(StoryState.DONE), len(batch.stories)
     blocks: list[Block] = [
-        Fact("session", ((safe_line(batch.session_id, 64), ""),)),
-        Fact("slave", ((safe_line(batch.slave, 64) or "nobody yet", "strong"),)),
-        Fact("stories", (*progress(batch, 24), (f"  {done} of {total} done", ""))),
-        Fact("state", (("✓ reported complete", "good") if batch.complete else ("◐ not reported complete", "muted"),)),
+        Lines(((*progress(batch, 24), (f"  {done} of {total} stories done", "")),)),
         Heading("stories"),
         Lines(tuple(_story(story) for story in batch.stories), indent=4),
     ]
     if batch.report:
         blocks += [Heading("report"), Text(safe_text(batch.report))]
-    title = f"Batch {safe_line(batch.batch_id, 32)}"
-    return Document(key=f"batch:{batch.key}", title=title, blocks=tuple(blocks), source=batch.report)
+    name = safe_line(batch.batch_id, 32)
+    state: Part = ("✓ reported complete", "good") if batch.complete else ("◐ not reported complete yet", "muted")
+    return Document(
+        key=f"batch:{batch.key}",
+        title="Batch",
+        headline=f"Batch {name}",
+        facts=((safe_line(batch.slave, 64) or "no agent yet", ""), state),
+        more=(Fact("session", ((safe_line(batch.session_id, 64), "muted"),)),),
+        blocks=tuple(blocks),
+        source=batch.report,
+    )
 
 
 def life_document(life: Lifecycle, *, now: datetime) -> Document:
     """What there is to know of a temporary agent."""
-    blocks: list[Block] = [
-        Fact("agent", ((safe_line(life.agent, 64), "strong"),)),
-        Fact("for", ((safe_line(life.slave, 64) or "nobody known", ""),)),
-        Fact("state", (("■ ended", "muted") if life.ended else ("● at work", "good"),)),
-        Heading("the eleven steps"),
-        Lines(tuple(_step(step, life, now) for step in life.steps), indent=4),
-    ]
-    return Document(key=f"life:{life.key}", title=safe_line(life.agent, 64), blocks=tuple(blocks), source=life.agent)
+    step, trouble = last_step(life), trouble_of(life)
+    at = f"step {step.number} of {STEPS}: {safe_line(step.title, 60)}" if step is not None else "no step seen yet"
+    name = safe_line(life.agent, 64)
+    facts: list[Part] = [("■ ended", "muted") if life.ended else ("● at work", "good"), (at, "")]
+    facts += [(f"‼ {trouble}", "warn")] if trouble else []
+    return Document(
+        key=f"life:{life.key}",
+        title="Agent",
+        headline=name,
+        facts=(*facts, (f"for {safe_line(life.slave, 64) or 'nobody known'}", "")),
+        blocks=(
+            Heading("the eleven steps"),
+            Lines(tuple(_step(item, life, now) for item in life.steps), indent=4),
+        ),
+        source=life.agent,
+    )
 
 
 def _story(story: Story) -> Line:

@@ -97,7 +97,7 @@ class Approval(Form[ResultT]):
         """How to answer."""
         choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
         edit = "^e edit first · " if self._can_edit() else ""
-        return f"{choose}{edit}enter {self.verb().lower()} · esc keep for later"
+        return f"{choose}{edit}enter {self.verb().lower()} · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""

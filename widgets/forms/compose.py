@@ -67,8 +67,7 @@ class Compose(Form[ResultT]):
     """A letter. Enter sends it; esc keeps it for later."""
 
     DEFAULT_CSS = """
-    Compose .compose--letter { height: 4; }
-    Compose.-roomy .compose--letter { height: 8; }
+    Compose.-roomy .compose--letter, Compose.-roomy .compose--letter:focus { height: 8; }
     Compose .compose--extra { height: auto; max-height: 12; }
     Compose .form--row > .compose--short { width: 22; }
     Compose .form--row > .compose--label { width: 10; color: $text-muted; padding-left: 1; }
@@ -123,7 +122,7 @@ class Compose(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter sends, as it hands in every form."""
-        return f"enter {self._verb.lower()} · ctrl+j new line · esc keep for later"
+        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
 
     def verb(self) -> str:
         """The word on the button."""

@@ -11,8 +11,11 @@ from msgspec import Struct
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.model.words import counted
+from team_console.store.views.differences import counts_of, difference
+from team_console.widgets.details.client_request import diff_text
+from team_console.widgets.details.document import Heading
 from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.later import Later
+from team_console.widgets.forms.later import Later, SubjectChangedError
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
 from team_console.widgets.guarded import Guarded
@@ -37,8 +40,10 @@ KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 LOOK = 0.7
 """Seconds for which what changed must have stood there before a key hands the form in all the same."""
-_BROAD, _LEAST = 64, 8
+_BROAD, _LEAST = 76, 8
 """Columns from which on a form has a button to leave; lines it has at least."""
+_FRAME = 2
+"""Lines of the border and of the keys."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
@@ -70,17 +75,17 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
     """
 
     DEFAULT_CSS = """
-    Form { align: left bottom; background: transparent; }
+    Form { align: left bottom; background: transparent; overflow: hidden hidden; }
     Form:ansi { background: transparent; }
     Form > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
         border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
-    Form .form--body { height: auto; max-height: 1fr; scrollbar-size-vertical: 1; }
+    Form .form--body { height: auto; scrollbar-size-vertical: 1; }
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 10; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
     Form .form--error { display: none; height: auto; max-height: 4; color: $text-error; }
     Form .form--error.-shown { display: block; }
-    Form .form--changed { display: none; }
+    Form Excerpt { margin: 0; }
     Form .form--text { height: auto; }
     Form .form--note { height: auto; color: $text-muted; }
     Form .form--buttons { layout: horizontal; height: 1; }
@@ -119,6 +124,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self.behind: Behind | None = None
         self.warning = ""
         self._counts_from = 0.0
+        self._limit = _LEAST
 
     @property
     def takes_keys(self) -> bool:
@@ -142,30 +148,38 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def on_screen_resume(self) -> None:
         """It stands there: from now on keys are its own."""
-        self._place()
+        self._stand()
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
         if self.warning and not self._is_ready:
-            self._say(f"△ {self.warning}")
+            self._say(f"△ {self.warning} Look at it first.")
         self._is_ready = True
-        self._cover()
+        self._leave_room()
 
     def on_resize(self, event: Resize) -> None:
         """Another size gives it another place."""
-        self.call_after_refresh(self._place)
+        self.call_after_refresh(self._stand)
 
-    def _place(self) -> None:
+    def _stand(self) -> None:
         """Stand at the bottom of the thing it is about, and leave room for that above."""
         room = self.behind.room() if self.behind is not None else self.app.size.region
         box = self.query_one(".form--box")
         self.set_class(room.width < _BROAD, "-slim")
         box.styles.width = room.width
         box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
-        box.styles.max_height = max(_LEAST, round(room.height * self.share()))
-        self.call_after_refresh(self._cover)
+        self._limit = max(_LEAST, round(room.height * self.share()))
+        self._fit()
+        self.call_after_refresh(self._leave_room)
 
-    def _cover(self) -> None:
+    def _fit(self) -> None:
+        """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
+        below = (self.query_one(".form--error"), self.query_one("#changed"))
+        rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
+        self.query_one(".form--body").styles.max_height = max(1, self._limit - rest)
+
+    def _leave_room(self) -> None:
+        self._fit()
         if self.behind is not None and self.is_attached and self.app.screen is self:
             self.behind.cover(self.query_one(".form--box").outer_size.height)
 
@@ -183,7 +197,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def keys(self) -> str:
         """The keys of the form."""
-        return f"enter {self.verb().lower()} · esc keep for later"
+        return f"enter {self.verb().lower()} · esc keeps it"
 
     @abstractmethod
     def fields(self) -> ComposeResult:
@@ -256,9 +270,18 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
+        if isinstance(error, SubjectChangedError):
+            self._show_changed(error)
+            return
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
         self._say(f"✗ {code}{safe_text(error.message)}{hint}{self._drop_keys()}")
+
+    def _show_changed(self, error: SubjectChangedError) -> None:
+        """Show what changed; the next enter decides on the thing as it is now."""
+        lines = difference(error.before, error.now)
+        self.query_one("#changed", Excerpt).put((Heading(f"changed meanwhile · {counts_of(lines)}"), diff_text(lines)))
+        self.ask_to_look(f"{error.code}: {safe_text(error.message)}.")
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
@@ -320,7 +343,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         line = self.query_one(".form--error", Static)
         line.update(Content(text))
         line.set_class(bool(text), "-shown")
-        self.call_after_refresh(self._cover)
+        self.call_after_refresh(self._leave_room)
 
 
 def labelled(label: str, *widgets: Any) -> Container:

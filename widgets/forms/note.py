@@ -57,5 +57,5 @@ class Letter(Note):
     """A text of any length."""
 
     DEFAULT_CSS = """
-    Letter, Letter:focus { height: 1fr; min-height: 3; }
+    Letter, Letter:focus { height: 4; }
     """

@@ -67,7 +67,7 @@ class ReasonPrompt(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()} · ctrl+j new line · esc keep for later"
+        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""

@@ -22,11 +22,21 @@ class Drawing(Struct, frozen=True):
         width: Cells of each line, the gutter excluded.
         now: The present moment, for ages.
         lines: Lines of each row, 1 or 2.
+        hidden: Names of columns the user wants to do without.
     """
 
     width: int
     now: datetime
     lines: int
+    hidden: frozenset[str] = frozenset()
+
+    def shows(self, column: str) -> bool:
+        """Whether a column is wanted."""
+        return column not in self.hidden
+
+    def name_width(self, share: int = 4) -> int:
+        """Cells of a name: a part of the row, enough to tell agents apart and no more."""
+        return min(20, max(8, self.width * 3 // (share * 3 - 2)))
 
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
@@ -73,7 +83,7 @@ def centred(lines: tuple[Line, ...], width: int) -> tuple[Line, ...]:
     return tuple(((" " * max(0, (width - width_of(line)) // 2), ""), *line) for line in wrapped)
 
 
-_QUIET = frozenset({"muted", "faint", "accent"})
+_QUIET = frozenset({"muted", "faint", "open"})
 
 
 def in_one_ink(line: Line) -> Line:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from functools import lru_cache
 
+from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
-from team_console.store.views.titles import message_title
+from team_console.store.views.titles import message_title, reason_of
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import priority_sign, status_sign
 
-_WHEN = 11
+_WHEN = 8
+_MINUTE, _SECONDS = 16, 19
+"""Characters of a moment to its minute and to its seconds."""
 _BOTH = 44
 """Cells in which a kind and what follows it can both be read."""
 _PLAIN = frozenset({"message", "broadcast"})
@@ -30,46 +33,72 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         kind = kind_name(message)
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
-    who = min(16, max(8, drawing.width // 4))
-    name: Line = ((pad_name(sender, who) + " ", "" if unread else "muted"),)
+    who = drawing.name_width()
+    name: Line = ((pad_name(sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
     room = drawing.width - who - 10
-    head = (*signs, *name, *summary_parts(message, "strong" if unread else "muted", room))
+    tone = "strong" if unread else "muted"
+    head = (*signs, *name, *summary_parts(message, tone, room, kind=drawing.shows("kind")))
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
-    name = min(20, max(8, drawing.width * 2 // 11))
+    name = min(20, max(8, drawing.width * 2 // 13))
     to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
     status = status_sign(message)
-    line: Line = (
-        (pad(_when(message, drawing.now), _WHEN, right=True) + " ", "muted"),
-        (status.glyph + " ", status.tone),
-        (pad_name(safe_line(message.sender, 64), name), ""),
-        (f" → {pad_name(to, name)} ", ""),
-        *summary_parts(message, "", drawing.width - 2 * name - 18),
-    )
-    return (line,)
+    time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
+    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", "faint"), (pad_name(to, name), ""))
+    decided = decision_words(message)
+    what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
+    return ((*time, (status.glyph + " ", status.tone), *parties, ("  ", ""), *what),)
 
 
-def _when(message: Message, now: datetime) -> str:
-    """The local time; of other days the date too, of other years the date alone."""
+def day_of(message: Message) -> str:
+    """The local date of a message, as `2026-02-24`; the key of the heading it stands below."""
+    text = message.created
+    return _local_day(text[:_MINUTE], text[_SECONDS:].lstrip(".0123456789"))
+
+
+@lru_cache(maxsize=4096)
+def _local_day(minute: str, zone: str) -> str:
+    """Remembered per minute: every message of a long history is asked at each showing."""
+    moment = from_text(f"{minute}:00{zone}")
+    return f"{moment.astimezone():%Y-%m-%d}" if moment is not None else ""
+
+
+def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
+    """The heading of a day, with its distance from today where that has a name."""
+    day = below[0].created_at
+    if day is None:
+        return (("at an unknown time", "muted"),)
+    local, today = day.astimezone().date(), drawing.now.astimezone().date()
+    near = {0: "today", 1: "yesterday"}.get((today - local).days, "")
+    words = f"── {near + ' · ' if near else ''}{local:%A %Y-%m-%d} "
+    return (words, "muted"), ("─" * max(0, drawing.width - len(words)), "faint")
+
+
+def decision_words(message: Message) -> Line:
+    """What a verdict decided, in words; empty for every other message."""
+    read = reading(message)
+    if read.answers is None or read.approve is None:
+        return ()
+    word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
+    said = reason_of(message) or title_of(message)
+    return (word, tone), (f" {read.answers}", "muted"), (f": {safe_line(said, 300)}" if said else "", "")
+
+
+def _when(message: Message) -> str:
+    """The local time; the day stands in the heading above."""
     moment = message.created_at
-    if moment is None:
-        return "–"
-    local, today = moment.astimezone(), now.astimezone()
-    if local.date() == today.date():
-        return f"{local:%H:%M:%S}"
-    return f"{local:%m-%d %H:%M}" if local.year == today.year else f"{local:%Y-%m-%d}"
+    return f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
 
 
-def summary_parts(message: Message, tone: str, room: int) -> Line:
-    """The kind, where it says something, and the summary; the summary first where there are few cells for both."""
-    kind = kind_name(message)
-    title = title_of(message)
-    if not kind or title == kind:
+def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) -> Line:
+    """The summary, and behind it the kind where it says something more."""
+    name, title = kind_name(message), title_of(message)
+    if not kind or not name or title == name or room < _BOTH:
         return ((title, tone),)
-    return ((f"{kind} ", "accent"), (title, tone)) if room >= _BOTH else ((title, tone), (f" · {kind}", "muted"))
+    return (title, tone), (f"  {name}", "muted")
 
 
 def kind_name(message: Message) -> str:
@@ -84,4 +113,4 @@ def title_of(message: Message) -> str:
 
 
 def _age(message: Message, drawing: Drawing) -> Line:
-    return ((f"  {age(message.created_at, drawing.now)} ", "muted"),)
+    return ((f"  {age(message.created_at, drawing.now):>4} ", "muted"),) if drawing.shows("age") else ()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
-from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.rows import Flag, RequestRow, RequestState
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import REQUESTS
 
 _STATE, _KIND = 10, 13
+_WITH_STATE, _WITH_KIND = 50, 70
+"""Cells from which on the word for the state and the kind have room beside the title."""
 _ODD = frozenset({Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED})
 
 
@@ -17,21 +19,42 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     """State, kind, asker and title on one line; on two the title has the first to itself."""
     sign = REQUESTS[row.state]
     tone = "strong" if row.is_open else "muted"
-    state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE)} ", sign.tone),)
     title: Line = ((safe_line(row.title, 400), tone),)
-    since: Line = ((f"  {age(row.answered_at or row.asked_at, drawing.now)} ", "muted"),)
     if drawing.lines == 2:
-        return spread((*state, *title), since, drawing.width), _below(row)
-    who = min(16, max(8, drawing.width // 5))
-    named = pad(str(row.kind), _KIND) + " " if drawing.width >= 70 else ""
-    kind: Line = ((named, "accent" if row.is_open else "muted"),)
-    asker: Line = ((pad_name(safe_line(row.asker, 64), who) + " ", "" if row.is_open else "muted"),)
-    return (spread((*state, *kind, *asker, *title), (*_odd(row, short=True), *since), drawing.width),)
+        state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE)} ", sign.tone),)
+        return spread((*state, *title), _since(row, drawing), drawing.width), _below(row)
+    end = (*_odd(row, short=True), *_since(row, drawing))
+    return (spread((*_state(row, drawing), *_kind(row, drawing), *_asker(row, drawing), *title), end, drawing.width),)
+
+
+def _state(row: RequestRow, drawing: Drawing) -> Line:
+    sign = REQUESTS[row.state]
+    word = f"{pad(sign.word, _STATE)} " if drawing.width >= _WITH_STATE and drawing.shows("state") else ""
+    return ((f"{sign.glyph} {word}", sign.tone),)
+
+
+def _kind(row: RequestRow, drawing: Drawing) -> Line:
+    if drawing.width < _WITH_KIND or not drawing.shows("kind"):
+        return ()
+    return ((pad(str(row.kind), _KIND) + " ", "muted"),)
+
+
+def _asker(row: RequestRow, drawing: Drawing) -> Line:
+    if not drawing.shows("agent"):
+        return ()
+    return ((pad_name(safe_line(row.asker, 64), drawing.name_width(5)) + "  ", "" if row.is_open else "muted"),)
+
+
+def _since(row: RequestRow, drawing: Drawing) -> Line:
+    if not drawing.shows("age"):
+        return ()
+    tone = "alert" if row.state is RequestState.OVERDUE else "muted"
+    return ((f"  {age(row.answered_at or row.asked_at, drawing.now):>4} ", tone),)
 
 
 def _below(row: RequestRow) -> Line:
     parties = f" · {safe_line(row.asker, 64)} → {safe_line(row.addressee, 64)}"
-    kind: Line = ((" " * (_STATE + 3), ""), (str(row.kind), "accent" if row.is_open else "muted"), (parties, "muted"))
+    kind: Line = ((" " * (_STATE + 3), ""), (str(row.kind), "muted"), (parties, "muted"))
     if row.is_open:
         seen = "" if row.seen_at else " · not read yet"
         return (*kind, *_odd(row), (seen, "muted"))

@@ -44,8 +44,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         scrollbar-gutter: stable;
         color: $foreground;
         & > .row-list--cursor { background: $foreground 8%; }
-        &:focus > .row-list--cursor { background: $primary-muted; text-style: bold; }
-        &:ansi > .row-list--cursor { background: ansi_default; text-style: bold; }
+        &:focus > .row-list--cursor { background: $primary-muted; }
+        &:ansi > .row-list--cursor { background: ansi_default; text-style: underline; }
     }
     """
     CURSOR = "row-list--cursor"
@@ -313,7 +313,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Keep the cursor in sight at another size."""
         if self._roomy:
             room = room_of(self)
-            is_narrow = _BROAD <= room.width and self.app.size.width < _WIDE
+            is_narrow = room.width >= _BROAD and self.app.size.width < _WIDE
             self.set_lines(2 if room.height >= self._roomy and is_narrow else 1)
         self._resize_virtual()
         self._show_cursor()

@@ -1,89 +1,91 @@
-"""Batches and lives of temporary agents in the sprint list."""
+"""Batches in the sprint list, and below each the agents at work on it with the step they are at."""
 
 from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
-from team_console.store.views.rows import Batch, Lifecycle, StoryState
+from team_console.store.views.rows import Batch, Lifecycle, Step, StoryState
 from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.ages import age
+from team_console.widgets.text.cells import Line, Part, pad_name, spread
 from team_console.widgets.text.glyphs import STORIES
+from team_console.widgets.text.progress import DONE, FAILED, OPEN, RUNNING, progress_bar
 
-_BAR = 18
-_STEPS = 11
-_LIFE = 30
-"""Cells of an agent's line that are not its name."""
+STEPS = 11
+_LEAST, _MOST = 8, 24
+"""Cells of a bar."""
+_WITH_BAR = 70
+"""Cells from which on the steps of an agent have a bar, too."""
+_STROKES = (
+    (StoryState.DONE, DONE),
+    (StoryState.FAILED, FAILED),
+    (StoryState.RUNNING, RUNNING),
+    (StoryState.OPEN, OPEN),
+)
 
 
 def sprint_lines(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
-    """A batch with its progress, or an agent with the steps it has gone."""
+    """A batch with its progress, or an agent with the step it is at."""
     return _batch(row, drawing) if isinstance(row, Batch) else _life(row, drawing)
 
 
 def progress(batch: Batch, width: int) -> Line:
     """A bar of `width` cells: done, failed, running, open, each in its own stroke."""
-    total = max(1, len(batch.stories))
-    cells: list[tuple[str, str]] = []
-    used, seen = 0, 0
-    strokes = (
-        (StoryState.DONE, "█", "good"),
-        (StoryState.FAILED, "▓", "bad"),
-        (StoryState.RUNNING, "▒", "accent"),
-        (StoryState.OPEN, "░", "faint"),
-    )
-    for state, stroke, tone in strokes:
-        seen += batch.count(state)
-        end = round(width * seen / total)
-        if end > used:
-            cells.append((stroke * (end - used), tone))
-            used = end
-    return (*cells, ("░" * (width - used), "faint"))
+    return progress_bar(width, [(stroke, batch.count(state)) for state, stroke in _STROKES], len(batch.stories))
+
+
+def last_step(life: Lifecycle) -> Step | None:
+    """The highest step that was seen; None before the first."""
+    seen = [step for step in life.steps if step.at is not None]
+    return max(seen, key=lambda step: step.number, default=None)
+
+
+def trouble_of(life: Lifecycle) -> str:
+    """What departs from the order of steps, in words; empty when nothing does."""
+    words = (("missing", life.missing), ("out of order", life.out_of_order), ("twice", life.doubled))
+    return ", ".join(f"step {' and '.join(map(str, steps))} {word}" for word, steps in words if steps)
+
+
+def _widths(drawing: Drawing) -> tuple[int, int]:
+    """Cells of a name and of a bar; the same for batches and agents, so that bars stand below each other."""
+    return max(10, min(26, drawing.width // 3)), max(_LEAST, min(_MOST, drawing.width // 5))
 
 
 def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
-    done, total = batch.count(StoryState.DONE), len(batch.stories)
-    head: Line = (
-        ("▣ ", "accent"),
-        (pad(f"batch {safe_line(batch.batch_id, 24)}", 12), "strong"),
-        (pad_name(safe_line(batch.slave, 64) or "no slave yet", 16) + " ", ""),
-        *progress(batch, max(6, min(_BAR, drawing.width - 46))),
-        (f" {done}/{total}", ""),
+    name, bar = _widths(drawing)
+    done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
+    label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
+    sign: Part = ("✗ ", "bad") if failed else ("✓ ", "good") if batch.complete else ("▣ ", "muted")
+    head: Line = (sign, (pad_name(label, name + 2) + "  ", ""), *progress(batch, bar), (f" {done}/{total}", ""))
+    words = f"{failed} failed " if failed else "complete " if batch.complete else ""
+    end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
+    first = spread((*head, ("  ", ""), *_stories(batch)), end, drawing.width)
+    return (first,) if drawing.lines == 1 else (first, (("  ", ""), *_stories(batch)))
+
+
+def _stories(batch: Batch) -> Line:
+    """Each story with its sign, those that failed first."""
+    rank = {StoryState.FAILED: 0, StoryState.RUNNING: 1}
+    stories = sorted(batch.stories, key=lambda story: rank.get(story.state, 2))
+    return tuple(
+        (f"{safe_line(story.key, 16)} {STORIES[story.state].glyph}  ", STORIES[story.state].tone) for story in stories
     )
-    first = spread(head, (("  complete " if batch.complete else " ", "good"),), drawing.width)
-    counts = [(state, batch.count(state)) for state in StoryState if batch.count(state)]
-    below: list[tuple[str, str]] = [("  ", "")]
-    for state, number in counts:
-        below.append((f"{STORIES[state].glyph} {number} {STORIES[state].word}  ", STORIES[state].tone))
-    return (first,) if drawing.lines == 1 else (first, tuple(below))
 
 
 def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
-    seen = {step.number for step in life.steps if step.at is not None}
-    marks: Line = tuple(_step(number, life, seen) for number in range(1, _STEPS + 1))
-    head: Line = (
-        ("◦ ", "muted"),
-        (
-            pad_name(safe_line(life.agent, 64), max(8, min(22, drawing.width - _LIFE))) + " ",
-            "muted" if life.ended else "",
-        ),
-        *marks,
-        (f" {len(seen)}/{_STEPS}", "muted"),
-    )
-    odd = _out_of_order(life)
-    end: Line = ((f"  {'ended' if life.ended else 'at work'} ", "muted" if life.ended else "good"),)
-    first = spread(head, end, drawing.width)
+    name, bar = _widths(drawing)
+    step, trouble = last_step(life), trouble_of(life)
+    number = step.number if step is not None else 0
+    sign: Part = ("‼ ", "warn") if trouble else ("■ ", "faint") if life.ended else ("● ", "good")
+    tone = "muted" if life.ended else ""
+    stroke = FAILED if life.missing else DONE if life.ended else RUNNING
+    head: Line = (("  ", ""), sign, (pad_name(safe_line(life.agent, 64), name) + "  ", tone))
+    if drawing.width >= _WITH_BAR:
+        head = (*head, *progress_bar(bar, ((stroke, number),), STEPS), (" ", ""))
+    words = f"step {number} of {STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
+    since = age(step.at, drawing.now) if step is not None and drawing.shows("age") else ""
+    end: Line = ((f"  {since:>4} ", "muted"),) if since else ()
+    told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
+    first = spread((*head, *told), end, drawing.width)
     if drawing.lines == 1:
         return (first,)
-    return first, ((f"  for {safe_line(life.slave, 64) or 'nobody known'}", "muted"), (odd, "warn"))
-
-
-def _step(number: int, life: Lifecycle, seen: set[int]) -> tuple[str, str]:
-    if number in life.missing:
-        return "✗", "bad"
-    if number in life.out_of_order or number in life.doubled:
-        return "‼", "warn"
-    return ("■", "good") if number in seen else ("·", "faint")
-
-
-def _out_of_order(life: Lifecycle) -> str:
-    words = (("missing", life.missing), ("out of order", life.out_of_order), ("doubled", life.doubled))
-    return "".join(f" · step {', '.join(map(str, steps))} {word}" for word, steps in words if steps)
+    return first, ((f"    for {safe_line(life.slave, 64) or 'nobody known'}", "muted"),)

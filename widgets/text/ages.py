@@ -33,6 +33,16 @@ def age(moment: datetime | None, now: datetime) -> str:
     return short_span(max(0.0, (now - moment).total_seconds())) if moment else "–"
 
 
+def short_ago(moment: datetime | None, now: datetime) -> str:
+    """How long ago it was: `4 min ago`."""
+    if moment is None:
+        return "at an unknown time"
+    seconds = (now - moment).total_seconds()
+    if seconds < -1:
+        return f"in {span(-seconds)}"
+    return "just now" if seconds < 10 else f"{span(seconds)} ago"
+
+
 def clock_time(moment: datetime | None, now: datetime) -> str:
     """When it was, in local time: the time alone for today, else the date with it."""
     if moment is None:

@@ -22,12 +22,12 @@ class Sign(Struct, frozen=True):
 
 
 NEEDS: Mapping[Need, Sign] = {
-    Need.PLAN: Sign("◆", "PLAN", "accent"),
+    Need.PLAN: Sign("◆", "PLAN", "open"),
     Need.PERMIT: Sign("◉", "PERMIT", "warn"),
     Need.QUESTION: Sign("◈", "QUESTION", "warn"),
     Need.ESCALATE: Sign("▲", "ESCALATE", "bad"),
-    Need.CREATE: Sign("✚", "CREATE", "accent"),
-    Need.DESTROY: Sign("⊖", "DESTROY", "accent"),
+    Need.CREATE: Sign("✚", "CREATE", "open"),
+    Need.DESTROY: Sign("⊖", "DESTROY", "open"),
     Need.REFUSED: Sign("⊘", "REFUSED", "warn"),
     Need.SHUTDOWN: Sign("■", "SHUTDOWN", "warn"),
     Need.CLARIFY: Sign("?", "CLARIFY", "warn"),
@@ -43,10 +43,10 @@ PRIORITIES: Mapping[str, Sign] = {
     Priority.LOW: Sign("▽", "low", "faint"),
 }
 STATUSES: Mapping[str, Sign] = {
-    Status.PENDING: Sign("○", "written, not read yet", "accent"),
-    Status.CLAIMED: Sign("◔", "claimed, not read yet", "accent"),
+    Status.PENDING: Sign("○", "written, not read yet", "open"),
+    Status.CLAIMED: Sign("◔", "claimed, not read yet", "open"),
     Status.RETRY: Sign("↻", "not delivered yet, tried again soon", "warn"),
-    Status.DELIVERED: Sign("◑", "delivered, not read yet", "accent"),
+    Status.DELIVERED: Sign("◑", "delivered, not read yet", "open"),
     Status.READ: Sign("✓", "read", "good"),
     Status.FAILED: Sign("✗", "not delivered", "bad"),
     Status.EXPIRED: Sign("◌", "expired unread", "warn"),
@@ -55,14 +55,18 @@ STATUSES: Mapping[str, Sign] = {
 AGENTS: Mapping[AgentState, Sign] = {
     AgentState.ACTIVE: Sign("●", "active", "good"),
     AgentState.IDLE: Sign("○", "idle", "muted"),
-    AgentState.PLANNING: Sign("◇", "planning", "accent"),
+    AgentState.PLANNING: Sign("◇", "planning", "open"),
     AgentState.WAITING: Sign("◆", "waits for you", "warn"),
     AgentState.STOPPING: Sign("◐", "stopping", "warn"),
     AgentState.STOPPED: Sign("■", "stopped", "faint"),
     AgentState.UNKNOWN: Sign("·", "not seen yet", "faint"),
 }
+WORKING = Sign("●", "working", "good")
+FAILING = Sign("✗", "failing", "bad")
+GONE = Sign("■", "gone", "faint")
+"""What the strip of the team says of agents in fewer words, and of those something failed for."""
 REQUESTS: Mapping[RequestState, Sign] = {
-    RequestState.OPEN: Sign("○", "open", "accent"),
+    RequestState.OPEN: Sign("○", "open", "open"),
     RequestState.OVERDUE: Sign("◷", "overdue", "warn"),
     RequestState.APPROVED: Sign("✓", "approved", "good"),
     RequestState.REJECTED: Sign("✗", "rejected", "bad"),
@@ -74,7 +78,7 @@ DELIVERIES: Mapping[DeliveryState, Sign] = {
     DeliveryState.PENDING: Sign("○", "pending", "muted"),
     DeliveryState.DUE: Sign("◷", "due", "warn"),
     DeliveryState.RETRY: Sign("↻", "retry", "warn"),
-    DeliveryState.CLAIMED: Sign("◔", "claimed", "accent"),
+    DeliveryState.CLAIMED: Sign("◔", "claimed", "open"),
     DeliveryState.DELIVERED: Sign("◑", "delivered", "good"),
     DeliveryState.FAILED: Sign("✗", "failed", "bad"),
     DeliveryState.EXPIRED: Sign("◌", "expired", "warn"),
@@ -82,7 +86,7 @@ DELIVERIES: Mapping[DeliveryState, Sign] = {
 }
 STORIES: Mapping[StoryState, Sign] = {
     StoryState.OPEN: Sign("○", "open", "muted"),
-    StoryState.RUNNING: Sign("◐", "running", "accent"),
+    StoryState.RUNNING: Sign("◐", "running", "open"),
     StoryState.DONE: Sign("✓", "done", "good"),
     StoryState.FAILED: Sign("✗", "failed", "bad"),
 }

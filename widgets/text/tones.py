@@ -28,6 +28,7 @@ class Tone(Struct, frozen=True):
     back: str = ""
     bold: bool = False
     italic: bool = False
+    underline: bool = False
 
 
 TONES: Mapping[str, Tone] = {
@@ -35,7 +36,8 @@ TONES: Mapping[str, Tone] = {
     "faint": Tone("text-disabled"),
     "strong": Tone(bold=True),
     "accent": Tone("text-accent"),
-    "head": Tone("text-accent", bold=True),
+    "open": Tone("text-secondary"),
+    "head": Tone(bold=True),
     "good": Tone("text-success"),
     "warn": Tone("text-warning"),
     "bad": Tone("text-error"),
@@ -47,6 +49,8 @@ TONES: Mapping[str, Tone] = {
     "mark": Tone("text-warning", bold=True),
     "bar": Tone("accent", bold=True),
     "chip": Tone("text-accent", "accent-muted", bold=True),
+    "hit": Tone(underline=True),
+    "moved": Tone("text-secondary", bold=True, underline=True),
     "warn-chip": Tone("text-warning", "warning-muted", bold=True),
 }
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
@@ -102,6 +106,7 @@ def _style(app: App[object], tone: Tone | None, background: Color | None) -> Sty
         bgcolor=back.rich_color if back is not None and not plain else None,
         bold=True if tone.bold else None,
         italic=True if tone.italic else None,
+        underline=True if tone.underline else None,
         dim=True if front is not None and front.ansi is not None and "%" in variables.get(tone.front, "") else None,
         reverse=True if plain else None,
     )

@@ -1,0 +1,113 @@
+"""What the strip and the column of the team show: each agent's state from the view, and what happened last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from msgspec.structs import replace
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import AgentState, DeliveryState, RosterRow, StoryState, View
+from team_console.widgets.rows.messages import decision_words, title_of
+from team_console.widgets.team.cells import AgentCell, TeamEvent
+from team_console.widgets.text.glyphs import AGENTS, FAILING, GONE, WORKING, Sign
+
+_URGENT = frozenset({AgentState.WAITING, AgentState.STOPPING})
+_KEPT = 60
+"""Events that are remembered; a broad screen shows fewer."""
+_NEWEST = 400
+"""Messages at the end of the queue among which new ones are looked for."""
+
+
+def cells_of(view: View | None) -> tuple[AgentCell, ...]:
+    """One cell per agent, the human left out; in the order of the roster, so that cells keep their places."""
+    if view is None:
+        return ()
+    failing = failing_agents(view)
+    return tuple(_cell(row, failing) for row in view.roster if row.name not in (view.me, USER))
+
+
+def failing_agents(view: View) -> frozenset[str]:
+    """Agents a message could not be delivered to, or whose story failed."""
+    unreached = (row.recipient for row in view.deliveries if row.state is DeliveryState.FAILED)
+    stories = (story for batch in view.batches for story in batch.stories)
+    return frozenset((*unreached, *(story.agent for story in stories if story.state is StoryState.FAILED)))
+
+
+def _cell(row: RosterRow, failing: frozenset[str]) -> AgentCell:
+    is_failing = row.name in failing and row.state is not AgentState.STOPPED
+    sign = FAILING if is_failing else _sign(row.state)
+    return AgentCell(
+        name=safe_line(row.name, 64),
+        key=row.name,
+        sign=sign,
+        urgent=is_failing or row.state in _URGENT,
+        is_gone=row.state is AgentState.STOPPED,
+        unread=row.unread,
+        oldest=row.oldest_unread,
+        note=safe_line(row.reported, 60) if row.reported and not is_failing else "",
+    )
+
+
+def _sign(state: AgentState) -> Sign:
+    return {AgentState.ACTIVE: WORKING, AgentState.STOPPED: GONE}.get(state, AGENTS[state])
+
+
+class Events:
+    """The last events, remembered: what is read and archived leaves the queue, and happened all the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, TeamEvent] = {}
+        self._seen: set[str] = set()
+        self._revision = ""
+        self._newest: tuple[TeamEvent, ...] = ()
+
+    @property
+    def newest(self) -> tuple[TeamEvent, ...]:
+        """The events, newest first."""
+        return self._newest
+
+    def take(self, view: View | None) -> None:
+        """Add what is new in `view`."""
+        if view is None or view.revision == self._revision:
+            return
+        self._revision = view.revision
+        for message in _last(view.snapshot.messages):
+            event = _event(message, view.me) if message.message_id not in self._seen else None
+            self._seen.add(message.message_id)
+            if event is not None:
+                known = self._known.get(event.key)
+                self._known[event.key] = event if known is None else _together(known)
+        self._newest = tuple(sorted(self._known.values(), key=lambda event: event.at, reverse=True)[:_KEPT])
+        if len(self._known) > 4 * _KEPT + _NEWEST:
+            self._known = {event.key: event for event in self._newest}
+            self._seen = {message.message_id for message in _last(view.snapshot.messages)}
+
+
+def _last(messages: tuple[Message, ...]) -> Iterable[Message]:
+    return islice(reversed(messages), _NEWEST)
+
+
+def _event(message: Message, me: str) -> TeamEvent | None:
+    """Who did what: a verdict in words, else to whom and what about; None when it is not known when."""
+    if message.created_at is None:
+        return None
+    sender, title = _name(message.sender, me), title_of(message)
+    key = f"{message.created}:{message.sender}:{title}"
+    if decided := decision_words(message):
+        return TeamEvent(key, message.created_at, message.sender, (f"{sender} ", ""), 0, decided)
+    to, more = ", ".join(_name(name, me) for name in message.recipients[:1]), len(message.recipients) - 1
+    return TeamEvent(
+        key, message.created_at, message.sender, (f"{sender} → {to}", ""), max(0, more), ((f": {title}", "muted"),)
+    )
+
+
+def _together(event: TeamEvent) -> TeamEvent:
+    """The same thing written to one more agent, as a broadcast is."""
+    return replace(event, more=event.more + 1)
+
+
+def _name(name: str, me: str) -> str:
+    return "you" if name == me else safe_line(name, 24)

@@ -1,0 +1,92 @@
+"""The strip of the team: one cell per agent with its state, and a ticker of what happened last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line, strip_parts
+from team_console.widgets.text.cells import Line, fit, width_of
+from textual.events import Click, Resize
+from textual.message import Message
+from textual.timer import Timer
+
+MOVED_FOR = 1.5
+"""Seconds an agent stands out after something happened to it."""
+_TICKER = 48
+"""Cells of the ticker at most; a longer one would cost a slow line too much with each message."""
+_LEAST_TICKER = 24
+
+
+class TeamStrip(OneLine):
+    """All agents in one line; those that wait or fail keep their names when there is little room."""
+
+    DEFAULT_CSS = "TeamStrip { background: $surface; padding: 0 1; }"
+    HELP: ClassVar[str] = "The team: what each agent does, and what happened last. Click an agent to see its inbox."
+
+    @dataclass
+    class Chosen(Message):
+        """An agent was clicked."""
+
+        agent: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.moves = True
+        self._cells: tuple[AgentCell, ...] = ()
+        self._event: TeamEvent | None = None
+        self._moved: frozenset[str] = frozenset()
+        self._calming: Timer | None = None
+        self._ends: tuple[tuple[int, str], ...] = ()
+
+    def show(self, cells: tuple[AgentCell, ...], event: TeamEvent | None) -> None:
+        """Show these agents and the last event; those something happened to stand out for a moment."""
+        if (cells, event) == (self._cells, self._event):
+            return
+        moved = self._moved_since(cells, event) if self._cells else frozenset()
+        self._cells, self._event = cells, event
+        if moved and self.moves and self.app.animation_level != "none":
+            self._moved |= moved
+            if self._calming is not None:
+                self._calming.stop()
+            self._calming = self.set_timer(MOVED_FOR, self._calm)
+        self._lay_out()
+
+    def on_resize(self, event: Resize) -> None:
+        """Choose what fits."""
+        self._lay_out()
+
+    def on_click(self, event: Click) -> None:
+        """Choose the agent under the mouse."""
+        x = event.x - self.styles.padding.left
+        agent = next((key for end, key in self._ends if x < end), "")
+        if agent:
+            self.post_message(self.Chosen(agent))
+
+    def _moved_since(self, cells: tuple[AgentCell, ...], event: TeamEvent | None) -> frozenset[str]:
+        before = {cell.key: cell.sign for cell in self._cells}
+        changed = {cell.key for cell in cells if before.get(cell.key) != cell.sign}
+        if event is not None and event != self._event:
+            changed.add(event.who)
+        return frozenset(changed)
+
+    def _calm(self) -> None:
+        self._calming, self._moved = None, frozenset()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        width = self.size.width
+        least = width - _LEAST_TICKER if width >= 2 * _LEAST_TICKER and self._event is not None else width
+        parts = strip_parts(self._cells, least, self._moved)
+        end, ends = 0, []
+        for part in parts:
+            end += width_of(part.line)
+            ends.append((end, part.key))
+        self._ends = tuple(ends)
+        self.set_line(tuple(piece for part in parts for piece in part.line), self._ticker(width - end))
+
+    def _ticker(self, room: int) -> Line:
+        if self._event is None or room < _LEAST_TICKER:
+            return ()
+        return fit((("  ", ""), *event_line(self._event)), min(room, _TICKER))
