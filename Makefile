@@ -36,7 +36,7 @@ format: $(VENV)/.checked ## put imports and layout in order
 	$(BIN)/ruff format .
 
 screenshots: $(VENV)/.installed ## draw the pictures in screenshots/ anew
-	$(BIN)/python -m team_console.console.screenshots $(ARGS)
+	$(BIN)/python -m tests.screenshots $(ARGS)
 
 bench: $(VENV)/.tested ## measure speed against peers and print the table
 	$(BIN)/python -m tests.benchmarks $(ARGS)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import IO, Any
 import hypothesis
 import pytest
 
-from tests.forked import Template, start_settings
+from tests.forked import ForkedProcess, Template, start_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "team_console.console")
@@ -46,10 +46,27 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
 
 
+DECIDING = ("approve", "reject", "answer", "shutdown", "sendmessage")
+"""Verbs that off a terminal want to know who decides."""
+
+
+def named(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    """The arguments as the lead's own, where a test decides without saying for whom."""
+    decides = any(word in DECIDING for word in arguments[:3]) and "TEAM_CONSOLE_AS" not in environment
+    return arguments if not decides or "--as" in arguments else ("--as", "ceo", *arguments)
+
+
 @functools.cache
 def template() -> Template:
     """The process that command lines of this test process are forked from."""
     return Template(clean_environment())
+
+
+def started(*arguments: str, folder: Path, environment: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+    """A command line that was started; forked from the template, except with settings of Python."""
+    if template().settings == start_settings(environment):
+        return ForkedProcess(template(), arguments, cwd=folder, env=environment, **options)
+    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +94,14 @@ class CommandLine:
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
+        words = named(arguments, env or {})
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run
-            status, out, error = run(arguments, data=data, folder=self.folder, environment=environment, timeout=timeout)
+            status, out, error = run(words, data=data, folder=self.folder, environment=environment, timeout=timeout)
             return Result(status, out.decode(), error.decode())
         done = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, *words],
             input=data,
             capture_output=True,
             cwd=self.folder,
@@ -102,13 +120,9 @@ class CommandLine:
     @contextmanager
     def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
-        with subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=self.folder,
-            env=clean_environment(**(env or {})),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
+        words = named(arguments, env or {})
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with started(*words, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
             try:
                 yield process
             finally:

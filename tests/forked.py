@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import array
 import atexit
+import faulthandler
+import fcntl
 import gc
 import json
 import os
 import pkgutil
+import select
 import selectors
 import signal
 import socket
@@ -20,6 +23,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -32,8 +36,12 @@ _LENGTH = struct.Struct("<I")
 _FILES = 4
 """Standard input, output, error, and the pipe that tells the pid and then the exit status."""
 _REPORT = struct.Struct("<i")
-_TEMPLATE_SETTINGS = ("PYTHON", "LD_")
-"""What an interpreter reads while it starts, which a fork cannot do again."""
+_TEMPLATE_SETTINGS = ("PYTHON", "LD_", "TEXTUAL")
+"""What an interpreter or a library reads while it starts, which a fork cannot do again."""
+_LATER = "PYTHONFAULTHANDLER"
+"""What a fork can do again."""
+_LEFT_OUT = ("team_console.console.mcp", "team_console.console.demo", "team_console.console.screenshots")
+"""What few command lines need, and what takes long to load."""
 
 
 _SILENT: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
@@ -62,21 +70,36 @@ class Template:
         Raises:
             subprocess.TimeoutExpired: It was killed after `timeout` seconds.
         """
-        told, tell = os.pipe()
         # Files take any amount in and out without somebody who reads them meanwhile.
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
             given.write(data)
             given.seek(0)
-            request = {
-                **{"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)},
-                **{"umask": _umask()},
-            }
+            files = (given.fileno(), out.fileno(), error.fileno())
+            child = self.start(arguments, files=files, folder=folder, environment=environment)
             try:
-                self._send(request, [given.fileno(), out.fileno(), error.fileno(), tell])
-            finally:
-                os.close(tell)
-            status = _ended(told, timeout, arguments)
+                status = child.wait(timeout)
+            except subprocess.TimeoutExpired:
+                os.kill(child.pid, signal.SIGKILL)
+                raise
             return status, _content(out), _content(error)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        files: tuple[int, int, int],
+        folder: Path,
+        environment: Mapping[str, str],
+        is_terminal: bool = False,
+    ) -> Child:
+        """Start one command line on its standard files; `is_terminal` when they are the terminal of its own session."""
+        told, tell = os.pipe()
+        words = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+        try:
+            self._send({**words, "umask": _umask(), "is_terminal": is_terminal}, [*files, tell])
+        finally:
+            os.close(tell)
+        return Child(arguments, told)
 
     def close(self) -> None:
         """End the template."""
@@ -91,9 +114,69 @@ class Template:
             self._socket.sendall(body)
 
 
+class Child:
+    """A process that the template forked, and that only the template is told the end of."""
+
+    def __init__(self, arguments: Sequence[str], told: int) -> None:
+        self._arguments = arguments
+        self._told = open(told, "rb", buffering=0)  # noqa: SIM115 - open until the end is told
+        self.pid = self._report(None)
+        self.status: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status once it has ended, negative for a signal.
+
+        Raises:
+            subprocess.TimeoutExpired: It still runs after `timeout` seconds.
+        """
+        if self.status is None:
+            self.status = self._report(timeout)
+            self._told.close()
+        return self.status
+
+    def _report(self, timeout: float | None) -> int:
+        if not select.select([self._told], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(list(self._arguments), timeout or 0.0)
+        report: bytes = self._told.read(_REPORT.size)
+        assert len(report) == _REPORT.size, "the template process has ended"
+        return int(_REPORT.unpack(report)[0])
+
+
+class ForkedProcess(subprocess.Popen[bytes]):
+    """A `subprocess.Popen` of a command line, in all but how it starts and who is told its end."""
+
+    def __init__(self, template: Template, arguments: Sequence[str], **options: Any) -> None:
+        self._template = template
+        super().__init__(["team-console", *arguments], **options)
+
+    def _execute_child(self, args: Sequence[str], *options: Any) -> None:
+        folder, environment = options[4], options[5]
+        pipes = options[9:15]
+        files = tuple(end if end >= 0 else place for place, end in enumerate((pipes[0], pipes[3], pipes[5])))
+        self._child = self._template.start(args[1:], files=files, folder=folder, environment=environment)  # type: ignore[arg-type]
+        self.pid, self._child_created = self._child.pid, True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        try:
+            status = self._child.wait(0.0 if flags & os.WNOHANG else None)
+        except subprocess.TimeoutExpired:
+            return 0, 0
+        return self.pid, -status if status < 0 else status << 8
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
 def start_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """What of an environment an interpreter takes in only while it starts."""
-    return {name: value for name, value in environment.items() if name.startswith(_TEMPLATE_SETTINGS)}
+    return {
+        name: value for name, value in environment.items() if name.startswith(_TEMPLATE_SETTINGS) and name != _LATER
+    }
 
 
 def _umask() -> int:
@@ -104,26 +187,6 @@ def _umask() -> int:
 
 def _rights(files: Sequence[int]) -> tuple[int, int, bytes]:
     return socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files).tobytes()
-
-
-def _ended(told: int, timeout: float, arguments: Sequence[str]) -> int:
-    with open(told, "rb", buffering=0) as pipe:
-        pid = _REPORT.unpack(_exactly(pipe, None, arguments))[0]
-        try:
-            return int(_REPORT.unpack(_exactly(pipe, timeout, arguments))[0])
-        except subprocess.TimeoutExpired:
-            os.kill(pid, signal.SIGKILL)
-            raise
-
-
-def _exactly(pipe: Any, timeout: float | None, arguments: Sequence[str]) -> bytes:
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        if not selector.select(timeout):
-            raise subprocess.TimeoutExpired(list(arguments), timeout or 0.0)
-    report: bytes = pipe.read(_REPORT.size)
-    assert len(report) == _REPORT.size, "the template process has ended"
-    return report
 
 
 def _content(file: Any) -> bytes:
@@ -154,10 +217,11 @@ def serve(channel: socket.socket) -> None:
 
 def _load() -> None:
     """Import all that verbs import, here and inside functions, so that children share it."""
-    for package in ("team_console.console.cli", "team_console.store"):
+    for package in ("team_console.store", "team_console.widgets", "team_console.console"):
         found = import_module(package)
-        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
-            import_module(module.name)
+        for module in pkgutil.walk_packages(found.__path__, f"{package}.", onerror=lambda name: None):
+            if not module.name.startswith(_LEFT_OUT):
+                import_module(module.name)
     for driver in ("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql.psycopg", "psycopg"):
         with suppress(ImportError):
             import_module(driver)
@@ -207,6 +271,11 @@ def _become(request: Mapping[str, Any], files: Sequence[int], foreign: Sequence[
         os.dup2(file, place)
     for file in (*files, *foreign):
         os.close(file)
+    if request["is_terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if _LATER in request["environment"]:
+        faulthandler.enable()
     status = 1
     try:
         os.chdir(request["folder"])

@@ -39,6 +39,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.open": (44.61, "not every call of the command line gets there"),
         "store.desk.caller": (59.62, "not every call of the command line gets there"),
         "store.model.names": (0.54, "not every call of the command line gets there"),
+        "store.protocol.verdicts.recognition": (25.04, "not every call of the command line gets there"),
         "store.views.looking": (98.83, "not every call of the command line gets there"),
         "store.views.truth": (62.34, "not every call of the command line gets there"),
     },
@@ -129,6 +130,18 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         ),
         "console.cli.manual.settings_reference": (
             9.43,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+    },
+    "console/cli/verbs/decisions.py": {
+        "csv": (0.85, "help and completions load every verb, and must not load what the verbs do"),
+        "msgspec.structs": (0.4, "help and completions load every verb, and must not load what the verbs do"),
+        "store.views.decisions.reading": (
+            38.0,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+        "store.views.decisions.written": (
+            16.5,
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
@@ -390,6 +403,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/protocol/checks/message_rules.py": {
         "store.protocol.checks.sprint_text": (223.82, "a start that does not need it does not pay for it"),
+    },
+    "store/protocol/verdicts/verification.py": {
+        "store.protocol.verdicts.key_arithmetic": (16.04, "few messages are signed verdicts"),
+        "store.protocol.verdicts.ssh_keygen": (21.08, "only where cryptography is not installed"),
     },
     "store/settings/editing.py": {
         "yaml": (26.33, "only text the quick parser does not understand needs PyYAML"),

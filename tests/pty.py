@@ -9,17 +9,19 @@ import re
 import select
 import signal
 import struct
-import sys
+import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 import pyte
 from wcwidth import wcwidth
 
-from tests.conftest import clean_environment
+from tests.conftest import COMMAND, clean_environment, template
+from tests.forked import Child, start_settings
 
 WAIT = 20.0
 """Seconds after which something that was expected counts as missing."""
@@ -60,16 +62,24 @@ class Terminal:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self._held = b""
+        self._lines: dict[int, str] = {}
         self.status: int | None = None
         environment = clean_environment(**{**_SURROUNDINGS, **(env or {})})
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            try:
-                os.chdir(cwd)
-                os.execvpe(command[0], list(command), environment)
-            finally:
-                os._exit(127)
-        self.resize(columns, lines)
+        self._child: Child | None = None
+        size = struct.pack("HHHH", lines, columns, 0, 0)
+        if tuple(command[: len(COMMAND)]) == COMMAND and template().settings == start_settings(environment):
+            self.fd, theirs = os.openpty()
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
+            start = template().start
+            files = (theirs, theirs, theirs)
+            self._child = start(
+                command[len(COMMAND) :], files=files, folder=cwd, environment=environment, is_terminal=True
+            )
+            os.close(theirs)
+            self.pid = self._child.pid
+        else:
+            self.pid, self.fd = _forked(command, cwd, environment)
+            fcntl.ioctl(self.fd, termios.TIOCSWINSZ, size)
         os.set_blocking(self.fd, False)
 
     def __enter__(self) -> Terminal:
@@ -84,6 +94,13 @@ class Terminal:
         return "\n".join(self._line(number).rstrip() for number in range(self.screen.lines))
 
     def _line(self, number: int) -> str:
+        """One line, made anew only after it was written to."""
+        if number in self.screen.dirty or number not in self._lines:
+            self._lines[number] = self._new_line(number)
+            self.screen.dirty.discard(number)
+        return self._lines[number]
+
+    def _new_line(self, number: int) -> str:
         """One line; half of a wide character whose other half was overwritten is blank, where pyte's own text ends."""
         cells, row, place = [], self.screen.buffer[number], 0
         while place < self.screen.columns:
@@ -116,6 +133,8 @@ class Terminal:
         except BlockingIOError:
             return False
         except OSError:
+            # A terminal that its child has closed is always ready to be read: without the pause, waiting would spin.
+            time.sleep(min(seconds, 0.01))
             return False
         self.output += data
         # A joiner and what it joins may come in two reads; the first part waits for the second.
@@ -179,23 +198,39 @@ class Terminal:
         """Make sure the child is gone."""
         if not self._ended():
             os.kill(self.pid, signal.SIGKILL)
-            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self.status = self._child.wait() if self._child else os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def _ended(self) -> bool:
-        if self.status is None:
+        if self.status is not None:
+            return True
+        if self._child is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self.status = self._child.wait(0.0)
+        else:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
         return self.status is not None
 
 
+def _forked(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> tuple[int, int]:
+    """Start any program on a terminal of its own; its pid, and our end of the terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        try:
+            os.chdir(cwd)
+            os.execvpe(command[0], list(command), environment)
+        finally:
+            os._exit(127)
+    return pid, terminal
+
+
 def console(folder: Path, *arguments: str, **more: object) -> Terminal:
     """The console on the team in `folder`."""
-    command = [sys.executable, "-P", "-m", "team_console.console", "-t", str(folder), *arguments]
-    return Terminal(command, cwd=folder, **more)  # type: ignore[arg-type]
+    return Terminal([*COMMAND, "-t", str(folder), *arguments], cwd=folder, **more)  # type: ignore[arg-type]
 
 
 def _without_private(data: bytes) -> bytes:

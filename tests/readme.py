@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+
+from team_console.store.protocol.kinds.kind import Kind
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def kinds() -> str:
     """Every kind of message."""
-    from team_console.store.protocol.kinds.kind_table import kinds_table
+    from team_console.store.protocol.kinds.registry import KINDS
 
-    return kinds_table()
+    return _table(("Kind", "Family", "Direction", "Opens or answers", "Door"), map(_kind_row, KINDS.values()))
 
 
 def keys() -> str:
     """Every key of the console."""
-    from team_console.console.input.actions import keys_table
+    from team_console.console.input.actions import ACTIONS
+    from team_console.console.input.subject import Mode
 
-    return keys_table()
+    def where(modes: Collection[Mode]) -> str:
+        return ", ".join(mode.label for mode in Mode if mode in modes) or "everywhere"
+
+    rows = ((f"`{action.shown}`", action.help, where(action.modes)) for action in ACTIONS)
+    return _table(("Key", "Action", "Where"), rows)
 
 
 def verbs() -> str:
     """Every verb of the command line."""
     from team_console.console.cli.registry import VERBS
 
-    lines = ["| Verb | Does |", "| --- | --- |"]
-    lines += [f"| `{verb.name}` | {verb.help} |" for verb in VERBS if verb.group]
-    return "\n".join(lines) + "\n"
+    return _table(("Verb", "Does"), ((f"`{verb.name}`", verb.help) for verb in VERBS if verb.group))
 
 
 def settings() -> str:
     """Every setting of a team."""
-    from team_console.console.cli.manual.settings_reference import settings_markdown
+    from team_console.console.cli.manual.settings_reference import setting_rows
 
-    return settings_markdown()
+    rows = (
+        (", ".join(f"`{name}`" for name in (row.path, *row.also)), row.value, row.default, row.meaning)
+        for row in setting_rows()
+    )
+    return _table(("Setting", "Value", "Without it", "Does"), rows)
 
 
 def tools() -> str:
@@ -45,8 +54,19 @@ def tools() -> str:
     from team_console.console.mcp.server import make_server
 
     described = asyncio.run(make_server(Seat("anybody")).list_tools())
-    first = [(tool.name, (tool.description or "").strip().partition("\n")[0]) for tool in described]
-    return "\n".join(["| Tool | Does |", "| --- | --- |", *(f"| `{name}` | {words} |" for name, words in first)]) + "\n"
+    rows = ((f"`{tool.name}`", (tool.description or "").strip().partition("\n")[0]) for tool in described)
+    return _table(("Tool", "Does"), rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, ending with a newline."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+def _kind_row(kind: Kind) -> tuple[str, ...]:
+    role = f"opens {kind.opens}" if kind.opens else f"answers {kind.answers}" if kind.answers else ""
+    doors = ", ".join(f"`{door}`" for door in kind.entry_point.split(", ")) if kind.entry_point else "read only"
+    return f"`{kind.name}`", str(kind.family), kind.direction.replace("->", "→"), role, doors
 
 
 PARTS: Mapping[str, Callable[[], str]] = {

@@ -51,8 +51,8 @@ def test_store_imports_no_screen() -> None:
 ROOMS = (
     "store.model",
     "store.settings",
-    "store.contract",
     "store.protocol",
+    "store.contract",
     "store.backends",
     "store.desk",
     "store.views",
@@ -210,6 +210,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "inbox": ("inbox", "task-manager"),
     "history": ("history",),
+    "decisions": ("decisions",),
     "watch": ("watch", "--for", "0.1"),
     "check": ("check",),
     "deliver": ("deliver",),

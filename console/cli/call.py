@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+from team_console.console.cli.printing.output import is_terminal
 from team_console.store.model.errors import Code, TeamError
 
 if TYPE_CHECKING:
@@ -44,14 +47,26 @@ class Call:
         """The name given with `--as` or `TEAM_CONSOLE_AS`, None when neither is.
 
         Raises:
-            TeamError: `INVALID_NAME`.
+            TeamError: `INVALID_NAME`; `ACTOR_BOUND` for a human's name in the process of an agent.
         """
         from team_console.store.model.names import check_name
 
-        given = self.options.actor
+        given, bound = self.options.actor, os.environ.get("TEAM_CONSOLE_AS") or None
         if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
-            given = os.environ.get("TEAM_CONSOLE_AS") or None
+            given = bound
+        elif bound not in (None, given):
+            self._refuse_to_rise(bound, given)
         return check_name(given, field="--as") if given is not None else None
+
+    def _refuse_to_rise(self, bound: str, given: str) -> None:
+        """Whoever's environment says that it is an agent acts as no human (decision D24)."""
+        from team_console.store.protocol.verdicts.recognition import is_human
+
+        config = self.team.config()
+        if is_human(config, given) and not is_human(config, bound):
+            text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
+            hint = f"Leave out --as. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
+            raise TeamError(Code.ACTOR_BOUND, text, hint)
 
     @property
     def actor(self) -> str:
@@ -68,6 +83,19 @@ class Call:
         from team_console.store.desk.caller import Caller
 
         return Caller(self.team, self.actor, LOCK_WAIT)
+
+    @property
+    def decider(self) -> Caller:
+        """The actor at the team, for what only a human or the one who is asked decides.
+
+        Raises:
+            TeamError: `ACTOR_UNNAMED` off a terminal, where a missing name is no proof that the lead sits there.
+        """
+        on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
+        if self.given_actor is None and not on_terminal:
+            text = "nobody sits at a terminal here, so whoever decides has to be named"
+            raise TeamError(Code.ACTOR_UNNAMED, text, "Say who decides with --as NAME, or with TEAM_CONSOLE_AS.")
+        return replace(self.caller, on_terminal=on_terminal)
 
     def snapshot(self) -> Snapshot:
         """The team as it is now.

@@ -69,6 +69,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "shutdown"),
     Verb("show", _LOOK, "show a whole message or request with its thread", "show"),
     Verb("requests", _LOOK, "list the requests: who asked whom, how long ago, what was answered", "requests"),
+    Verb("decisions", _LOOK, "list who decided what, on what, and what proves it", "decisions"),
     Verb("roster", _LOOK, "list the agents: role, state, unread messages, last seen", "roster"),
     Verb("status", _LOOK, "show the team on one screen: condition, what needs you, problems", "status"),
     Verb("inbox", _LOOK, "list an agent's messages without touching them", "inbox"),

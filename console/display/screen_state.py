@@ -136,6 +136,10 @@ def no_writing(situation: ScreenState, *, read_only: bool, can_write: bool, why:
     return None
 
 
+_NOT_OF_QUEUE = frozenset({Mode.HISTORY, Mode.HEALTH, Mode.DECISIONS})
+"""Modes whose rows are not those of the queue alone."""
+
+
 def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed: int = 0) -> tuple[Line, ...]:
     """Why a list has no rows. It never says that there is nothing when that is not known."""
     snapshot = situation.snapshot
@@ -154,11 +158,11 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
-    if truth.is_empty and doubt is None and mode not in (Mode.HISTORY, Mode.HEALTH):
+    if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         return _words("○", "The queue is empty", "No agent has written anything yet; it will show here at once.")
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
-    if doubt is not None and mode not in (Mode.HISTORY, Mode.HEALTH):
+    if doubt is not None and mode not in _NOT_OF_QUEUE:
         return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
     return _words("✓" if tone == "good" else "○", title, text, tone=tone)
@@ -176,6 +180,7 @@ _NOTHING: dict[Mode, tuple[str, str, str]] = {
     Mode.SPRINT: ("No sprint yet", "Batches and temporary agents show here once a plan is ready.", ""),
     Mode.HISTORY: ("Nothing was found in queue and archives", "What agents have read is kept there.", ""),
     Mode.HEALTH: ("No findings", "Every message keeps to its protocol.", "good"),
+    Mode.DECISIONS: ("No decisions yet", "Who decided what shows here, with what proves it.", ""),
 }
 
 

@@ -11,10 +11,11 @@ _SHORT = {
     Mode.NEEDS: "Needs",
     Mode.INBOXES: "Inbox",
     Mode.REQUESTS: "Req",
-    Mode.DELIVERIES: "Deliv",
-    Mode.SPRINT: "Sprint",
+    Mode.DELIVERIES: "Del",
+    Mode.SPRINT: "Spr",
     Mode.HISTORY: "Hist",
     Mode.HEALTH: "Health",
+    Mode.DECISIONS: "Dec",
 }
 
 

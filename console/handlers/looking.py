@@ -78,7 +78,8 @@ def copy_id(workspace: Workspace, subject: Subject) -> None:
 
 
 def copy_text(workspace: Workspace, subject: Subject) -> None:
-    """Copy the text of what the detail shows."""
+    """Copy the text of what the cursor is on; a cursor that moves fast is ahead of the detail."""
+    workspace.pane.draw_now()
     document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
     if document is not None and document.source:
         _copy(workspace, safe_line(document.source.rstrip()), "text")

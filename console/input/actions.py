@@ -491,12 +491,3 @@ def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
     given = tuple(actions)
     groups = {group: tuple(action for action in given if action.group is group) for group in Group}
     return {group: members for group, members in groups.items() if members}
-
-
-def keys_table() -> str:
-    """A Markdown table of all keys for the README, ending with a newline."""
-    lines = ["| Key | Action | Where |", "| --- | --- | --- |"]
-    for action in ACTIONS:
-        where = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
-        lines.append(f"| `{action.shown}` | {action.help} | {where} |")
-    return "\n".join(lines) + "\n"

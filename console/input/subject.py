@@ -16,7 +16,7 @@ from team_console.store.views.rows import RequestRow, View
 
 
 class Mode(StrEnum):
-    """The seven places, in the order of their keys."""
+    """The places, in the order of their keys."""
 
     NEEDS = "needs"
     INBOXES = "inboxes"
@@ -25,6 +25,7 @@ class Mode(StrEnum):
     SPRINT = "sprint"
     HISTORY = "history"
     HEALTH = "health"
+    DECISIONS = "decisions"
 
     @property
     def label(self) -> str:

@@ -9,9 +9,11 @@ from team_console.console.mcp.results import Mail, Me, Member, Roster, Verdict, 
 from team_console.store.attachments import attached_content
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Receipt
+from team_console.store.desk.delivery.handing_on import TRUST
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.redact import redact
+from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
 from team_console.store.views.requests.verdicts import Outcome
 from team_console.store.views.rows import RosterRow, View
 
@@ -65,9 +67,15 @@ def _mail(message: Message, content: str) -> Mail:
         "request_id": message.request_id,
         "in_reply_to": quoted if isinstance(quoted, str) else None,
         "fields": {key: value for key, value in payload.items() if key not in _SHOWN},
+        "trust": _trust(message),
         "answer_with": _answer_with(message),
     }
     return Mail.model_validate(told)
+
+
+def _trust(message: Message) -> str | None:
+    mark = message.record.get(TRUST)
+    return None if mark is None else f"{mark}: {MEANINGS[Mark(mark)]}"
 
 
 def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:

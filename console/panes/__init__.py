@@ -1,1 +1,1 @@
-"""The seven modes, each a pane with its list and the thing under its cursor."""
+"""The modes, each a pane with its list and the thing under its cursor."""

@@ -482,6 +482,7 @@ _PANES = {
     Mode.SPRINT: "sprint:SprintPane",
     Mode.HISTORY: "history:HistoryPane",
     Mode.HEALTH: "health:HealthPane",
+    Mode.DECISIONS: "decisions:DecisionsPane",
 }
 
 

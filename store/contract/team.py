@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from team_console.store.contract.audit_seal import LineSeal
 from team_console.store.contract.presence import UNKNOWN, Attendance, Presence
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.team_config import TeamConfig
+
+if TYPE_CHECKING:
+    from team_console.store.contract.transaction import Transaction
 
 
 class Condition(StrEnum):
@@ -200,100 +203,8 @@ class Addressed(Struct, frozen=True):
     damaged: int = 0
 
 
-class Transaction(Protocol):
-    """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
-
-    Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
-    an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
-
-    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
-    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
-    """
-
-    now: datetime
-    config: TeamConfig
-    notices: list[Problem]
-    """Healings and repairs made on entering, to be shown to whoever asked for the transaction."""
-    alone: bool
-    """Whether nothing else changes while it runs; False only for `Team.claims` where the store can run several."""
-
-    @property
-    def damaged(self) -> int:
-        """Stored entries that cannot be read, as far as this transaction found out."""
-
-    def everything(self) -> Sequence[Message]:
-        """All live messages in stored order."""
-
-    def get(self, message_id: str) -> Message | None:
-        """The live message with this id; the first where several share it."""
-
-    def named(self, message_id: str) -> Sequence[Message]:
-        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
-
-    def current(self, seen: Message) -> Message | None:
-        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
-
-    def prefetch(self, ids: Iterable[str]) -> None:
-        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
-
-    def known(self, message_id: str) -> Message | None:
-        """The live or archived message with this id; tells a repeated send from a new one."""
-
-    def select(
-        self,
-        *,
-        recipient: str | None = None,
-        statuses: Iterable[str] = (),
-        types: Iterable[str] = (),
-        limit: int | None = None,
-    ) -> list[Message]:
-        """Live messages that fit every given condition, in stored order; claimed for this transaction in SQL."""
-
-    def thread(self, request_id: str) -> list[Message]:
-        """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
-
-    def add(self, message: Message) -> None:
-        """Append a message.
-
-        Raises:
-            TeamError: `DUPLICATE_ID` when the id is already live or archived.
-        """
-
-    def replace(self, old: Message, new: Message) -> None:
-        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
-
-        `new` may have another id if nobody has that.
-
-        Raises:
-            LookupError: `old` is not live in the state of this transaction.
-        """
-
-    def archive(self, agent: str, message: Message) -> None:
-        """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
-
-    def is_archived(self, message: Message) -> bool:
-        """Whether a provable archive copy of this message exists, this transaction's own included."""
-
-    def remove(self, message: Message) -> None:
-        """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
-
-    def merge_copies(self) -> Sequence[Message]:
-        """Keep one of every message that is there more than once; returns those that were."""
-
-    def attach(self, data: bytes) -> str:
-        """Store a large content beside the queue and return its reference, `attachments/<name>`."""
-
-    def push(self, agent: str, message: Message) -> None:
-        """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
-
-    def settings(self) -> str:
-        """The text of the team's settings as this transaction leaves them; empty when there are none."""
-
-    def configure(self, text: str) -> None:
-        """Put `text` in the place of the team's settings."""
-
-    def record(self, action: str, **facts: Any) -> None:
-        """Describe this transaction for the audit trail; required before a commit that writes."""
+Tidying = Callable[["Transaction"], object]
+"""What keeps the queue small, in a transaction that nothing else runs beside."""
 
 
 class Team(ABC):
@@ -395,16 +306,24 @@ class Team(ABC):
             TeamError: `STORE_UNREADABLE` naming file, line and key.
         """
 
-    def claims(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
-        """Enter a transaction that only selects messages by recipient, changes those it selected, and archives.
+    @contextmanager
+    def claims(self, *, actor: str, action: str, wait: float, tidy: Tidying | None = None) -> Iterator[Transaction]:
+        """Enter a transaction that only reserves messages for a recipient, changes those it reserved, and archives.
 
-        Where the store can keep them apart, several run at once: what one has selected the others do not get.
+        Where the store can keep them apart, several run at once: what one has reserved the others do not get.
         Here it is a transaction like any other.
+
+        Args:
+            tidy: What is to be done with the whole queue once something was written: here at the end of this
+                transaction, where several run at once now and then in one of its own.
 
         Raises:
             TeamError: As for `transaction`.
         """
-        return self.transaction(actor=actor, action=action, wait=wait)
+        with self.transaction(actor=actor, action=action, wait=wait) as tx:
+            yield tx
+            if tidy is not None and not tx.changes.is_empty:
+                tidy(tx)
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """Delete archived messages created before `before` for good; returns how many ids are gone.

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import UNSET, UnsetType
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write

@@ -16,11 +16,13 @@ class Caller(Struct, frozen=True):
     Attributes:
         actor: The name that writes (`from` of what is sent).
         wait: Seconds to wait for the lock: 2 in the console, 10 on the command line (decision D7).
+        on_terminal: Whether a key may ask for its passphrase on the terminal of this process.
     """
 
     team: Team
     actor: str
     wait: float = 10.0
+    on_terminal: bool = False
 
 
 class Receipt(Struct, frozen=True):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, Team, Transaction
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.desk.delivery.slices import slices, still
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.readers import refuse_unknown_reader
@@ -30,7 +32,8 @@ class Received(Struct, frozen=True):
     """What `receive` hands out.
 
     Attributes:
-        messages: Most urgent first, oldest first within a priority, as stored after the change.
+        messages: Most urgent first, oldest first within a priority, as stored after the change; `trust` in a record
+            says what is wrong with it.
         status_message: The sentence of seed 000 for the way it ended.
         delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
         damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
@@ -89,9 +92,13 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
-        return _peek(caller.team, wanted, limit)
+        return _with_marks(caller.team, _peek(caller.team, wanted, limit))
     nothing = None if caller.team.read_only else _nothing(caller.team, wanted)
-    return nothing or _receive(caller, wanted, lease, limit)
+    return nothing or _with_marks(caller.team, _receive(caller, wanted, lease, limit))
+
+
+def _with_marks(team: Team, received: Received) -> Received:
+    return replace(received, messages=marked(team, received.messages)) if received.messages else received
 
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
@@ -126,65 +133,51 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
 
 def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
     agent = wanted.agent
-    action = "claim" if lease else "receive"
-    with caller.team.claims(actor=agent, action=action, wait=caller.wait) as tx:
+    taken: list[Message] = []
+    claims = partial(
+        caller.team.claims,
+        actor=agent,
+        action="claim" if lease else "receive",
+        wait=caller.wait,
+        tidy=lambda tx: compact(tx, keep=[message.message_id for message in taken]),
+    )
+    with claims() as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
-        waiting = take_waiting(tx, wanted, limit)
-        rest = tx.everything() if tx.alone or not waiting else waiting
-        parts = list(slices(waiting)) if tx.alone else [waiting]
-        taken = _hand_out(tx, wanted, parts[0], lease, ()) if parts else []
+        waiting = reserve_waiting(tx, wanted, limit)
+        rest = tx.at_hand(agent) if waiting else tx.everything()
+        parts = list(slices(waiting))
+        taken += _hand_out(tx, agent, parts[0], lease) if parts else ()
     notices, damaged = list(tx.notices), tx.damaged
     for part in parts[1:]:
         try:
-            with caller.team.claims(actor=agent, action=action, wait=caller.wait) as tx:
-                taken = _hand_out(tx, wanted, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease, taken)
+            with claims() as tx:
+                taken += _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
         except TeamError as error:
             # What is read already must reach its reader, so the rest waits for the next receive.
             what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
             notices.append(Problem(error.code, "warning", caller.team.location, what, error.hint))
             break
         notices += tx.notices
-    if not tx.alone:
-        _compact_later(caller, tx.config, [] if lease else [message.message_id for message in taken])
     return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
 
 
-def _hand_out(
-    tx: Transaction, wanted: Wanted, waiting: Sequence[Message], lease: float | None, before: Sequence[Message]
-) -> list[Message]:
-    """What was handed out `before`, and one more slice of what waits, read or claimed."""
-    agent = wanted.agent
+def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: float | None) -> list[Message]:
+    """One slice of what waits, read or claimed."""
     taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
     if taken:
-        if tx.alone:
-            compact(tx, keep=[message.message_id for message in (*before, *taken)])
         tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
-    return [*before, *taken]
+    return taken
 
 
-def take_waiting(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
+def reserve_waiting(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
     """What waits for the agent, kept from everybody else until the end of the transaction."""
-    if tx.alone:
-        return wanted.among(tx.everything(), tx.now, tx.config.ranks)[:limit]
-    agent = wanted.agent
-    pending = tx.select(recipient=agent, statuses=(Status.PENDING,), limit=limit if wanted.type is None else None)
-    waiting = wanted.among(pending, tx.now, tx.config.ranks)
+    agent, ranks = wanted.agent, tx.config.ranks
+    pending = tx.reserve(agent, (Status.PENDING,), enough=limit if wanted.type is None else None)
+    waiting = wanted.among(pending, tx.now, ranks)
     if limit is None or len(waiting) < limit:
-        statuses = (Status.CLAIMED, Status.DELIVERED) if wanted.delivered else (Status.CLAIMED,)
-        held = tx.select(recipient=agent, statuses=statuses)
-        waiting = sorted(
-            [*waiting, *wanted.among(held, tx.now, tx.config.ranks)],
-            key=lambda message: message.order_by(tx.config.ranks),
-        )
+        held = tx.reserve(agent, _ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,))
+        waiting = sorted([*waiting, *wanted.among(held, tx.now, ranks)], key=lambda message: message.order_by(ranks))
     return waiting[:limit]
-
-
-def _compact_later(caller: Caller, config: TeamConfig, read: Sequence[str]) -> None:
-    """Now and then, the more often the more is read, take read messages out in a transaction that is alone."""
-    if secrets.randbelow(5 * config.active_messages_max) >= len(read):
-        return
-    with suppress(TeamError), caller.team.transaction(actor=caller.actor, action="compact", wait=0.1) as tx:
-        compact(tx, keep=read)
 
 
 def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
@@ -213,7 +206,8 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     """
     done: list[Message] = []
     changed: list[str] = []
-    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait) as tx:
+    tidy = partial(compact, keep=changed)
+    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=tidy) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
             for message in _addressed(tx, message_id, caller.actor):
@@ -222,11 +216,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
                     changed.append(message_id)
                 done.append(message)
         if changed:
-            if tx.alone:
-                compact(tx, keep=changed)
             tx.record("ack", agent=caller.actor, ids=changed)
-    if not tx.alone:
-        _compact_later(caller, tx.config, changed)
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
 
 
@@ -243,6 +233,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
+_ON_ITS_WAY = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 _NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
 
 

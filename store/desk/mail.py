@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise, broadcast_advice
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, current_members, not_listening, resolve, write

@@ -5,14 +5,13 @@ What answers them stands above: `requests` dispatches, `agents` and `endings` an
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -24,6 +23,8 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
+from team_console.store.protocol.seen import Seen, digest_of, fingerprint
+from team_console.store.protocol.verdicts.trust import objection
 
 
 class Terms(Struct, frozen=True):
@@ -74,29 +75,23 @@ class Verdict(Struct, frozen=True):
         return "\n\n".join(part for part in parts if part)
 
 
-def fingerprint(message: Message) -> str:
-    """Names what a human saw of a request, so that an answer to something else can be refused."""
-    seen = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
-    return hashlib.sha256(json.dumps(seen, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
 def open_question(
-    tx: Transaction, request_id: str, *, actor: str, seen: str | None = None
+    tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None
 ) -> tuple[Message, RequestKind]:
     """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
 
+    Args:
+        seen: What was shown of it: everything, or the `fingerprint` of the question alone.
+
     Raises:
+        ChangedError: It is not what was `seen`, or what was shown beside it is not.
         TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out), `NOT_PERMITTED`,
             `ALREADY_ANSWERED`.
     """
     question, kind, thread = find_question(tx, request_id)
-    if seen is not None and seen != fingerprint(question):
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"request {request_id} is not what was shown any more",
-            "Read it again before you answer.",
-            request_id=request_id,
-        )
+    tx.expect(question)
+    if seen is not None:
+        _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config, actor=actor, kind=kind, addressee=question.recipients[0]):
         raise TeamError(
             Code.NOT_PERMITTED,
@@ -108,6 +103,15 @@ def open_question(
     _refuse_gone(tx, request_id, question, kind, thread)
     _refuse_superseded(tx, request_id, question, kind)
     return question, kind
+
+
+def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
+    """Refuse what was not on the screen: another question, or another former version beside it."""
+    if fingerprint(question) != (seen if isinstance(seen, str) else seen.question):
+        raise ChangedError(request_id, question)
+    for other, digest in () if isinstance(seen, str) else seen.before:
+        if not any(digest_of(message) == digest for message in tx.thread(other)):
+            raise ChangedError(request_id, question)
 
 
 def find_question(tx: Transaction, request_id: str) -> tuple[Message, RequestKind, Sequence[Message]]:
@@ -163,6 +167,8 @@ def refuse_answered(
             return
         if not answers(message, kind, request_id) or _is_late(message, end):
             continue
+        if objection(tx.config, message, question):
+            continue  # what is forged must not keep the human from answering
         if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
             word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
             raise TeamError(

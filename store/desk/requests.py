@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.creation import announce, refuse_answered_in_order, start
 from team_console.store.desk.agents.creation import told as creation_told
@@ -23,7 +24,7 @@ from team_console.store.desk.asking import expiry, origin, put_request, refuse_l
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
-from team_console.store.desk.questions import Terms, Verdict, close_question, fingerprint, open_question, opened_kind
+from team_console.store.desk.questions import Terms, Verdict, close_question, open_question, opened_kind
 from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -32,6 +33,8 @@ from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.stops import REQUEST
+from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
+from team_console.store.protocol.seen import Seen, digest_of, fingerprint
 
 __all__ = [
     "Verdict",
@@ -107,7 +110,7 @@ def approve(
     request_id: str,
     note: str | None = None,
     agent_name: str | None = None,
-    seen: str | None = None,
+    seen: Seen | str | None = None,
     scope: str = ONCE,
     suggestion: int | None = None,
     mode: str | None = None,
@@ -117,7 +120,7 @@ def approve(
 
     Args:
         agent_name: The name of the agent to be created; without it the agent type and a number.
-        seen: `fingerprint` of the question that was looked at; a changed question is refused.
+        seen: What was shown of it, or the `fingerprint` of the question alone; when it changed since, it is refused.
         scope: For a permission: `once`, or `always` with a suggestion of the client.
         suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
         mode: For a plan: one of the modes it offers to go on in.
@@ -134,7 +137,7 @@ def approve(
 
 
 def reject(
-    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: str | None = None
+    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: Seen | str | None = None
 ) -> Receipt:
     """Say no to an open request, with the reason (requirements 92-94).
 
@@ -152,7 +155,7 @@ def answer(
     request_id: str,
     answers: Mapping[str, str | Sequence[str]] | None = None,
     content: str | None = None,
-    seen: str | None = None,
+    seen: Seen | str | None = None,
 ) -> Receipt:
     """Answer a question, or say in words what a clarification or an escalation asks for (decision D20).
 
@@ -212,7 +215,9 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     return None if is_answered else asked[-1]
 
 
-def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None) -> Receipt:
+def _answer(
+    caller: Caller, request_id: str, verdict: Verdict, seen: Seen | str | None, agent_name: str | None
+) -> Receipt:
     snapshot = caller.team.snapshot()
     _refuse_damaged(snapshot, request_id)
     refuse_left_behind(caller, snapshot, request_id)
@@ -221,7 +226,7 @@ def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None,
         _check_name_fits(kind, agent_name, request_id)
         by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
         if not by_command:
-            answered = _write_answer(tx, caller, question, kind, verdict, agent_name)
+            answered = _write_answer(tx, caller, question, kind, verdict, seen, agent_name)
     if by_command:
         answered, notices = _create_by_command(caller, request_id, verdict, seen, agent_name)
     else:
@@ -237,14 +242,14 @@ def _answer(caller: Caller, request_id: str, verdict: Verdict, seen: str | None,
 
 
 def _create_by_command(
-    caller: Caller, request_id: str, verdict: Verdict, seen: str | None, agent_name: str | None
+    caller: Caller, request_id: str, verdict: Verdict, seen: Seen | str | None, agent_name: str | None
 ) -> tuple[_Answered, tuple[Any, ...]]:
     """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
     started = start(caller, request_id=request_id, agent_name=agent_name, seen=seen)
     try:
         with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
             question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
-            answered = _write_answer(tx, caller, question, kind, verdict, agent_name, started=started)
+            answered = _write_answer(tx, caller, question, kind, verdict, seen, agent_name, started=started)
     except TeamError as error:
         error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
         error.facts["agent_started"] = started
@@ -258,10 +263,12 @@ def _write_answer(
     question: Message,
     kind: RequestKind,
     verdict: Verdict,
+    seen: Seen | str | None,
     agent_name: str | None,
     *,
     started: str | None = None,
 ) -> _Answered:
+    shown = seen.as_recorded if isinstance(seen, Seen) else {}
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
         answer_body(question, kind, verdict)
         refuse_answered_in_order(tx, question, kind)
@@ -270,7 +277,7 @@ def _write_answer(
     elif verdict.approve and kind is RequestKind.DESTROY:
         answered = _end(tx, caller, question, verdict)
     else:
-        answered = _say(tx, caller, question, kind, verdict)
+        answered = _say(tx, caller, question, kind, verdict, shown)
     tx.record(
         verdict.action,
         request_id=reading(question).request_id,
@@ -278,6 +285,8 @@ def _write_answer(
         asker=question.sender,
         question=question.message_id,
         ids=[message.message_id for message in answered.messages],
+        **{REQUEST_DIGEST: digest_of(question)},
+        **shown,
         **answered.facts,
     )
     finish_endings(tx)
@@ -314,12 +323,14 @@ def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -
     return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
 
 
-def _say(tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict) -> _Answered:
-    """The answer is a message to the asker that quotes the request."""
+def _say(
+    tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict, shown: Mapping[str, Any]
+) -> _Answered:
+    """The answer is a message to the asker that quotes the request, and says what was shown to whoever decided."""
     refuse_held(question, tx)
     verdict = words_as_answer(question, kind, verdict)
     head = answer_type(kind), caller.actor, (question.sender,)
-    body = answer_body(question, kind, verdict)
+    body = {**answer_body(question, kind, verdict), **shown}
     warnings = Draft(*head, payload=body).check(tx.config)
     draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)

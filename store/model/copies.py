@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from team_console.store.model.message import Message, Status
+from team_console.store.model.problem import Problem
 
 STATE_KEYS = (
     *("status", "delivered_at", "delivered_to", "handed_to", "read_at", "read_by", "recalled_at", "ended_at"),
@@ -98,3 +99,19 @@ def _letter(message: Message) -> str:
     """What the message is, as text: everything but the keys of its state."""
     said = {key: value for key, value in message.record.items() if key not in _STATE}
     return json.dumps(said, sort_keys=True, default=str)
+
+
+def copy_problems(messages: Sequence[Message]) -> list[Problem]:
+    """What to tell of records that are there more than once and count once."""
+    kept = distinct(messages)
+    if len(kept) == len(messages):
+        return []
+    left = shared_ids(kept)
+    hint = "Copies count once; the next change of the message, or 'team-console check --heal', takes the others out."
+    problems = []
+    for message_id, count in shared_ids(messages).items():
+        number = count - left.get(message_id, 1)
+        if number:
+            text = f"message {message_id} is stored {number + 1} times with the same content"
+            problems.append(Problem("DUPLICATE_COPY", "warning", message_id, text, hint))
+    return problems

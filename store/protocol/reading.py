@@ -198,3 +198,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
+
+
+def carries(message: Message, request_id: str) -> bool:
+    """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
+    return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id

@@ -18,7 +18,9 @@ HINT = (
 )
 _NOTHING = re.compile(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*|---|\.\.\.|\{\s*\}|~|null)*")
 """A text without a setting: blanks, the zeros a crash leaves, comments such as `# begin`, `{}`."""
-_AUTHORITY = re.compile(rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|members|key_file)["']?\s*:""")
+_AUTHORITY = re.compile(
+    rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|members|key_file|humans|verdicts|team_id)["']?\s*:"""
+)
 """A key that says who may do what, at the beginning of a line or in `{lead: ceo, agents: [a]}`."""
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
+from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, is_name, nearest
+from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.reference import HOISTED, TABLE, Form, Setting
 from team_console.store.settings.team_config import ConfigProblem
 
@@ -308,6 +311,28 @@ class SettingsReader:
         items = [node] if node.id == "scalar" else node.value
         texts = [self.value(item, _TEXT, place) for item in items]
         return tuple(text for text in texts if text is not None)
+
+    def _keys(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
+        """Those of the lines that are public keys; what is none is told, and permits nothing."""
+        texts = self._texts(node, setting, place)
+        lines = [node.start_mark] if node.id == "scalar" else [item.start_mark for item in node.value]
+        keys: list[str] = []
+        for text, mark in zip(texts or (), lines, strict=False):
+            try:
+                key_bytes(text)
+                keys.append(" ".join(text.split()))
+            except ValueError as error:
+                line = int(mark.line) + 1 + self._shift
+                hint = "Copy the whole line of a file such as ~/.ssh/id_ed25519.pub."
+                self.problems.append(ConfigProblem("BAD_KEY", "error", line, f"{place}: {error}", hint))
+        return None if texts is None else tuple(keys)
+
+    def _moment(self, node: Any, setting: Setting, place: str) -> datetime | None:
+        text = self._text(node, setting, place)
+        moment = from_text(text) if text is not None else None
+        if text is not None and moment is None:
+            self.wrong(node, f"{place} must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
+        return moment
 
     def _command(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
         if node.id != "scalar":

@@ -12,6 +12,7 @@ from team_console.store.settings.team_config import OVERDUE_SECONDS
 ROLES = ("master", "resident", "slave", "temp", "member")
 LANGUAGES = ("any", "zh", "en")
 WAITS = ("always", "present", "never")
+VERDICTS = ("open", "signed")
 PRIORITIES = tuple(str(priority) for priority in Priority)
 
 
@@ -25,6 +26,8 @@ class Form(StrEnum):
     COUNT = "a whole number above 0"
     SECONDS = "a number of seconds above 0"
     TEXTS = "a list of texts"
+    KEYS = "a list of public keys, as in id_ed25519.pub"
+    MOMENT = "a date or a time"
     COMMAND = "a command and its arguments, as a list"
     SECTION = "a mapping of the settings below"
     ENTRIES = "a mapping of names to the settings below"
@@ -100,6 +103,13 @@ _ROUTE = (
     Setting("to", Form.NAME, "who takes over", default="needed", needed=True),
     Setting("payload", Form.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"),
 )
+_HUMAN = (
+    Setting("keys", Form.KEYS, "the public keys that may sign its verdicts", default="none"),
+    Setting(
+        *("sign_with", Form.TEXT, "file of the key to sign with on this machine, private or public"),
+        default="the one in `~/.ssh` or in the agent",
+    ),
+)
 _WAIT = Setting("seconds", Form.SECONDS, "seconds")
 
 TABLE: tuple[Setting, ...] = (
@@ -147,6 +157,23 @@ TABLE: tuple[Setting, ...] = (
         fields=_ROUTE,
         values="ROUTE",
         default="the eight standard ones",
+    ),
+    Setting(
+        *("humans", Form.ENTRIES, "who of the team is a human, and which SSH keys sign that human's verdicts"),
+        fields=_HUMAN,
+        values="NAME",
+        default="the lead and `user`, without keys",
+    ),
+    Setting(
+        *("verdicts", Form.WORD, "`signed`: only a verdict that its human signed decides"),
+        choices=VERDICTS,
+        default="signed once a human has keys, else open",
+        closed=True,
+    ),
+    Setting("team_id", Form.TEXT, "what signed verdicts name the team by", default="made with the first of them"),
+    Setting(
+        *("signed_since", Form.MOMENT, "verdicts from before then need no signature, if the audit trail has them"),
+        default="every verdict needs one",
     ),
     Setting("spawn", Form.COMMAND, "runs when a creation request is approved", default="nothing"),
     Setting("key_file", Form.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),

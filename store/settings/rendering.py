@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from team_console.store.model.clock import to_text
 from team_console.store.settings.editing import fields_of
 from team_console.store.settings.reference import LIMITS, RETENTION
-from team_console.store.settings.team_config import OVERDUE_SECONDS, Agent, Route, TeamConfig
+from team_console.store.settings.team_config import OVERDUE_SECONDS, Agent, Human, Route, TeamConfig
 
 _RETENTION = tuple(setting.key for setting in RETENTION)
 _LIMITS = tuple(setting.key for setting in LIMITS)
@@ -40,6 +41,10 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "message_types": _kinds(config),
         "priorities": _priorities(config),
         "routing": {route.key: _route(route) for route in config.routes},
+        "humans": {human.name: _human(human) for human in config.humans.values()},
+        "verdicts": config.verdicts if config.verdicts != default.verdicts or config.humans else None,
+        "team_id": config.team_id,
+        "signed_since": to_text(config.signed_since) if config.signed_since is not None else None,
         "spawn": list(config.spawn),
     }
     return {key: value for key, value in settings.items() if value}
@@ -48,6 +53,11 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
 def _agent(agent: Agent) -> dict[str, Any]:
     fields = fields_of(agent)
     return {"name": agent.name, **fields, **({"deliver": list(agent.deliver)} if agent.deliver else {})}
+
+
+def _human(human: Human) -> dict[str, Any]:
+    fields: dict[str, Any] = {"keys": list(human.keys), "sign_with": human.sign_with}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _kinds(config: TeamConfig) -> dict[str, Any]:

@@ -15,14 +15,22 @@ from team_console.store.settings.editing import member_lines, quoted
 from team_console.store.settings.ownership import distrust, read_key, read_plain, whose
 from team_console.store.settings.parsing import MAX_BYTES, SettingsReader
 from team_console.store.settings.reference import LIMITS, PRIORITIES, RETENTION
-from team_console.store.settings.team_config import OVERDUE_SECONDS, Agent, ConfigProblem, KindRule, Route, TeamConfig
+from team_console.store.settings.team_config import (
+    OVERDUE_SECONDS,
+    Agent,
+    ConfigProblem,
+    Human,
+    KindRule,
+    Route,
+    TeamConfig,
+)
 
 PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
 _PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
 _NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
-_PLAIN = ("language", "wait_for_human", "spawn", "description", "version")
+_PLAIN = ("language", "wait_for_human", "spawn", "description", "version", "team_id", "signed_since")
 _PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
 _SUFFIXES = (".yaml", ".yml")
 
@@ -195,6 +203,8 @@ class _Builder:
             ranks=MappingProxyType(ranks),
             kinds=MappingProxyType(self._kinds()),
             routes=tuple(_route(name, fields) for name, fields in values.get("routing", {}).items()),
+            humans=MappingProxyType({name: Human(name, **fields) for name, fields in values.get("humans", {}).items()}),
+            verdicts=self._verdicts(),
             queue=queue,
             archives=archives,
             key_path=key_path,
@@ -207,6 +217,12 @@ class _Builder:
 
     def _wrong(self, line: int, text: str, hint: str, code: str = "BAD_CONFIG") -> None:
         self._more.append(ConfigProblem(code, "error", line, text, hint))
+
+    def _verdicts(self) -> str:
+        """What decides; wherever keys may have been meant, nothing but what they sign."""
+        has_keys = any("keys" in fields for fields in self._values.get("humans", {}).values())
+        usual = "signed" if has_keys or "humans" in self._reader.misread else "open"
+        return self._values.get("verdicts", usual) or "signed"
 
     def _kinds(self) -> dict[str, KindRule]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -56,6 +57,19 @@ class KindRule(Struct, frozen=True):
     required_fields: tuple[str, ...] = ()
 
 
+class Human(Struct, frozen=True):
+    """A human of the team, who signs verdicts.
+
+    Attributes:
+        keys: Public keys, each a line as in `~/.ssh/id_ed25519.pub`.
+        sign_with: The file of the key to sign with on this machine, private or public; empty to look for it.
+    """
+
+    name: str
+    keys: tuple[str, ...] = ()
+    sign_with: str = ""
+
+
 class ConfigProblem(Struct, frozen=True):
     """Something wrong in the settings; the rest of them counts all the same.
 
@@ -99,6 +113,10 @@ class TeamConfig(Struct, frozen=True):
         ranks: Priority word -> its place in the order, 1 first; empty for the usual order.
         kinds: What the settings say about kinds of message, those included that only this team has.
         routes: Standard handoffs.
+        humans: Who of the team is a human, by name, with the keys that sign their verdicts.
+        verdicts: `signed` where nothing but a signed verdict of a human decides, else `open`.
+        team_id: The identity of the team that its signed verdicts name; empty until the first of them.
+        signed_since: Verdicts and requests from before that moment need no signature; None: all do.
         spawn: Command run when a creation request is approved; empty for none.
         queue, archives: Where the settings put the queue file and the archives; None for the usual places.
         key_path: The file that should hold the team's key, None for none.
@@ -130,6 +148,10 @@ class TeamConfig(Struct, frozen=True):
     ranks: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     kinds: Mapping[str, KindRule] = field(default_factory=lambda: MappingProxyType({}))
     routes: tuple[Route, ...] = ()
+    humans: Mapping[str, Human] = field(default_factory=lambda: MappingProxyType({}))
+    verdicts: str = "open"
+    team_id: str = ""
+    signed_since: datetime | None = None
     spawn: tuple[str, ...] = ()
     queue: Path | None = None
     archives: Path | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import CLOCKS_DIFFER
 from team_console.store.protocol.checks.team_rules import TeamFacts
 from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Queue, QueueDelta

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.team_rules import report_targets
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.relations.membership import CREATED, MEMBERSHIP, Membership, membership

@@ -223,11 +223,11 @@ def csv_row(message: Message) -> dict[str, str]:
         "request_id": reading(message).request_id,
         "payload": json.dumps(message.payload, ensure_ascii=False, default=str),
     }
-    return {name: _cell(values.get(name, message.envelope(name))) for name in CSV_FIELDS}
+    return {name: plain_cell(values.get(name, message.envelope(name))) for name in CSV_FIELDS}
 
 
-def _cell(value: Any) -> str:
-    """A text no spreadsheet takes for a formula."""
+def plain_cell(value: Any) -> str:
+    """Text that no spreadsheet takes for a formula; empty for None."""
     text = "" if value is None else str(value)
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 

@@ -55,6 +55,8 @@ class Flag(StrEnum):
     DAMAGED = "record damaged"
     UNVERIFIED = "unverified"
     """An answer that no desk wrote: it stands in the store and not on the audit trail as one of ours."""
+    FORGED = "forged"
+    """An answer that is not signed as it must be: it decides nothing."""
     ALTERED = "altered"
     """An answer that says something else than the audit trail; the trail's words count."""
 
@@ -109,6 +111,7 @@ class RequestRow(Struct, frozen=True):
         expires_at: When it ends by itself, withdrawn as timed out; None when it does not.
         altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
         unverified: Ids of valid answers that the audit trail does not have as written by team-console.
+        forged: Id -> why, of answers that decide nothing because they are not signed as they must be.
     """
 
     request_id: str
@@ -135,6 +138,7 @@ class RequestRow(Struct, frozen=True):
     expires_at: datetime | None = None
     altered: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+    forged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_open(self) -> bool:
@@ -145,13 +149,6 @@ class RequestRow(Struct, frozen=True):
     def is_approved(self) -> bool:
         """Whether the answer that stands is a yes."""
         return self.state is RequestState.APPROVED
-
-    @property
-    def latency_seconds(self) -> float | None:
-        """From question to standing answer."""
-        if self.asked_at is None or self.answered_at is None:
-            return None
-        return max(0.0, (self.answered_at - self.asked_at).total_seconds())
 
     def waiting_seconds(self, now: datetime) -> float:
         """How long it has been (or was) open."""

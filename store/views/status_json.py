@@ -27,6 +27,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "answered_by": row.answered_by,
         "reason": row.reason,
         "flags": [str(flag) for flag in row.flags],
+        "forged": dict(row.forged),
         "title": row.title,
         "content": row.question.content,
         "seen_at": _moment(row.seen_at),
@@ -37,12 +38,6 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "supersedes": row.supersedes,
         "superseded_by": row.superseded_by,
     }
-
-
-def requests_json(view: View, *, only_open: bool = False, kind: str | None = None) -> dict[str, Any]:
-    """`requests`: those wanted, in the order of the view."""
-    rows = [row for row in view.requests if (row.is_open or not only_open) and kind in (None, str(row.kind))]
-    return {"requests": [request_json(row, view.now) for row in rows]}
 
 
 def roster_json(view: View) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.maintenance.clearing import clear
 from team_console.store.settings.team_config import TeamConfig
@@ -14,6 +13,7 @@ from team_console.store.views.requests.following import RequestFollower
 
 from tests.api.conftest import Join
 from tests.conftest import CommandLine
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock
 
 PATIENCE = 60.0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from team_console.console.cli.manual.settings_reference import EXAMPLE, setting_rows, settings_markdown
+from team_console.console.cli.manual.settings_reference import EXAMPLE, setting_rows
 from team_console.store.settings.reference import every_setting
 from team_console.store.settings.settings_file import parse
 
 from tests.conftest import CommandLine
+from tests.readme import settings
 
 
 def test_help_alone_is_the_overview_and_of_a_verb_its_usage(elsewhere: CommandLine) -> None:
@@ -26,7 +27,7 @@ def test_every_setting_is_explained_with_value_default_and_other_names(elsewhere
         assert row.meaning in shown
         assert row.value
         assert row.default
-        assert f"`{row.path}`" in settings_markdown()
+        assert f"`{row.path}`" in settings()
     assert rows["retention.active_messages_max"].default == "100"
     assert rows["agents[].deliver_timeout"].default == "30"
     assert elsewhere.ok("help", "settings", "--json").json["settings"][0]["path"] == "team"

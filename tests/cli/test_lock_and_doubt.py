@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.looking import watched
 from team_console.console.cli.main import run
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import LockHolder, Snapshot
 from team_console.store.model.clock import to_text, utc_now
 
 from tests.conftest import CommandLine
+from tests.memory_team import MemoryTeam
 from tests.store.yaml_folder import process, wait_for
 from tests.views.chronicle import snapshot_of
 

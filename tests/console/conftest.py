@@ -12,9 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+import textual.app
+import textual.pilot
 from team_console.console.app.application import ConsoleApp
 from team_console.console.panes.pane import ListPane
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -22,7 +23,10 @@ from team_console.store.model.message import Message
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.forms import form as forms
 from team_console.widgets.forms.form import Form
+from textual._context import active_app
 from textual.pilot import Pilot
+
+from tests.memory_team import MemoryTeam
 
 WAIT = 10.0
 LEAD, AUTHOR = "ceo", "task-manager"
@@ -45,6 +49,25 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_THEME", "dark")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def keys_are_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key counts as pressed once it has gone all its way; Textual waits until the process was idle for 20 ms."""
+    monkeypatch.setattr(textual.app, "wait_for_idle", _until_through)
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_through)
+
+
+async def _until_through(min_sleep: float = 0.0, max_sleep: float = WAIT) -> None:
+    app = active_app.get()
+    deadline = time.monotonic() + max_sleep
+    for pause in (0.0, 0.02, 0.0):  # Done; painted, as often as a screen is; and what followed from that.
+        await Pilot(app)._wait_for_screen()
+        await asyncio.sleep(pause)
+        app.screen._on_timer_update()
+        while isinstance(app, ConsoleApp) and (app._keys._waiting or app._keys._following):
+            assert time.monotonic() < deadline, "a key got stuck"
+            await asyncio.sleep(0.001)
 
 
 class Clock:
@@ -112,7 +135,7 @@ class Desk:
         for key in keys:
             await self.until(self.can_act, "a screen to act on")
             await self.pilot.press(key)
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
     def can_act(self) -> bool:
         """Whether what stands in front takes keys."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.handlers import handlers
-from team_console.console.input.actions import ACTIONS, BY_ID, actions_in, keys_table
+from team_console.console.input.actions import ACTIONS, BY_ID, actions_in
 from team_console.console.input.subject import Mode, Subject
 from team_console.console.screens.main import MainScreen
+
+from tests.readme import keys
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
@@ -45,5 +47,5 @@ def test_what_decides_waits_for_a_quiet_row() -> None:
 
 
 def test_the_table_of_keys_names_every_action() -> None:
-    table = keys_table()
+    table = keys()
     assert all(action.help in table for action in ACTIONS)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from team_console.console.handlers import client_requests
 from team_console.store.api import join_team
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import asking, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
@@ -21,6 +20,7 @@ from team_console.widgets.forms.form import Form
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
+from tests.memory_team import MemoryTeam
 from tests.pty import console
 from tests.trust.corpus import PAYLOADS
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.screens import main as main_screen
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
@@ -12,6 +11,7 @@ from team_console.widgets.forms import form as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

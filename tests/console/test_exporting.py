@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.handlers.exporting import write_export
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
@@ -16,6 +15,7 @@ from team_console.store.model.message import Message
 from team_console.widgets.forms.field import Field
 
 from tests.console.conftest import AUTHOR, opened
+from tests.memory_team import MemoryTeam
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.app.feed import Feed
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.rows import View
 
 from tests.console.conftest import LEAD
+from tests.memory_team import MemoryTeam
 
 
 def _view(feed: Feed) -> View:

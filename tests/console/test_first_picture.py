@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from team_console.console.app.application import ConsoleApp
 from team_console.console.app.early_reading import EarlyFeed
 from team_console.console.app.feed import Feed
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 
 from tests.console.conftest import AUTHOR, LEAD, WAIT, Desk, hand_in_plan
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

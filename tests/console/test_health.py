@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.message import new_record
 from team_console.store.model.problem import Problem
 
 from tests.console.conftest import hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

@@ -9,12 +9,12 @@ from time import monotonic
 import pytest
 import team_console.console.input.key_queue
 from team_console.console.input.key_queue import KeyQueue
-from team_console.store.backends.memory import MemoryTeam
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
 
 from tests.console.conftest import hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

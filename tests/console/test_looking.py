@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from team_console.console.input.actions import actions_in
 from team_console.console.input.subject import Mode
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.widgets.forms.help_panel import HelpPanel
 from textual.command import CommandPalette
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import Agent
 
 from tests.console.conftest import LEAD, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from team_console.console.display.themes import DARK, LIGHT, first_theme
 from team_console.console.input.subject import Mode
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
 from tests.pty import console
 from tests.trust import strict
 from tests.trust.keys import reach

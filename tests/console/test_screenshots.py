@@ -6,9 +6,8 @@ import asyncio
 import re
 from pathlib import Path
 
-from team_console.console.screenshots import PICTURES, draw
-
 from tests.conftest import ROOT
+from tests.screenshots import PICTURES, draw
 
 
 def test_a_picture_is_the_same_at_everydrawing(tmp_path: Path) -> None:

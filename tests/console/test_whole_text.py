@@ -6,12 +6,12 @@ import threading
 from types import MappingProxyType
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 LAST = "and then the backups are deleted"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
@@ -14,6 +13,7 @@ from team_console.widgets.forms.field import Field
 from team_console.widgets.forms.note import Letter
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

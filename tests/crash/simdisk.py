@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from team_console.store.backends.yaml.disk import Stat
+from team_console.store.backends.yaml.disk import Disk, Stat
 
 
 class PowerCut(BaseException):
@@ -54,8 +54,8 @@ def apply_step(names: Names, step: FolderStep) -> None:
         names[step.one], names[step.other] = names[step.other], names[step.one]
 
 
-class SimDisk:
-    """A `Disk` in memory.
+class SimDisk(Disk):
+    """A `Disk` in memory: every call of it is simulated, which a test holds.
 
     Each mutating call asks `fault` first, with its number and name; `fault` may raise `PowerCut` or an `OSError`.
     A write is two steps, so that a torn one is a state too.

@@ -10,7 +10,7 @@ from typing import Any
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
 from tests.crash.simdisk import ROOT, SimDisk

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 
 from tests.crash.state import PROBE, Broken, State, check_files, read_state
 from tests.crash.stories import STORIES, open_team, send
@@ -59,9 +59,9 @@ def judge_point(story: str, point: Point, fault: str) -> str | None:
         if said.startswith("done") and _is_left(root) and "DROP_UNREADABLE" not in said:
             return f"a file stays in drop/ and nobody was told: said {said!r}"
         try:
-            send(PROBE, to="ceo")(open_team(RealDisk(), root))
-            state = read_state(RealDisk(), root)
-            check_files(RealDisk(), root)
+            send(PROBE, to="ceo")(open_team(Disk(), root))
+            state = read_state(Disk(), root)
+            check_files(Disk(), root)
         except (Broken, OSError, LookupError) as error:
             return f"{type(error).__name__}: {error}"
     if "Traceback" in errors:
@@ -78,13 +78,13 @@ def _is_left(root: Path) -> bool:
 @cache
 def _expected(story: str) -> tuple[State, State]:
     with _Prepared(story) as root:
-        old = read_state(RealDisk(), root) if (root / "message-queue.yaml").exists() else ((), (), ())
+        old = read_state(Disk(), root) if (root / "message-queue.yaml").exists() else ((), (), ())
         if story == "drop folder":
-            open_team(RealDisk(), root).snapshot()
-            send(PROBE, to="ceo")(open_team(RealDisk(), root))
-            old = read_state(RealDisk(), root)
-        STORIES[story].act(open_team(RealDisk(), root))
-        return old, read_state(RealDisk(), root)
+            open_team(Disk(), root).snapshot()
+            send(PROBE, to="ceo")(open_team(Disk(), root))
+            old = read_state(Disk(), root)
+        STORIES[story].act(open_team(Disk(), root))
+        return old, read_state(Disk(), root)
 
 
 class _Prepared:
@@ -96,9 +96,9 @@ class _Prepared:
 
     def __enter__(self) -> Path:
         root = Path(self._folder.name)
-        self._story.before(open_team(RealDisk(), root))
+        self._story.before(open_team(Disk(), root))
         if self._story.name == "drop folder":
-            send(1)(open_team(RealDisk(), root))
+            send(1)(open_team(Disk(), root))
             (root / "drop").mkdir()
             text = (root / "message-queue.yaml").read_bytes().partition(b"\n")[2].replace(b"00000001", b"00000007")
             (root / "drop" / "one.yaml").write_bytes(text)
@@ -141,9 +141,9 @@ def _act(story: str, root: Path) -> None:
     from team_console.store.model.errors import TeamError
 
     with tempfile.TemporaryDirectory() as warm:
-        STORIES[story].before(open_team(RealDisk(), Path(warm)))
-        STORIES[story].act(open_team(RealDisk(), Path(warm)))
-    team = open_team(RealDisk(), root)
+        STORIES[story].before(open_team(Disk(), Path(warm)))
+        STORIES[story].act(open_team(Disk(), Path(warm)))
+    team = open_team(Disk(), root)
     _let_anybody_trace()
     os.write(1, _READY)
     os.read(0, 1)

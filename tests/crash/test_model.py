@@ -145,7 +145,7 @@ class Story(RuleBasedStateMachine):
 
 TestStory = Story.TestCase
 TestStory.settings = settings(
-    max_examples=150,
+    max_examples=60,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.backends.yaml.team import YamlTeam
 
@@ -90,3 +91,9 @@ def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the
     disk.overwrite(QUEUE, b"messages: []\n")
     assert sorted(receive(open_team(disk))) == [ONE, TWO]
     assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
+
+
+def test_every_call_of_a_disk_is_simulated() -> None:
+    calls = {name for name, call in vars(Disk).items() if callable(call) and not name.startswith("_")}
+    assert calls
+    assert calls - vars(SimDisk).keys() == set()

@@ -388,7 +388,8 @@ def test_what_ended_leaves_the_queue_and_stays_what_it_was(any_team: Team, clock
 
 def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
     from msgspec.structs import replace
-    from team_console.store.backends.memory import MemoryTeam
+
+    from tests.memory_team import MemoryTeam
 
     settings = config()
     narrow = replace(settings.agents["task-manager"], may_send=frozenset({"permission_request"}))

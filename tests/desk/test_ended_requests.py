@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import acknowledge, receive
 from team_console.store.desk.maintenance.clearing import clear
@@ -17,6 +16,7 @@ from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 
 from tests.desk.conftest import SeatOf
+from tests.memory_team import MemoryTeam
 from tests.store.contract import START, FakeClock, config, make_message, put
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"

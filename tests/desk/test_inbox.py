@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import inbox, mail
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 
 from tests.desk.conftest import SeatOf
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, put
 
 

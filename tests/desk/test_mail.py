@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.model.errors import Code, TeamError
 
 from tests.desk.conftest import SeatOf
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put
 
 

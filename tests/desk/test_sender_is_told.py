@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.board import view_of
 
+from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SPRINT_BODIES
 from tests.store.contract import FakeClock
 

@@ -17,7 +17,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.desk.presence import announce_presence
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import CommandLine, clean_environment, started
 
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "clients" / "data" / "hook_inputs.json").read_text(encoding="utf-8")
@@ -71,14 +71,9 @@ class Client:
 
     def begin(self, name: str, *words: str, **changes: Any) -> subprocess.Popen[bytes]:
         """Start the hook for an event and go on."""
-        process = subprocess.Popen(
-            [*COMMAND, "hook", *self.options, *words],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        arguments = ("hook", *self.options, *words)
+        process = started(*arguments, folder=self.folder, environment=self.environment, **pipes)
         assert process.stdin is not None
         process.stdin.write(json.dumps(self.event(name, **changes)).encode())
         process.stdin.close()

@@ -45,9 +45,9 @@ def _folder_fsync(patch: pytest.MonkeyPatch) -> None:
 
 
 def _id_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.buffered import BufferedTransaction
+    from team_console.store.contract.transaction import Transaction
 
-    patch.setattr(BufferedTransaction, "known", _nothing)
+    patch.setattr(Transaction, "known", _nothing)
 
 
 def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
 def _lock(patch: pytest.MonkeyPatch) -> None:
     import os
 
-    from team_console.store.backends.yaml.disk import RealDisk
+    from team_console.store.backends.yaml.disk import Disk
 
     class Nobody:
         def __init__(self, path: Any) -> None:
@@ -82,20 +82,20 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
         write = release = _nothing
 
-    patch.setattr(RealDisk, "lock", lambda self, path, wait, mode: Nobody(path))
+    patch.setattr(Disk, "lock", lambda self, path, wait, mode: Nobody(path))
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.disk import RealDisk
+    from team_console.store.backends.yaml.disk import Disk
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
-    stat = RealDisk.stat
+    stat = Disk.stat
     check = LockedQueue._check_unchanged
 
     def blind(self: LockedQueue) -> None:
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(
-                RealDisk,
+                Disk,
                 "stat",
                 lambda disk, path: (
                     _with_inode(stat(disk, self.layout.folder), self.lock.ino)
@@ -152,14 +152,14 @@ def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.contract.recorded import RecordedFacts
+    from team_console.store.model.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "order_of", lambda self, message_id, order: (order[0], 1, 0, order[1]))
     patch.setattr(RecordedFacts, "is_by_desk", lambda self, message_id: True)
 
 
 def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.contract.recorded import RecordedFacts
+    from team_console.store.model.recorded import RecordedFacts
 
     patch.setattr(RecordedFacts, "differs", lambda self, message: False)
 

@@ -13,7 +13,7 @@ from tests.mutants.protections import LINES
 
 pytestmark = pytest.mark.slow
 
-_QUICK = ("file fsync", "folder fsync", "id check on adding", "undoing a dead receiver", "lock inode check")
+_QUICK = ("file fsync", "id check on adding")
 
 
 @pytest.mark.parametrize("name", _QUICK)

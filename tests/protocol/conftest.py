@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.model.message import Message, new_record
 from team_console.store.settings.team_config import Agent, TeamConfig
 
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock
 
 HERE = Path(__file__).parent

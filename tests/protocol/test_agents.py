@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.agents import creation
 from team_console.store.desk.agents.spawn import hold
@@ -21,6 +20,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.checks.message_rules import problems_of
 from team_console.store.protocol.reading import reading
 
+from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
 from tests.store.contract import FakeClock, put
 

@@ -7,12 +7,13 @@ from types import MappingProxyType
 import pytest
 from team_console.store.protocol.checks.fields import MATRIX
 from team_console.store.protocol.kinds.kind import Family, RequestKind
-from team_console.store.protocol.kinds.kind_table import kinds_table
-from team_console.store.protocol.kinds.registry import KINDS, default_priority, kind_named, kind_of
+from team_console.store.protocol.kinds.registry import KINDS, default_priority
 from team_console.store.protocol.kinds.routes import STANDARD_ROUTES, routes_of
+from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
 from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
+from tests.readme import kinds
 
 WITHOUT_FORMAT = (
     *("AGENT_DESTROY_REQUEST", "AGENT_DESTROYED", "COURSE_CORRECTION", "CC_TRIGGER"),
@@ -31,7 +32,7 @@ SPRINT_KINDS = (*(str(body["msg_type"]) for body in SPRINT_BODIES), *WITHOUT_FOR
     ],
 )
 def test_every_kind_of_a_source_is_known_under_its_family(names: tuple[str, ...], family: Family) -> None:
-    assert {name: kind_named(name) and KINDS[name].family for name in names} == dict.fromkeys(names, family)
+    assert {name: name in KINDS and KINDS[name].family for name in names} == dict.fromkeys(names, family)
 
 
 def test_the_clients_ask_for_permissions_put_questions_and_say_how_they_are() -> None:
@@ -69,16 +70,16 @@ def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
 
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
 def test_the_kind_of_a_sprint_message_is_seen_through_its_prefix(body: dict[str, object]) -> None:
-    assert kind_of(carried(body)) is KINDS[str(body["msg_type"])]
+    assert reading(carried(body)).name == body["msg_type"]
 
 
 @pytest.mark.parametrize("content", ["Note: {a}", "hello", "", "see AGENT_CREATED: {}", "THINGS_TO_DO: later"])
 def test_a_plain_text_is_a_plain_message(content: str) -> None:
-    assert kind_of(message(content)) is KINDS["message"]
+    assert reading(message(content)).name == "message"
 
 
 def test_an_unknown_type_has_no_kind() -> None:
-    assert kind_of(message(type="poke")) is None
+    assert reading(message(type="poke")).name not in KINDS
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_the_team_overrides_the_default_priority_of_a_kind() -> None:
 
 
 def test_the_table_has_one_row_per_kind_with_its_door() -> None:
-    rows = kinds_table().splitlines()
+    rows = kinds().splitlines()
     assert len(rows) == 2 + len(KINDS)
     assert all(row.count("|") == 6 for row in rows)
     assert "| `plan_approval_request` | SendMessage | Agent → Lead | opens plan | `plan` |" in rows

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.requests import submit_plan
 from team_console.store.desk.sendmessage import submit
 from team_console.store.model.errors import Code, TeamError
 
+from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, message
 from tests.store.contract import FakeClock, put
 

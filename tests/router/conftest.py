@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock
 
 TAKE = """

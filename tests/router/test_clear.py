@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery import failures
 from team_console.store.desk.delivery.push import deliver
 from team_console.store.desk.maintenance import clearing
 from team_console.store.model.errors import Code, TeamError
 
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put
 
 DAY = 86400

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import Delivered
@@ -24,6 +23,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import attempts_of, retries_of
 from team_console.store.settings.team_config import Agent
 
+from tests.memory_team import MemoryTeam
 from tests.router.conftest import taken, until
 from tests.store.contract import FakeClock, make_message, put
 

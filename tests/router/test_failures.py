@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery import failures
@@ -20,6 +19,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
 from team_console.store.protocol.checks.signing import Seal, seal_of, sign
 
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import Choice
 from team_console.store.desk.delivery.orchestrator import read_document, route
@@ -15,6 +14,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 from team_console.store.settings.team_config import TeamConfig
 
+from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put
 
 POLL = """invoke_command("route-inter-agent-messages", {

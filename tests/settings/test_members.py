@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.backends.open import open_team
 from team_console.store.desk.agents.membership import add_members, set_member
 from team_console.store.desk.caller import Caller
@@ -14,6 +13,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.conftest import CommandLine
+from tests.memory_team import MemoryTeam
 
 
 @pytest.fixture(params=["folder", "database"])

@@ -121,6 +121,40 @@ def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
     read(f"x0: &x0 [a]\n{names}spawn: *x8\n")
 
 
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f ceo@desk"
+
+
+def test_humans_with_keys_make_a_team_of_signed_verdicts() -> None:
+    config = read(f"humans:\n  ceo:\n    keys:\n    - {PUBLIC_KEY}\n    sign_with: ~/.ssh/other\n")
+    assert (config.verdicts, config.humans["ceo"].keys) == ("signed", (PUBLIC_KEY,))
+    assert config.humans["ceo"].sign_with == "~/.ssh/other"
+    assert read("humans: {ceo: {}}\n").verdicts == "open"
+    assert read(f"verdicts: open\nhumans: {{ceo: {{keys: [{PUBLIC_KEY}]}}}}\n").verdicts == "open"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("ssh-ed25519 AAAA", "cut or changed"),
+        ("ssh-dss AAAAB3NzaC1kc3M=", "is none of"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----", "is a private key"),
+    ],
+)
+def test_what_is_no_public_key_is_told_with_its_line_and_permits_nothing(line: str, why: str) -> None:
+    config = read(f"lead: ceo\nhumans:\n  ceo:\n    keys:\n    - '{line}'\n")
+    (problem,) = config.problems
+    assert (problem.code, problem.severity, problem.line) == ("BAD_KEY", "error", 5)
+    assert why in problem.message
+    assert (config.verdicts, config.humans["ceo"].keys) == ("signed", ())
+
+
+@pytest.mark.parametrize("text", ["verdicts: sined\n", "humans: [ceo]\n"])
+def test_settings_of_verdicts_that_cannot_be_understood_let_nothing_unsigned_decide(text: str) -> None:
+    config = read(text)
+    assert config.verdicts == "signed"
+    assert config.problems
+
+
 def test_every_setting_of_the_table_can_be_set() -> None:
     values = {
         Form.NAME: "ceo",
@@ -130,6 +164,8 @@ def test_every_setting_of_the_table_can_be_set() -> None:
         Form.SECONDS: "8",
         Form.TEXTS: "[x]",
         Form.COMMAND: "[x]",
+        Form.KEYS: f"[{PUBLIC_KEY}]",
+        Form.MOMENT: "2026-11-22",
     }
     default = TeamConfig()
     for path, setting in every_setting():

@@ -19,7 +19,7 @@ from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 
-MESSAGES = 2_000
+MESSAGES = 600
 """Enough for all that can go wrong; `python -m tests.sql` does it with 20,000."""
 
 
@@ -37,7 +37,7 @@ def test_claims_of_several_agents_run_side_by_side(postgres: str, opened: Open) 
     team = opened(postgres)
     put(team, make_message(1, to="architect"), make_message(2, to=AGENT))
     with team.claims(actor="architect", action="claim", wait=1.0) as tx:
-        assert [message.message_id for message in tx.select(recipient="architect")] == [make_message(1).message_id]
+        assert [message.message_id for message in tx.reserve("architect", ("pending",))] == [make_message(1).message_id]
         got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT)
     assert [message.message_id for message in got.messages] == [make_message(2).message_id]
 
@@ -47,7 +47,7 @@ def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str
     team = opened(postgres)
     put(team, *[make_message(number, to=AGENT) for number in range(1, 5)])
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        mine = [message.message_id for message in tx.select(recipient=AGENT, statuses=("pending",), limit=2)]
+        mine = [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=2)]
         got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
     theirs = [message.message_id for message in got.messages]
     assert (mine, theirs) == (
@@ -68,7 +68,7 @@ def test_without_a_limit_a_busy_inbox_is_waited_for_and_never_called_empty(postg
 
     reader = threading.Thread(target=receive_all)
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        tx.select(recipient=AGENT)
+        tx.reserve(AGENT, ("pending",))
         reader.start()
         assert looking.wait(10)
         reader.join(0.3)

@@ -156,7 +156,7 @@ def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
     put(opened(postgres), *[make_message(number, to="architect") for number in range(1, 9)])
     first, second = opened(postgres), opened(postgres)
     with first.claims(actor="architect", action="claim", wait=5.0) as tx:
-        (item,) = tx.select(recipient="architect", statuses=("pending",), limit=1)
+        (item,) = tx.reserve("architect", ("pending",), enough=1)
         got = inbox.receive(Caller(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
         tx.replace(item, item.with_changes(status="delivered"))
         tx.record("deliver", ids=[item.message_id])

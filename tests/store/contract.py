@@ -10,12 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
 from team_console.store.settings.settings_file import write_new
 from team_console.store.settings.team_config import Agent, TeamConfig
+
+from tests.memory_team import MemoryTeam
 
 START = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
 NAMES = ("ceo", "task-manager", "file-manager", "knowledge-manager")

@@ -12,7 +12,7 @@ import yaml
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec import entry as entries
 from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.reading import addressed as looking
 from team_console.store.backends.yaml.reading.addressed import Addressees, search
 from team_console.store.backends.yaml.writing.lock_owner import holder_text
@@ -132,7 +132,7 @@ def test_nothing_is_understood_and_nothing_locked_where_nothing_waits(
     locked: list[int] = []
     genuine = entries.parse_entry
     monkeypatch.setattr(entries, "parse_entry", counting(parsed, genuine))
-    monkeypatch.setattr(RealDisk, "lock", lambda *_: locked.append(1))
+    monkeypatch.setattr(Disk, "lock", lambda *_: locked.append(1))
     got = inbox.receive(Caller(open_yaml(tmp_path), ME), agent=ME)
     assert (got.status_message, parsed, locked) == (f"No pending messages for {ME}", [], [])
 
@@ -160,7 +160,7 @@ def test_a_message_for_another_costs_a_waiter_its_ledger_line_and_no_look_at_the
 def test_a_queue_that_somebody_else_wrote_takes_a_transaction_to_tell(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1, to=OTHER))
-    look = Addressees(RealDisk(), team.layout)
+    look = Addressees(Disk(), team.layout)
     inbox.receive(Caller(team, ME), agent=ME)
     assert look.look(ME) is not None
     (tmp_path / QUEUE).write_bytes(queue_of(make_message(1, to=OTHER), make_message(2, to=ME)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.yaml.codec import QueueText, emit
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery import slices
@@ -33,7 +33,7 @@ class Work:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.calls = 0
         self.bytes = 0
-        read, find, write, search = RealDisk.read, RealDisk.find, RealDisk.write, QueueText._candidates
+        read, find, write, search = Disk.read, Disk.find, Disk.write, QueueText._candidates
 
         def counted(function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
             def call(*arguments: Any) -> Any:
@@ -43,9 +43,9 @@ class Work:
 
             return call
 
-        patch.setattr(RealDisk, "read", counted(read, lambda result, *_: len(result[0])))
-        patch.setattr(RealDisk, "write", counted(write, lambda result, *_: result))
-        patch.setattr(RealDisk, "find", counted(find, lambda _, disk, path, needle: path.stat().st_size))
+        patch.setattr(Disk, "read", counted(read, lambda result, *_: len(result[0])))
+        patch.setattr(Disk, "write", counted(write, lambda result, *_: result))
+        patch.setattr(Disk, "find", counted(find, lambda _, disk, path, needle: path.stat().st_size))
         patch.setattr(QueueText, "_candidates", counted(search, lambda _, text, *__: len(text.data())))
 
     def profile(self, frame: FrameType, event: str, argument: object) -> None:

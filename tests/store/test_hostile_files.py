@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from team_console.store.contract.team import Team, Transaction
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import TeamError

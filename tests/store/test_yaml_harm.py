@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import AUDIT_LOST, Condition
 from team_console.store.model.errors import Code, TeamError
 
@@ -196,14 +196,14 @@ def test_a_ledger_that_holds_nothing_readable_loses_no_message_and_begins_anew(t
 
 def _failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int, of: str) -> None:
     """Let one call of the disk fail for paths that hold `of`."""
-    call = getattr(RealDisk, name)
+    call = getattr(Disk, name)
 
-    def fail(self: RealDisk, path: Path, *more: object) -> object:
+    def fail(self: Disk, path: Path, *more: object) -> object:
         if of in str(path):
             raise OSError(number, os.strerror(number), str(path))
         return call(self, path, *more)
 
-    monkeypatch.setattr(RealDisk, name, fail)
+    monkeypatch.setattr(Disk, name, fail)
 
 
 def _offer(root: Path, data: bytes) -> Path:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.model.errors import Code, TeamError
 
 from tests.store.yaml_folder import (
@@ -258,9 +258,9 @@ def test_a_lock_file_of_somebody_else_says_which_permission_is_missing() -> None
 def test_the_lock_file_is_never_removed(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
-    first = RealDisk().stat(tmp_path / LOCK)
+    first = Disk().stat(tmp_path / LOCK)
     receive(team)
-    again = RealDisk().stat(tmp_path / LOCK)
+    again = Disk().stat(tmp_path / LOCK)
     assert first is not None
     assert again is not None
     assert first.ino == again.ino

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
-from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import Family, Kind
 from team_console.store.protocol.kinds.registry import KINDS
 
@@ -39,8 +39,8 @@ class Trail:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "audit.jsonl"
-        self.ledger = Ledger(RealDisk(), self.path)
-        self.reader = RecordedReader(RealDisk(), self.path)
+        self.ledger = Ledger(Disk(), self.path)
+        self.reader = RecordedReader(Disk(), self.path)
         self.tip = Tip()
 
     def write(self, *writes: dict[str, object], action: str = "send", at: str = AT, void: int = 0) -> None:
@@ -48,7 +48,7 @@ class Trail:
         self.tip = self.ledger.append(line, self.tip, mode=0o600)
 
     def fresh(self) -> RecordedFacts:
-        return RecordedReader(RealDisk(), self.path).read()
+        return RecordedReader(Disk(), self.path).read()
 
     def known(self) -> list[str]:
         """What the following reader knows; a fresh one knows the same."""

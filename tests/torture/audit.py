@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from team_console.store.backends.yaml.disk import RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 
 _ARCHIVE = "-archive"
@@ -139,7 +139,7 @@ def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
     verdict.failures += [f"litter: {item}" for item in litter]
     if ledger:
         broken = [
-            tip.line.seq for tip, intact in Ledger(RealDisk(), root / "audit.jsonl").lines() if not intact and tip.line
+            tip.line.seq for tip, intact in Ledger(Disk(), root / "audit.jsonl").lines() if not intact and tip.line
         ]
         verdict.failures += [f"the chain of the ledger breaks at line {item}" for item in broken[:3]]
         modes = {path.stat().st_mode & 0o777 for path in root.glob("message-queue.yaml*")}

@@ -26,7 +26,7 @@ from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
 
 pytestmark = pytest.mark.slow
 
-ACTS = 30
+ACTS = 16
 THOUGHT = 10
 """Every so many acts one is thought about, the others are keys at random; later ones are all thought about."""
 OTHERS = """

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.views.board import Board
 
 from tests.views.chronicle import LEAD, Chronicle, row

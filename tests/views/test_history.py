@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -23,6 +22,7 @@ from team_console.store.views.history import (
     wanted,
 )
 
+from tests.memory_team import MemoryTeam
 from tests.views.chronicle import LEAD, Chronicle
 
 NOW = Chronicle().now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from team_console.store.contract.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.registry import KINDS, SUPERSEDING
 from team_console.store.views.board import Board
 

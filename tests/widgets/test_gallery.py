@@ -8,9 +8,10 @@ from importlib import import_module
 
 import pytest
 import team_console.widgets
-from team_console.widgets.gallery import FORMS, WIDGETS, Gallery
 from textual.screen import ModalScreen
 from textual.widget import Widget
+
+from tests.gallery import FORMS, WIDGETS, Gallery
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -28,6 +28,7 @@ _MEANINGS = {
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
     Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
     Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
+    Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
     Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
 }
 _EARLIER = 8
@@ -182,7 +183,12 @@ def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
     if not stands:
         tone = "muted"
     who = f" by {safe_line(message.sender, 64)} {clock_time(message.created_at, now)}"
-    return ((word, tone), (who, "" if stands else "muted"), ("" if stands else " · decides nothing", "warn"))
+    return (
+        (word, tone),
+        (who, "" if stands else "muted"),
+        (" · forged" if message.message_id in row.forged else "", "alert"),
+        ("" if stands else " · decides nothing", "warn"),
+    )
 
 
 def _history(row: RequestRow, earlier: tuple[RequestRow, ...], now: datetime) -> tuple[Block, ...]:

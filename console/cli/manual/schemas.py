@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from team_console.console.cli.manual.decision_schemas import decision_schemas
 from team_console.console.cli.manual.joining_schemas import joining_schemas
 from team_console.console.cli.manual.schema_words import (
     Schema,
@@ -98,6 +99,7 @@ _REQUEST = record(
         "answered_by": or_null(text()),
         "reason": or_null(text("why not, or the note of the answer")),
         "flags": array(text("what is unusual about it")),
+        "forged": mapping(text("why it decides nothing"), "by id, answers that are not signed as they must be"),
         "title": text(),
         "seen_at": or_null(MOMENT),
         "due_at": or_null(MOMENT),
@@ -270,6 +272,7 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "history": _MESSAGES,
+    **decision_schemas(),
     "watch": record(
         {"at": MOMENT, "change": text("new, status, gone, dropped, condition or problem")},
         {

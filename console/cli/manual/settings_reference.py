@@ -49,15 +49,6 @@ def setting_rows() -> Iterator[SettingRow]:
         yield SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
 
 
-def settings_markdown() -> str:
-    """The reference as a table for the README."""
-    lines = ["| Setting | Value | Without it | Does |", "| --- | --- | --- | --- |"]
-    for row in setting_rows():
-        name = f"`{row.path}`" + "".join(f", `{other}`" for other in row.also)
-        lines.append(f"| {name} | {row.value} | {row.default} | {row.meaning} |")
-    return "\n".join(lines) + "\n"
-
-
 def settings_text(topic: str = "") -> list[str] | None:
     """The reference as lines for a terminal; of those settings only that `topic` names, None when it names none."""
     rows = [row for row in setting_rows() if not topic or _is_about(row, topic)]

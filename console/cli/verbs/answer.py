@@ -42,7 +42,7 @@ def run(call: Call) -> int:
         answers = answers_from(questions, options.option, options.text)
     words = content(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
     receipt = answer(
-        call.caller,
+        call.decider,
         request_id=options.request,
         answers=answers,
         content=words or None,

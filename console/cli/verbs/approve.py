@@ -43,7 +43,7 @@ def run(call: Call) -> int:
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
     receipt: Receipt = approve(
-        call.caller,
+        call.decider,
         request_id=options.request,
         note=options.note,
         agent_name=options.agent_name,

@@ -8,6 +8,7 @@ from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_summary
 from team_console.console.cli.printing.table import age_since, print_table
+from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
@@ -37,7 +38,7 @@ def run(call: Call) -> int:
 
 def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
     if call.out.as_json:
-        records = [dict(message.record) for message in messages]
+        records = [dict(message.record) for message in marked(call.team, messages)]
         call.out.json({"agent": agent, "messages": records, "count": len(records)})
     elif not messages:
         call.out.say(_nothing(call, agent))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
+from team_console.store.desk.delivery.handing_on import TRUST
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
 
 if TYPE_CHECKING:
     from team_console.store.desk.inbox import Received
@@ -102,9 +104,16 @@ def display(received: Received, whole: Callable[[Message], str | None] = lambda 
     return "\n".join([safe_line(received.status_message), *blocks])
 
 
+def _warning(message: Message) -> list[str]:
+    """What is wrong with it, before anything it says."""
+    mark = message.record.get(TRUST)
+    return [f"TRUST: {mark}: {MEANINGS[Mark(mark)]}"] if mark is not None else []
+
+
 def _block(message: Message, content: str | None) -> str:
     lines = [
         f"[{message.priority}] {message.type} from {message.sender}",
+        *_warning(message),
         f"ID: {message.message_id}",
         f"Received: {message.created}",
     ]

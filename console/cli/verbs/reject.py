@@ -22,5 +22,5 @@ def run(call: Call) -> int:
     from team_console.store.desk.requests import reject
 
     options = call.options
-    receipt = reject(call.caller, request_id=options.request, reason=options.reason, suggest=options.suggest)
+    receipt = reject(call.decider, request_id=options.request, reason=options.reason, suggest=options.suggest)
     return call.finish(receipt, describe("rejected", receipt))

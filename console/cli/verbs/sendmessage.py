@@ -14,6 +14,10 @@ _WANTED = (
 )
 
 
+_DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
+"""Types of documents that decide something, so that whoever does must be known."""
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Explain what stands on standard input."""
     parser.description = (
@@ -49,4 +53,5 @@ def _submit(call: Call, document: Any) -> dict[str, Any]:
 
     if isinstance(document, TeamError):
         raise document
-    return submit(call.caller, document)
+    decides = isinstance(document, dict) and document.get("type") in _DECIDING
+    return submit(call.decider if decides else call.caller, document)

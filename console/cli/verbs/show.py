@@ -11,6 +11,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
 from team_console.console.cli.printing.table import age, age_since, print_table
 from team_console.store.contract.team import KEPT_PRIVATE
+from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
@@ -46,7 +47,7 @@ def run(call: Call) -> int:
         raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
     view = _view(call, snapshot, thread)
     if call.out.as_json:
-        call.out.json(_as_json(thread, view))
+        call.out.json(_as_json(thread, view, trust_in(call.team, thread.messages)))
     else:
         _show(call, thread, view)
     call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
@@ -67,16 +68,16 @@ def _versions(thread: Thread, view: View) -> list[RequestRow]:
     return versions_of(view.requests, thread.request_id) if thread.request_id else []
 
 
-def _as_json(thread: Thread, view: View) -> dict[str, Any]:
+def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
     versions = [request_json(row, view.now) for row in _versions(thread, view)]
     return {
-        "message": dict(thread.message.record),
+        "message": dict(trust.marked(thread.message).record),
         "live": thread.is_live,
         "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
         "versions": versions,
-        "thread": [dict(message.record) for message in thread.messages],
+        "thread": [dict(trust.marked(message).record) for message in thread.messages],
         "deliveries": [delivery_json(delivery) for delivery in thread.deliveries],
-        "doubles": [dict(message.record) for message in thread.doubles],
+        "doubles": [dict(trust.marked(message).record) for message in thread.doubles],
     }
 
 

@@ -88,7 +88,7 @@ def everyone(call: Call) -> list[str]:
 def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
     from team_console.store.desk.requests import request_shutdown
 
-    receipt = request_shutdown(call.caller, agent=agent, reason=call.options.reason)
+    receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
     _say(call, f"{agent}: asked, request {receipt.request_id}")
     for note in receipt.notes:
         _say(call, f"{agent}: {note}")

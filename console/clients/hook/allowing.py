@@ -9,6 +9,7 @@ from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.quick.proof import asked_in
 from team_console.console.clients.quick.session_files import ALLOWED, digest
 from team_console.store.desk.asking import ask_permission
+from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -41,8 +42,9 @@ def offer_denied(session: ClientSession) -> None:
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     """Remember what these messages allow once, until the agent tries it again."""
-    answers = [read for read in map(reading, messages) if read.answers is RequestKind.PERMISSION]
-    yes = {read.request_id for read in answers if read.approve}
+    answers = [message for message in messages if reading(message).answers is RequestKind.PERMISSION]
+    trust = trust_in(session.team, answers)
+    yes = {reading(message).request_id for message in answers if reading(message).approve and not trust.mark(message)}
     if not yes:
         return
     for message in session.team.snapshot().messages:

@@ -10,6 +10,7 @@ from team_console.console.clients.commands import command_of
 from team_console.console.clients.hook.allowing import keep_allowed
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.quick.session_files import HANDED
+from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.desk.inbox import acknowledge
 from team_console.store.desk.sessions.mail import hand_over
 from team_console.store.model.errors import TeamError
@@ -19,6 +20,7 @@ from team_console.store.model.words import counted
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.stops import REQUEST
+from team_console.store.protocol.verdicts.trust import MEANINGS
 
 _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
@@ -106,12 +108,14 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
 def message_words(session: ClientSession, message: Message) -> str:
     """One message as text."""
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
+    mark = trust_in(session.team, [message]).mark(message)
     summary, content = safe_line(message.summary), safe_text(message.content)
     text = content if summary in content else "\n".join(part for part in (summary, content) if part)
     if len(text) > _LONGEST:
         more = command_of(session.team.location, session.name, "show", message.message_id)
         text = f"{text[:_LONGEST]}…\n(cut; the whole: {more})"
-    return "\n".join([f"{head}{safe_line(message.message_id)}", text, *_how_to_answer(session, message)])
+    warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
+    return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, text, *_how_to_answer(session, message)])
 
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:

@@ -36,11 +36,6 @@ class Node(Struct, frozen=True):
     starts: tuple[int, ...] = ()
     inner: tuple[Node, ...] = ()
 
-    @property
-    def is_container(self) -> bool:
-        """Whether it is an object or an array."""
-        return isinstance(self.value, dict | list)
-
 
 def read(text: str) -> Node:
     """The one object that a text holds.

@@ -35,11 +35,6 @@ class SessionFiles:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    @property
-    def is_there(self) -> bool:
-        """Whether an event has left anything yet."""
-        return os.path.isdir(self.folder)
-
     def read(self, name: str) -> dict[str, object] | None:
         """One file; None when it is not there or not to be read."""
         try:

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
-from team_console.store.backends.buffered import Changes
 from team_console.store.backends.sql.history import (
     archive_key,
     archived_row,
@@ -22,6 +21,7 @@ from team_console.store.backends.sql.rows import RowEntry, changed_row, new_row
 from team_console.store.backends.sql.settings import write_settings
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
 from team_console.store.backends.sql.transaction import SqlTransaction
+from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import BigInteger, Connection, cast, func, or_, select
-from team_console.store.backends.buffered import Changes
 from team_console.store.backends.sql.history import dump, facts_of, line_of, seal_of
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.audit_seal import LineSeal, key_name
-from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
+from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.recording import is_answer
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
-from team_console.store.backends.buffered import copy_problems
 from team_console.store.backends.sql.engines.dialect import Dialect, Progress
 from team_console.store.backends.sql.history import as_text
 from team_console.store.backends.sql.ordering import State
@@ -16,12 +15,12 @@ from team_console.store.backends.sql.recorded_reader import RecordedReader
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
-from team_console.store.contract.recorded import RecordedFacts
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
-from team_console.store.model.copies import distinct
+from team_console.store.model.copies import copy_problems, distinct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.team_config import TeamConfig
 
 _ASK_SECONDS = 2.0

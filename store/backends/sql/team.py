@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -27,9 +28,10 @@ from team_console.store.contract.team import (
     Page,
     Snapshot,
     Team,
-    Transaction,
+    Tidying,
     WatchHint,
 )
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
@@ -91,10 +93,17 @@ class SqlTeam(Team):
             yield tx
 
     @contextmanager
-    def claims(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+    def claims(self, *, actor: str, action: str, wait: float, tidy: Tidying | None = None) -> Iterator[Transaction]:
         """See `Team.claims`: in PostgreSQL several run at once, each on its own rows."""
         with self._writing(Mode.CLAIM, actor, action, wait) as tx:
             yield tx
+            if tidy is not None and tx.alone and not tx.changes.is_empty:
+                tidy(tx)
+        if tidy is None or tx.alone:
+            return
+        if secrets.randbelow(5 * tx.config.active_messages_max) < len(tx.changes.archived):
+            with suppress(TeamError), self.transaction(actor=actor, action="compact", wait=0.1) as alone:
+                tidy(alone)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""

@@ -8,9 +8,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, or_, select, true
+from sqlalchemy import Connection, Select, or_, select
 from sqlalchemy.sql import ColumnElement
-from team_console.store.backends.buffered import BufferedTransaction
 from team_console.store.backends.sql.engines.dialect import Dialect
 from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
 from team_console.store.backends.sql.ordering import State
@@ -18,6 +17,7 @@ from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.rows import RowEntry
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.tables import ARCHIVE, Shape
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
@@ -34,10 +34,10 @@ _FEW, _MANY = 4, 200
 _CHUNK = 500
 
 
-class SqlTransaction(BufferedTransaction):
+class SqlTransaction(Transaction):
     """See `team_console.store.contract.team.Transaction`.
 
-    When it is not `alone`, others run beside it: `select` and `get` keep their rows, `everything` is only a look.
+    When it is not `alone`, others run beside it: `reserve` and `get` keep their rows, `everything` is only a look.
     """
 
     def __init__(
@@ -130,44 +130,26 @@ class SqlTransaction(BufferedTransaction):
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
-    def select(
-        self,
-        *,
-        recipient: str | None = None,
-        statuses: Iterable[str] = (),
-        types: Iterable[str] = (),
-        limit: int | None = None,
-    ) -> list[Message]:
-        wanted = frozenset(statuses), frozenset(types)
+    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: int | None = None) -> list[Message]:
+        """Rows locked for this transaction: all that fit, awaiting others; when `enough` is said, any free ones."""
         if self.alone:
-            return super().select(recipient=recipient, statuses=wanted[0], types=wanted[1], limit=limit)
-        return self._keep_fitting(self._condition(recipient, *wanted), recipient, limit)
-
-    def _keep_fitting(self, condition: ColumnElement[bool], recipient: str | None, limit: int | None) -> list[Message]:
-        """Rows locked for this transaction: without a limit all that fit, awaiting others; with one, any free ones."""
-        found: dict[str, Message] = {}
-        messages = self.shape.messages
-        while True:
-            wanted = None if limit is None else limit - len(found)
-            fresh = messages.c.message_id.not_in(list(found)) if found else true()
-            read = self._read(condition & fresh, limit=wanted)
-            fitting = [message for message in read if recipient is None or message.is_addressed_to(recipient)]
-            found.update({message.message_id: message for message in fitting})
-            if wanted is None or len(read) < wanted or len(found) >= (limit or 0):
-                return list(found.values())
-
-    def _condition(
-        self, recipient: str | None, statuses: AbstractSet[str], types: AbstractSet[str]
-    ) -> ColumnElement[bool]:
+            return super().reserve(recipient, statuses)
         columns = self.shape.messages.c
-        fits: list[ColumnElement[bool]] = [columns.message_id.is_not(None)]
-        if recipient is not None:
-            fits.append(may_address(self.shape, recipient))
-        if statuses:
-            fits.append(columns.status.in_(statuses))
-        if types:
-            fits.append(columns.message_type.in_(types))
-        return and_(*fits)
+        condition = may_address(self.shape, recipient) & columns.status.in_(frozenset(statuses))
+        reserved: dict[str, Message] = {}
+        while True:
+            wanted = None if enough is None else enough - len(reserved)
+            fresh = columns.message_id.not_in(list(reserved)) if reserved else columns.message_id.is_not(None)
+            read = self._read(condition & fresh, limit=wanted)
+            reserved.update({message.message_id: message for message in read if message.is_addressed_to(recipient)})
+            if wanted is None or len(read) < wanted or len(reserved) >= (enough or 0):
+                return list(reserved.values())
+
+    def at_hand(self, recipient: str) -> Sequence[Message]:
+        if self.alone:
+            return self.everything()
+        read = [entry.message for entry in self._entries.values() if entry.message is not None]
+        return self.changes.apply(read)
 
     def _read(self, condition: ColumnElement[bool], *, limit: int | None = None, by_id: bool = False) -> list[Message]:
         """Messages as they are now, oldest first; when others run beside, their rows are kept for this transaction.

@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from team_console.store.backends.buffered import carries
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.editing.emitter import emit_again
 from team_console.store.backends.yaml.codec.entry import parse_entry
 from team_console.store.model.copies import is_copy
 from team_console.store.model.message import Message
+from team_console.store.protocol.reading import carries
 
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (\S+) (\d+)$", re.MULTILINE)

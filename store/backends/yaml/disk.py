@@ -1,4 +1,4 @@
-"""The few file system calls the YAML team makes, behind an interface that a crash simulator can stand in for."""
+"""Disk: the few file system calls the YAML team makes, in one place that a crash simulator can stand in for."""
 
 from __future__ import annotations
 
@@ -57,11 +57,15 @@ class Held(Protocol):
         """Give the lock back; the file stays."""
 
 
-class Disk(Protocol):
-    """Calls that raise `OSError` like those of `os`; descriptors are numbers."""
+class Disk:
+    """Calls on the operating system that raise `OSError` like those of `os`; descriptors are numbers."""
 
     def stat(self, path: Path) -> Stat | None:
         """What is at `path`, links not followed; None when nothing is."""
+        try:
+            return _stat(os.lstat(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
         """Bytes of a regular file from `start`, and what the file was once they had been read.
@@ -69,78 +73,6 @@ class Disk(Protocol):
         Raises:
             OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
         """
-
-    def data_end(self, path: Path) -> int:
-        """Bytes up to the last that was ever written; what a sparse file claims to hold behind it is nothing."""
-
-    def find(self, path: Path, needle: bytes) -> int:
-        """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
-
-    def names(self, folder: Path) -> list[str]:
-        """Names in `folder`, sorted; none when it does not exist."""
-
-    def mkdir(self, folder: Path, mode: int) -> None:
-        """Make one folder."""
-
-    def open_new(self, path: Path, mode: int, group: int = -1) -> int:
-        """Create a file that must not exist, of that mode and, if we may, of that group; open it for writing."""
-
-    def open_append(self, path: Path, mode: int) -> int:
-        """Open for appending, creating the file when it is missing."""
-
-    def open_existing(self, path: Path) -> int:
-        """Open an existing file for writing in place."""
-
-    def stat_of(self, fd: int) -> Stat:
-        """What an open file is."""
-
-    def write(self, fd: int, data: memoryview) -> int:
-        """Write, perhaps less than asked; returns the number of bytes."""
-
-    def truncate(self, fd: int, size: int) -> None:
-        """Cut an open file."""
-
-    def sync(self, fd: int) -> None:
-        """Make the file's bytes durable."""
-
-    def close(self, fd: int) -> None:
-        """Close a descriptor."""
-
-    def link(self, source: Path, target: Path) -> None:
-        """Give a file a second name that must not exist."""
-
-    def rename(self, source: Path, target: Path) -> None:
-        """Move a name over another, atomically."""
-
-    def exchange(self, path: Path, other: Path) -> bool:
-        """Swap two names atomically; False where the system cannot."""
-
-    def unlink(self, path: Path) -> None:
-        """Remove a name."""
-
-    def sync_folder(self, folder: Path) -> None:
-        """Make renames and new names in `folder` durable."""
-
-    def lock(self, path: Path, wait: float, mode: int) -> Held:
-        """Take the kernel lock on a file that is made with `mode` when it is missing.
-
-        Raises:
-            TimeoutError: It is held for longer than `wait` seconds.
-        """
-
-
-class RealDisk:
-    """`Disk` on the operating system."""
-
-    def stat(self, path: Path) -> Stat | None:
-        """See `Disk.stat`."""
-        try:
-            return _stat(os.lstat(path))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
-    def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
-        """See `Disk.read`."""
         fd = _open_quietly(path)
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -151,7 +83,7 @@ class RealDisk:
             os.close(fd)
 
     def data_end(self, path: Path) -> int:
-        """See `Disk.data_end`."""
+        """Bytes up to the last that was ever written; what a sparse file claims to hold behind it is nothing."""
         fd = _regular(_open_quietly(path), path)
         try:
             return _data_end(fd)
@@ -159,7 +91,7 @@ class RealDisk:
             os.close(fd)
 
     def find(self, path: Path, needle: bytes) -> int:
-        """See `Disk.find`."""
+        """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
         fd = _regular(_open_quietly(path), path)
         try:
             return _find(fd, needle)
@@ -167,7 +99,7 @@ class RealDisk:
             os.close(fd)
 
     def names(self, folder: Path) -> list[str]:
-        """See `Disk.names`."""
+        """Names in `folder`, sorted; none when it does not exist."""
         try:
             fd = _open_quietly(folder, os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
@@ -182,64 +114,64 @@ class RealDisk:
             os.close(fd)
 
     def mkdir(self, folder: Path, mode: int) -> None:
-        """See `Disk.mkdir`."""
+        """Make one folder."""
         os.mkdir(folder, 0o700)
         if mode != 0o700:
             os.chmod(folder, mode)
 
     def open_new(self, path: Path, mode: int, group: int = -1) -> int:
-        """See `Disk.open_new`."""
+        """Create a file that must not exist, of that mode and, if we may, of that group; open it for writing."""
         return _create(path, mode, group, os.O_WRONLY)
 
     def open_append(self, path: Path, mode: int) -> int:
-        """See `Disk.open_append`."""
+        """Open for appending, creating the file when it is missing."""
         try:
             return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | _SAFE), path)
         except FileNotFoundError:
             return _create(path, mode, -1, os.O_WRONLY | os.O_APPEND)
 
     def open_existing(self, path: Path) -> int:
-        """See `Disk.open_existing`."""
+        """Open an existing file for writing in place."""
         return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | _SAFE), path)
 
     def stat_of(self, fd: int) -> Stat:
-        """See `Disk.stat_of`."""
+        """What an open file is."""
         return _stat(os.fstat(fd))
 
     def write(self, fd: int, data: memoryview) -> int:
-        """See `Disk.write`."""
+        """Write, perhaps less than asked; returns the number of bytes."""
         return os.write(fd, data)
 
     def truncate(self, fd: int, size: int) -> None:
-        """See `Disk.truncate`."""
+        """Cut an open file."""
         os.ftruncate(fd, size)
 
     def sync(self, fd: int) -> None:
-        """See `Disk.sync`."""
+        """Make the file's bytes durable."""
         _flush(fd)
 
     def close(self, fd: int) -> None:
-        """See `Disk.close`."""
+        """Close a descriptor."""
         os.close(fd)
 
     def link(self, source: Path, target: Path) -> None:
-        """See `Disk.link`."""
+        """Give a file a second name that must not exist."""
         os.link(source, target, follow_symlinks=False)
 
     def rename(self, source: Path, target: Path) -> None:
-        """See `Disk.rename`."""
+        """Move a name over another, atomically."""
         os.replace(source, target)
 
     def exchange(self, path: Path, other: Path) -> bool:
-        """See `Disk.exchange`."""
+        """Swap two names atomically; False where the system cannot."""
         return _exchange(os.fsencode(path), os.fsencode(other))
 
     def unlink(self, path: Path) -> None:
-        """See `Disk.unlink`."""
+        """Remove a name."""
         os.unlink(path)
 
     def sync_folder(self, folder: Path) -> None:
-        """See `Disk.sync_folder`; a file system that refuses it (some network mounts) counts as done."""
+        """Make names in `folder` durable; a file system that refuses it (some network mounts) counts as done."""
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(fd)
@@ -250,7 +182,11 @@ class RealDisk:
             os.close(fd)
 
     def lock(self, path: Path, wait: float, mode: int) -> Held:
-        """See `Disk.lock`."""
+        """Take the kernel lock on a file that is made with `mode` when it is missing.
+
+        Raises:
+            TimeoutError: It is held for longer than `wait` seconds.
+        """
         return _KernelLock(path, wait, mode)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.backends.yaml.disk import Disk, RealDisk
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
 from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
 from team_console.store.backends.yaml.reading.archives import Archives
@@ -30,9 +30,9 @@ from team_console.store.contract.team import (
     Page,
     Snapshot,
     Team,
-    Transaction,
     WatchHint,
 )
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -69,7 +69,7 @@ class YamlTeam(Team):
         self.layout = Layout.of(queue, archive_dir, config_path)
         reasons = dict.fromkeys(("write", "leases", "router", "attachments"), _READ_ONLY) if read_only else {}
         self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
-        self._disk = disk or RealDisk()
+        self._disk = disk or Disk()
         self._reader = SnapshotReader(self._disk, self.layout, clock)
         self._trail = Trail(self._disk, self.layout.audit)
         self._addressees: Addressees | None = None
@@ -121,8 +121,9 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import turn
 
         self._check_writable()
-        known, key = self._reader.generation, self._reader.settings().config.key
-        with turn(self._disk, self.layout, clock=self.clock, action=action, wait=wait, known=known, key=key) as queue:
+        known, config = self._reader.generation, self._reader.settings().config
+        clock, disk = self.clock, self._disk
+        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, config=config) as queue:
             try:
                 yield queue
             finally:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.roster import composed, free_name, residents_of, scrum_master, tell_residents
 from team_console.store.desk.agents.spawn import hold, let_go, refuse_held, start_agent
@@ -20,6 +20,8 @@ from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
 CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
@@ -71,7 +73,7 @@ def announce(
     return name, [*messages, *rosters]
 
 
-def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: str | None = None) -> str:
+def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: Seen | str | None = None) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name.
 
     Two consoles never start two agents for one request.
@@ -168,6 +170,7 @@ def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKi
         elif (
             seen.answers is kind
             and message.sender == tx.config.lead
+            and not objection(tx.config, message, question)
             and (anyone or message.is_addressed_to(question.sender))
         ):
             answered = _answered_by(message, waiting, reading(question).subject)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.roster import composed, residents_of, tell_residents
 from team_console.store.desk.agents.spawn import let_go
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
@@ -27,6 +28,8 @@ from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, has_stopped
+from team_console.store.protocol.verdicts.statement import SIGNATURE
+from team_console.store.protocol.verdicts.trust import ORDERED, objection
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -90,7 +93,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
     for question, asked in _unconfirmed(tx):
         agent = doomed(tx.config, question)
         if asked.answer or (asked.answer is None and tx.now >= asked.due):
-            messages = confirm(tx, asked.order.sender, question, agent, None)
+            messages = confirm(tx, asked.order.sender, question, agent, None, order=asked.order)
             ids = [message.message_id for message in messages]
             tx.record("confirm_end", request_id=question.message_id, agent=agent, by=asked.order.sender, ids=ids)
             written += messages
@@ -137,17 +140,28 @@ def told(config: TeamConfig, messages: Sequence[Message], question: Message) -> 
 
 def asked_for(tx: Transaction, question: Message) -> Asked | None:
     """The latest request to stop that was sent because of this question."""
-    orders = [order for order in tx.select(types=(REQUEST,)) if _quotes(order, question)]
+    orders = [
+        order
+        for order in tx.select(types=(REQUEST,))
+        if _quotes(order, question) and not objection(tx.config, order, question)
+    ]
     return _asked(tx, orders[-1]) if orders else None
 
 
-def confirm(tx: Transaction, actor: str, question: Message, agent: str, note: str | None) -> list[Message]:
-    """AGENT_DESTROYED to the asker, the roster without the agent to every resident, and the question is closed."""
+def confirm(
+    tx: Transaction, actor: str, question: Message, agent: str, note: str | None, *, order: Message | None = None
+) -> list[Message]:
+    """AGENT_DESTROYED to the asker, the roster without the agent to every resident, and the question is closed.
+
+    Args:
+        order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
+    """
     body = {"agent_name": agent, "in_reply_to": question.message_id, **({"note": note} if note else {})}
     payload = {
         "request_id": question.message_id,
         "summary": f"AGENT_DESTROYED: {agent} has left the team",
         "content": composed("AGENT_DESTROYED", body),
+        **(_ordered(order) if order is not None else {}),
     }
     draft = Draft("message", actor, (question.sender,), payload)
     draft.check(tx.config)
@@ -156,6 +170,12 @@ def confirm(tx: Transaction, actor: str, question: Message, agent: str, note: st
     let_go(tx, question.message_id)
     close_question(tx, question, actor=actor)
     return [*messages, *rosters]
+
+
+def _ordered(order: Message) -> dict[str, Any]:
+    """The signed order, as it says what was decided; nothing of one that is not signed."""
+    said = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
+    return {ORDERED: said} if SIGNATURE in order.payload else {}
 
 
 def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str | None) -> Message:
@@ -171,7 +191,11 @@ def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str
 def _unconfirmed(tx: Transaction) -> list[tuple[Message, Asked]]:
     """Endings that the lead approved and nobody confirmed, each with its latest request to stop."""
     orders = [order for order in tx.select(types=(REQUEST,)) if isinstance(order.payload.get("in_reply_to"), str)]
-    latest = {order.payload["in_reply_to"]: order for order in orders if order.sender == tx.config.lead}
+    latest = {
+        order.payload["in_reply_to"]: order
+        for order in orders
+        if order.sender == tx.config.lead and not objection(tx.config, order)
+    }
     if not latest:
         return []
     live = {reading(message).request_id for message in tx.select(types=CARRIERS) if _confirms(message)}
@@ -185,7 +209,8 @@ def _unconfirmed(tx: Transaction) -> list[tuple[Message, Asked]]:
 
 def _is_answered(tx: Transaction, question: Message) -> bool:
     lead = tx.config.lead
-    replies = [message for message in tx.thread(question.message_id) if message.sender == lead]
+    thread = tx.thread(question.message_id)
+    replies = [item for item in thread if item.sender == lead and not objection(tx.config, item, question)]
     return any(_confirms(message) or reading(message).approve is False for message in replies)
 
 
@@ -195,7 +220,10 @@ def _asked(tx: Transaction, order: Message) -> Asked:
         (
             read.approve
             for message in tx.thread(order.request_id or "")
-            if message.sender == agent and (read := reading(message)).name == RESPONSE and read.approve is not None
+            if message.sender == agent
+            and (read := reading(message)).name == RESPONSE
+            and read.approve is not None
+            and not objection(tx.config, message, order)
         ),
         None,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import current_members
 from team_console.store.model.errors import Code, TeamError

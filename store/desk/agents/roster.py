@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.draft import Draft, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

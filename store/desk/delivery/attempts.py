@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.delivery.delivery_state import Job, by_age, job_of
 from team_console.store.model.message import Message
 from team_console.store.protocol.relations.membership import members

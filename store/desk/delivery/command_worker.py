@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import (
     Attempt,
@@ -26,6 +26,7 @@ from team_console.store.desk.delivery.delivery_state import (
     obstacle,
     with_outcome,
 )
+from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.desk.delivery.run_command import hand_over
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.schedule import attempts_of, max_attempts
@@ -88,13 +89,14 @@ class AgentDelivery:
     def _hand_over(self, job: Job) -> dict[str, str | None]:
         config = self._caller.team.config()
         outcomes: dict[str, str | None] = {}
+        message = trust_in(self._caller.team, [job.message]).marked(job.message)
         for name in commands(config, job):
             agent = config.agent(name)
             limit = self._choice.seconds(agent.deliver_timeout)
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
                 continue
-            outcomes[name] = hand_over(job.message, command=agent.deliver, limit=limit, folder=self._folder())
+            outcomes[name] = hand_over(message, command=agent.deliver, limit=limit, folder=self._folder())
         return outcomes
 
     def _folder(self) -> Path | None:
@@ -123,7 +125,7 @@ class AgentDelivery:
             if name not in outcomes:
                 outcomes[name] = obstacle(tx.config, members, name)
                 if outcomes[name] is None:
-                    tx.push(name, stored)
+                    tx.push(name, trust_in(self._caller.team, [stored]).marked(stored))
         message = with_outcome(Job(stored, job.targets, job.everyone), outcomes, tx.now)
         tx.replace(stored, message)
         return [Attempt(message, name, error) for name, error in outcomes.items()]

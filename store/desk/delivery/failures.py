@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import readable
 from team_console.store.model.clock import to_text

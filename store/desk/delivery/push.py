@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.endings import finish_endings, next_ending
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import (
@@ -27,6 +28,7 @@ from team_console.store.desk.delivery.attempts import (
 )
 from team_console.store.desk.delivery.command_worker import run_commands
 from team_console.store.desk.delivery.delivery_state import Job, counted, failed, job_of, obstacle, serves, with_outcome
+from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.desk.delivery.skipped import skipped
 from team_console.store.desk.delivery.slices import slices, still
 from team_console.store.desk.inbox import readable
@@ -155,18 +157,19 @@ def _push_alone(caller: Caller, choice: Choice, message: Message, done: Delivere
 def _push_all(caller: Caller, choice: Choice, due: Sequence[Message], *, trouble: str | None = None) -> list[Attempt]:
     """Push those messages that are still due, or note `trouble` as the reason why that failed."""
     attempts: list[Attempt] = []
+    trust = trust_in(caller.team, due)
     with caller.team.transaction(actor=caller.actor, action="deliver", wait=caller.wait) as tx:
         members = members_of(tx.config, tx.everything())
         for message in still(tx, due):
             job = job_of(tx.config, members, message, tx.now)
             if job is not None and choice.takes(message, job.targets) and not commands(tx.config, job):
                 errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
-                attempts += _write_outcome(tx, job, errors)
+                attempts += _write_outcome(tx, job, errors, trust)
         record_attempts(tx, attempts)
     return attempts
 
 
-def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None]) -> list[Attempt]:
+def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None], trust: Trust) -> list[Attempt]:
     """Push to every target without an error, and put the outcome of this attempt on the message."""
     if attempts_of(job.message) >= max_attempts(job.message):
         error = f"claimed {attempts_of(job.message)} times and never acknowledged"
@@ -175,7 +178,7 @@ def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None]) -> 
         return [Attempt(message, name, error) for name in job.targets]
     for name, error_text in errors.items():
         if error_text is None:
-            tx.push(name, job.message)
+            tx.push(name, trust.marked(job.message))
     message = with_outcome(Job(counted(job.message), job.targets, job.everyone), errors, tx.now)
     tx.replace(job.message, message)
     return [Attempt(message, name, error_text) for name, error_text in errors.items()]

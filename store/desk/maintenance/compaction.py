@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -14,6 +14,7 @@ from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.sessions import lasting_notes
 from team_console.store.protocol.relations.succession import superseders
+from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
 _MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
@@ -118,6 +119,8 @@ def _is_unanswered(
 
 def _ends(message: Message, question: Message, kind: RequestKind, request_id: str, config: TeamConfig) -> bool:
     """Whether `message` ends the request: an answer of somebody who may give it, or its withdrawal."""
+    if objection(config, message, question):
+        return False
     if withdraws(message, question, request_id):
         return True
     may = may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0])

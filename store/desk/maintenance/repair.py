@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from team_console.store.contract.team import Snapshot, Transaction
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import sealed
 from team_console.store.model.copies import shared_ids

@@ -14,6 +14,7 @@ from team_console.store.protocol.client_requests import asker_of, expiry_of, ori
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"
@@ -110,6 +111,8 @@ def _ended(config: TeamConfig, questions: Mapping[str, Message], messages: Seque
         if question is None or key is None or question is message:
             continue
         kind = reading(question).opens
+        if objection(config, message, question):
+            continue
         if withdraws(message, question, key):
             yield key
         elif kind is None or not answers(message, kind, key):

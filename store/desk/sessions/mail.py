@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.delivery_state import Job, addressees, with_outcome
 from team_console.store.desk.draft import current_members
-from team_console.store.desk.inbox import Wanted, take_waiting
+from team_console.store.desk.inbox import Wanted, reserve_waiting
 from team_console.store.model.message import Message, Priority
 from team_console.store.settings.team_config import TeamConfig
 
@@ -51,7 +51,7 @@ def hand_over(
     if waiting is not None and not _chosen(waiting, caller.team.config(), room, size, urgent):
         return ()
     with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
-        taken = take_waiting(tx, Wanted(caller.actor, delivered=True), None)
+        taken = reserve_waiting(tx, Wanted(caller.actor, delivered=True), None)
         fresh = [message for message in taken if caller.actor not in message.handed_to]
         chosen = _chosen(fresh, tx.config, room, size, urgent)
         handed = [_delivered(tx, message, caller.actor, session) for message in chosen]

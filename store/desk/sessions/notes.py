@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from team_console.store.contract.team import Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import check_known, sealed
 from team_console.store.desk.maintenance.compaction import compact

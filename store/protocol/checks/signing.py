@@ -42,7 +42,7 @@ def canonical(record: Mapping[str, Any]) -> bytes:
         "priority": message.priority,
         "created": message.created,
         "broadcast_id": message.broadcast_id,
-        "payload": _plain(message.payload),
+        "payload": plain(message.payload),
     }
     return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
 
@@ -62,10 +62,10 @@ def seal_of(message: Message, key: bytes) -> Seal:
     return Seal.SIGNED if fits else Seal.BROKEN
 
 
-def _plain(value: Any) -> Any:
-    """`value` in JSON's own types; texts keep their characters, keys become texts."""
+def plain(value: Any) -> Any:
+    """The value in JSON's own types; texts keep their characters, keys become texts."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

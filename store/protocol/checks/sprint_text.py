@@ -11,7 +11,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.values import named
-from team_console.store.protocol.kinds.bodies import BODIES, Body
+from team_console.store.protocol.kinds.bodies import BODIES
 from team_console.store.protocol.reading import parse_carried
 
 
@@ -24,15 +24,6 @@ def compose(name: str, body: Mapping[str, Any]) -> str:
     check_body(name, body)
     said = {"msg_type": name, **{key: value for key, value in body.items() if key != "msg_type"}}
     return f"{name}: {json.dumps(said, ensure_ascii=False, allow_nan=False)}"
-
-
-def typed(name: str, body: Mapping[str, Any]) -> Body | None:
-    """The body as its model, None when it does not fit or has none."""
-    model = BODIES.get(name)
-    try:
-        return model.model_validate(dict(body)) if model else None
-    except ValidationError:
-        return None
 
 
 def check_body(name: str, body: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from team_console.store.model.message import Message, Priority
+from team_console.store.model.message import Priority
 from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
 from team_console.store.settings.team_config import TeamConfig
 
@@ -217,11 +217,6 @@ CARRIERS = frozenset({"message", "broadcast"})
 PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
 
 
-def kind_named(name: str) -> Kind | None:
-    """The kind with exactly this name."""
-    return KINDS.get(name)
-
-
 def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
     """The name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
     if type not in CARRIERS:
@@ -235,11 +230,6 @@ def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
     name = match.group(1)
     kind = KINDS.get(name)
     return name if content.startswith("{", match.end()) or (kind and kind.family is Family.SPRINT) else None
-
-
-def kind_of(message: Message) -> Kind | None:
-    """The kind of a message, seen through the prefix of a plain one; None when the name is unknown."""
-    return KINDS.get(carried_name(message.type, message.payload) or message.type)
 
 
 def default_priority(name: str, config: TeamConfig) -> str:

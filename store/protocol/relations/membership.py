@@ -95,11 +95,6 @@ def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
     return {**membership_of(config, messages).gone, **members(config, messages)}
 
 
-def role_of(config: TeamConfig, name: str) -> str | None:
-    """The role that settings give: the lead is the master; None when they say nothing of the name."""
-    return _configured(config).get(name)
-
-
 def _configured(config: TeamConfig) -> dict[str, str]:
     roles = {name: agent.role for name, agent in config.agents.items()}
     if roles.get(config.lead, "member") == "member":

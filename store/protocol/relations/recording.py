@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from team_console.store.contract.recorded import RecordedFact
 from team_console.store.model.message import Message, from_record
+from team_console.store.model.recorded import RecordedFact
 from team_console.store.protocol.kinds.kind import Kind
 from team_console.store.protocol.kinds.registry import CARRIERS, KINDS, carried_name
 from team_console.store.protocol.reading import reading

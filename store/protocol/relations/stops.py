@@ -10,6 +10,7 @@ from team_console.store.model.names import USER
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.relations.membership import Membership, entries_of, is_master, membership_of
 from team_console.store.protocol.relations.sessions import is_end
+from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
 REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
@@ -58,9 +59,9 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
     although its clock says that it came before the question; the first answer to a request counts (D14).
 
     Args:
-        facts: Shutdown requests and responses, in order.
+        facts: Shutdown requests and responses, in order; forged ones stop nobody.
     """
-    facts = list(facts)
+    facts = [entry for entry in facts if not objection(config, entry.message)]
     answers = _first_answers(facts)
     agents: dict[str, _Asked] = {}
     for entry in facts:

@@ -18,7 +18,7 @@ from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import SEVERITIES, Violations
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
-_ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED})
+_ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
 """Flags that are told whether or not the messages they are about are still in the queue."""
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
@@ -164,6 +164,13 @@ def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
         yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
 
 
+def _forged(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+    for message_id, why in row.forged.items():
+        text = f"answer {message_id} to {row.request_id} is forged or broken and decides nothing: {why}"
+        hint = "Find out who wrote it. What the request asks for is still yours to decide."
+        yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
+
+
 def _nothing(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     return iter(())
 
@@ -178,6 +185,7 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
     Flag.DAMAGED: _nothing,
     Flag.ALTERED: _altered,
     Flag.UNVERIFIED: _unverified,
+    Flag.FORGED: _forged,
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.grouping import thread_of
 
@@ -25,12 +26,14 @@ class Claim(Struct, frozen=True):
         when: Its place in the order of events.
         verified: Whether team-console wrote it, or there is no trail that could tell.
         altered: Whether the message in the store says something else than the trail.
+        objection: Why it decides nothing, as the end of a sentence about it; empty when it may decide.
     """
 
     entry: Entry
     when: RecordOrder
     verified: bool = True
     altered: bool = False
+    objection: str = ""
 
     @property
     def message_id(self) -> str:
@@ -60,16 +63,25 @@ class Evidence(Struct, frozen=True):
         kind, addressee = question.read.opens, question.message.recipients[0]
         return kind is not None and may_answer(self.config, actor=answer.message.sender, kind=kind, addressee=addressee)
 
-    def claim(self, entry: Entry) -> Claim:
+    def objection(self, answer: Entry, question: Entry) -> str:
+        """Why an answer decides nothing, whoever may have written it; empty when it may decide."""
+        return objection(self.config, answer.message, question.message, recorded=self.recorded)
+
+    def decides(self, answer: Entry, question: Entry) -> bool:
+        """Whether its writer may decide the question, and it is known to be what that writer said."""
+        return self.may_answer(answer, question) and not self.objection(answer, question)
+
+    def claim(self, entry: Entry, question: Entry) -> Claim:
         """A message held against the trail."""
         message_id, recorded = entry.message.message_id, self.recorded
         if recorded is None:
-            return Claim(entry, self.when(entry))
+            return Claim(entry, self.when(entry), objection=self.objection(entry, question))
         altered = recorded.differs(entry.message)
         written = recorded.message(message_id) if altered else None
         if written is not None:
             entry = Entry(written, entry.place)
-        return Claim(entry, self.when(entry), recorded.is_by_desk(message_id), altered)
+        is_ours = recorded.is_by_desk(message_id)
+        return Claim(entry, self.when(entry), is_ours, altered, self.objection(entry, question))
 
     def absent(self, question: Entry, present: Sequence[Entry]) -> list[Entry]:
         """Recorded answers to the question that are not among `present`: taken out, or archived and not looked at."""
@@ -82,7 +94,8 @@ class Evidence(Struct, frozen=True):
         """What takes the question back: among `present`, and on record though it has left the queue meanwhile."""
         thread = thread_of(question)
         every = (*present, *self._on_record(thread, present))
-        return [entry for entry in every if withdraws(entry.message, question.message, thread)]
+        gone = (entry for entry in every if withdraws(entry.message, question.message, thread))
+        return [entry for entry in gone if not self.objection(entry, question)]
 
     def _on_record(self, thread: str, present: Sequence[Entry]) -> Iterator[Entry]:
         ids = self.recorded.answers_to(thread) if self.recorded is not None else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from team_console.store.contract.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
@@ -150,7 +150,7 @@ class RequestIndex:
             closed = {
                 key: moment for key, question in questions.items() if (moment := self._quoted(question)) is not None
             }
-            fits, when = self._evidence.may_answer, self._evidence.when
+            fits, when = self._evidence.decides, self._evidence.when
             after = self._pairings[pool] = pair(questions.values(), answers, closed=closed, fits=fits, when=when)
         if after.orphans:
             self._orphans[pool] = after.orphans
@@ -161,7 +161,7 @@ class RequestIndex:
         """When an answer that counts first quoted the question's own id."""
         thread, evidence = thread_of(question), self._evidence
         quotes = quoting(question, self._groups.questions(thread), self._groups.others(thread), evidence)
-        return min((evidence.when(entry) for entry in quotes if evidence.may_answer(entry, question)), default=None)
+        return min((evidence.when(entry) for entry in quotes if evidence.decides(entry, question)), default=None)
 
     def _judge(self, thread: Thread) -> None:
         questions = self._groups.questions(thread)

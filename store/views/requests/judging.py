@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from team_console.store.contract.recorded import RecordOrder
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
+from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -85,18 +85,22 @@ class _Answers(Struct, frozen=True):
 
     Attributes:
         claims: Everything that claims to answer it, oldest first.
-        valid: Those of them whose writer may.
+        sound: Those of them that are what their writer said, as far as can be known.
+        valid: Those of the sound ones whose writer may.
         standing: The one that decides.
         taken_back: What withdrew the question before anything decided it.
         altered, unverified: Ids of messages that differ from the trail, and of valid ones no desk wrote.
+        forged: Id -> why, of answers that are not known to be what their writer said, and decide nothing.
     """
 
     claims: Sequence[Claim]
+    sound: Sequence[Claim]
     valid: Sequence[Claim]
     standing: Claim | None
     taken_back: Entry | None
     altered: tuple[str, ...]
     unverified: tuple[str, ...]
+    forged: Mapping[str, str]
 
 
 def judge(
@@ -116,12 +120,15 @@ def judge(
 
 def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry]) -> _Answers:
     kind = question.read.opens
-    every = [evidence.claim(entry) for entry in (*claiming, *evidence.absent(question, claiming))]
+    every = [evidence.claim(entry, question) for entry in (*claiming, *evidence.absent(question, claiming))]
     every.sort(key=lambda claim: claim.when)
     claims = _distinct(question, every)
-    valid = [claim for claim in claims if evidence.may_answer(claim.entry, question)]
+    forged = {claim.message_id: claim.objection for claim in claims if claim.objection}
+    sound = [claim for claim in claims if not claim.objection]
+    valid = [claim for claim in sound if evidence.may_answer(claim.entry, question)]
     if kind in _TALK:
-        claims = [claim for claim in claims if claim in valid or claim.entry.read.approve is not None]
+        sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
+        claims = [claim for claim in claims if claim in sound or claim.objection]
     end = expiry_of(kind, question.read.body)
     in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
     standing = min(in_time, key=lambda claim: claim.rank, default=None)
@@ -130,11 +137,13 @@ def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withd
         standing = None
     return _Answers(
         claims,
+        sound,
         valid,
         standing,
         gone if standing is None else None,
         altered=tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered)),
         unverified=() if kind in _WORK else tuple(claim.message_id for claim in valid if not claim.verified),
+        forged=forged,
     )
 
 
@@ -167,6 +176,7 @@ def _row(
         flags=tuple(_flags(kind, said)),
         altered=said.altered,
         unverified=said.unverified,
+        forged=said.forged,
     )
 
 
@@ -247,7 +257,7 @@ def _seen_at(question: Message, addressee: str) -> datetime | None:
 
 
 def _flags(kind: RequestKind, said: _Answers) -> Iterable[Flag]:
-    if len(said.valid) < len(said.claims):
+    if len(said.valid) < len(said.sound):
         yield Flag.UNAUTHORISED
     words = {claim.entry.read.approve for claim in said.valid if claim.entry.read.approve is not None}
     if len(words) > 1:
@@ -258,6 +268,8 @@ def _flags(kind: RequestKind, said: _Answers) -> Iterable[Flag]:
         yield Flag.ALTERED
     if said.unverified:
         yield Flag.UNVERIFIED
+    if said.forged:
+        yield Flag.FORGED
 
 
 def _stops(question: Entry, kind: RequestKind, verdict: Entry | None) -> str | None:

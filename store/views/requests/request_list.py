@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.recorded import RecordOrder
+from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import TIMED_OUT
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.views.ordered import Ordered

@@ -11,8 +11,8 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
-from team_console.store.contract.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.model.clock import from_text
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256

@@ -13,10 +13,10 @@ from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.recovery.torn_pieces import is_cut, remnants
 from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, piece_name, places_of
-from team_console.store.contract.recorded import is_same
 from team_console.store.model.copies import STATE_KEYS, counterpart, digest, distinct, is_ahead, is_copy, rank
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import is_same
 from team_console.store.model.words import counted
 from team_console.store.protocol.relations.recording import is_answer
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from team_console.store.backends.buffered import carries
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.healing import understood
 from team_console.store.backends.yaml.recovery.ledger import Line, line_of_bytes, whole_lines
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.reading import carries
 
 _VOID = b'"void":'
 

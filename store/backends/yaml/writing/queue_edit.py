@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.backends.buffered import Changes
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
+from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import digest, is_ahead, is_copy
 from team_console.store.model.message import Message, from_record
 

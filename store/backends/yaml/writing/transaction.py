@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from team_console.store.backends.buffered import BufferedTransaction
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, check_name, is_name
@@ -18,7 +18,7 @@ _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
 
 
-class YamlTransaction(BufferedTransaction):
+class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
     def __init__(self, queue: LockedQueue, config: TeamConfig) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from msgspec.structs import replace
@@ -30,8 +30,12 @@ from team_console.store.backends.yaml.writing.lock_owner import (
 from team_console.store.backends.yaml.writing.queue_edit import line_of
 from team_console.store.backends.yaml.writing.settings_writer import replaced_settings
 from team_console.store.backends.yaml.writing.transaction import YamlTransaction
+from team_console.store.contract.changed import ChangedError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.recorded import is_same
+from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 
 HEAL = "heal"
@@ -42,12 +46,19 @@ _TRIES = 100
 
 @contextmanager
 def turn(
-    disk: Disk, layout: Layout, *, clock: Clock, action: str, wait: float, known: Generation | None, key: bytes = b""
+    disk: Disk,
+    layout: Layout,
+    *,
+    clock: Clock,
+    action: str,
+    wait: float,
+    known: Generation | None,
+    config: TeamConfig | None = None,
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
-        key: What seals the lines of the ledger, empty for a team without.
+        config: The settings as they are: the key that seals the ledger, and whose verdicts `drop/` takes none of.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -59,12 +70,13 @@ def turn(
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
-        ledger, archives = Ledger(disk, layout.audit, key), Archives(disk, layout)
+        settings = config or TeamConfig()
+        ledger, archives = Ledger(disk, layout.audit, settings.key), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
         queue.thorough = action == HEAL
         begun: Mark | None = None
         try:
-            _enter(queue)
+            _enter(queue, settings)
             begun = queue.generation.mark
             yield queue
         finally:
@@ -99,15 +111,27 @@ def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConf
     with replaced_settings(queue.disk, queue.layout, changes.settings):
         if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
             queue.settings = changes.settings.encode()
-        _write(queue, line_of(changes, queue.generation.text, actor=actor), changes.attachments)
+        line = line_of(changes, queue.generation.text, actor=actor)
+        _write(queue, line, changes.attachments, rests_on=tx.expected)
 
 
-def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[str, bytes] | None = None) -> None:
-    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment."""
+def _write(
+    queue: LockedQueue,
+    line: Line | None = None,
+    attachments: Mapping[str, bytes] | None = None,
+    *,
+    rests_on: Sequence[Message] = (),
+) -> None:
+    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment.
+
+    Raises:
+        ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was read.
+    """
     written = line is None
     for _ in range(_TRIES):
         try:
             if queue.agrees and not written and line is not None:
+                _refuse_changed(queue, rests_on)
                 queue.commit(line, attachments)
                 written = True
             elif not queue.agrees:
@@ -126,11 +150,19 @@ def _write(queue: LockedQueue, line: Line | None = None, attachments: Mapping[st
         raise _too_busy(queue)
 
 
-def _enter(queue: LockedQueue) -> None:
+def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
+    text = queue.generation.text
+    for message in rests_on:
+        now = [text.entries[place].message for place in text.places(message.message_id)]
+        if not any(other is not None and is_same(other, message) for other in now):
+            raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
+
+
+def _enter(queue: LockedQueue, config: TeamConfig) -> None:
     """Before anything is asked: everything agrees, and what was dropped is in the queue."""
     try:
         _write(queue)
-        drop.take_in(queue, lambda line: _write(queue, line))
+        drop.take_in(queue, lambda line: _write(queue, line), config)
     except OSError as error:
         raise failure(queue.layout.queue, error) from error
 

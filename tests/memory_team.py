@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
-from team_console.store.backends.buffered import BufferedTransaction, Changes, carries
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     AuditLine,
@@ -20,14 +19,15 @@ from team_console.store.contract.team import (
     Page,
     Snapshot,
     Team,
-    Transaction,
     WatchHint,
     WatchState,
 )
+from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.reading import carries
 from team_console.store.settings.rendering import settings_text
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
@@ -48,7 +48,7 @@ def _is_older(message: Message, moment: datetime) -> bool:
     return created is not None and created < moment
 
 
-class _Transaction(BufferedTransaction):
+class _Transaction(Transaction):
     def __init__(self, team: MemoryTeam) -> None:
         super().__init__(now=team.clock(), config=team.config())
         self._state = team._state

@@ -1,4 +1,4 @@
-"""Pictures in `screenshots/`, drawn from the showcase team: `python -m team_console.console.screenshots [FOLDER]`."""
+"""Pictures in `screenshots/`, drawn from the showcase team: `python -m tests.screenshots [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ PICTURES = (
 
 def main(arguments: Sequence[str]) -> int:
     """Draw every picture into the folder named, by default `screenshots`."""
-    parser = argparse.ArgumentParser(
-        prog="python -m team_console.console.screenshots", description="Draw the pictures anew."
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Draw the pictures anew.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="(default: screenshots)")
     folder: Path = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)

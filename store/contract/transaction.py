@@ -1,4 +1,4 @@
-"""The part of a transaction that is the same in every backend: buffered writes, reads that see them."""
+"""Transaction: exclusive access to a team; what is buffered becomes durable all at once or not at all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.copies import counterpart, distinct, is_copy, shared_ids
+from team_console.store.model.copies import counterpart, is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.reading import carries
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -53,36 +53,20 @@ class Changes(Struct):
         return (*kept, *self.added.values())
 
 
-def carries(message: Message, request_id: str) -> bool:
-    """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
-    return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id
+class Transaction(ABC):
+    """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
 
+    Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
+    an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
 
-def copy_problems(messages: Sequence[Message]) -> list[Problem]:
-    """What to tell of records that are there more than once and count once."""
-    kept = distinct(messages)
-    if len(kept) == len(messages):
-        return []
-    left = shared_ids(kept)
-    hint = "Copies count once; the next change of the message, or 'team-console check --heal', takes the others out."
-    problems = []
-    for message_id, count in shared_ids(messages).items():
-        number = count - left.get(message_id, 1)
-        if number:
-            text = f"message {message_id} is stored {number + 1} times with the same content"
-            problems.append(Problem("DUPLICATE_COPY", "warning", message_id, text, hint))
-    return problems
+    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
+    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
 
+    A backend answers a few questions about what is stored, and makes durable what `finish` gives back.
 
-class BufferedTransaction(ABC):
-    """A `Transaction` over a few questions that a backend answers about what is stored."""
-
-    alone = True
-
-    @property
-    def damaged(self) -> int:
-        """See `Transaction.damaged`."""
-        return 0
+    Attributes:
+        notices: Healings and repairs made on entering, to be shown to whoever asked for the transaction.
+    """
 
     def __init__(self, *, now: datetime, config: TeamConfig) -> None:
         self.now = now
@@ -92,6 +76,13 @@ class BufferedTransaction(ABC):
         self._origins: dict[Message, Message] = {}
         self._renamed: dict[str, Message] = {}
         self._archiving: dict[str, list[tuple[str, Message]]] = {}
+        self.expected: list[Message] = []
+        """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
+
+    @property
+    def damaged(self) -> int:
+        """Stored entries that cannot be read, as far as this transaction found out."""
+        return 0
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
@@ -126,9 +117,11 @@ class BufferedTransaction(ABC):
         """The text of the settings as stored."""
 
     def settings(self) -> str:
+        """The text of the team's settings as this transaction leaves them; empty when there are none."""
         return self.stored_settings() if self.changes.settings is None else self.changes.settings
 
     def configure(self, text: str) -> None:
+        """Put `text` in the place of the team's settings."""
         self.changes.settings = text
 
     def finish(self) -> Changes | None:
@@ -149,14 +142,17 @@ class BufferedTransaction(ABC):
         return changes
 
     def everything(self) -> Sequence[Message]:
+        """All live messages in stored order."""
         stored = self.stored()
         changes = self.changes
         return stored if not (changes.added or changes.replaced or changes.removed) else changes.apply(stored)
 
     def get(self, message_id: str) -> Message | None:
+        """The live message with this id; the first where several share it."""
         return next(iter(self.named(message_id)), None)
 
     def named(self, message_id: str) -> list[Message]:
+        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
         changes = self.changes
         stored = (message for message in self.stored_named(message_id) if message not in changes.removed)
         now = [changes.replaced.get(message, message) for message in stored]
@@ -165,12 +161,24 @@ class BufferedTransaction(ABC):
         return [*here, *(message for message in new if message is not None)]
 
     def current(self, seen: Message) -> Message | None:
+        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
         return counterpart(seen, self.named(seen.message_id))
 
+    def expect(self, message: Message) -> None:
+        """Rest on what a live message says: if it says something else when the changes become durable, none do.
+
+        The commit raises `ChangedError` then. Of a message that is not live nothing is expected.
+        """
+        stored = self._origins.get(message, message)
+        if any(other is stored for other in self.stored_named(stored.message_id)):
+            self.expected.append(stored)
+
     def prefetch(self, ids: Iterable[str]) -> None:
+        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
         return None
 
     def known(self, message_id: str) -> Message | None:
+        """The live or archived message with this id; tells a repeated send from a new one."""
         return self.get(message_id) or self.archived_message(message_id)
 
     def select(
@@ -179,26 +187,36 @@ class BufferedTransaction(ABC):
         recipient: str | None = None,
         statuses: Iterable[str] = (),
         types: Iterable[str] = (),
-        limit: int | None = None,
     ) -> list[Message]:
+        """Live messages that fit every given condition, in stored order."""
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
-        found: list[Message] = []
-        for candidate in self.candidates(wanted_types):
-            if limit is not None and len(found) >= limit:
-                break
-            if (
-                (recipient is None or candidate.is_addressed_to(recipient))
-                and (not wanted_statuses or candidate.status in wanted_statuses)
-                and (not wanted_types or candidate.type in wanted_types)
-            ):
-                found.append(candidate)
-        return found
+        return [
+            candidate
+            for candidate in self.candidates(wanted_types)
+            if (recipient is None or candidate.is_addressed_to(recipient))
+            and (not wanted_statuses or candidate.status in wanted_statuses)
+            and (not wanted_types or candidate.type in wanted_types)
+        ]
+
+    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: int | None = None) -> list[Message]:
+        """Live messages for `recipient` that nobody else gets before this transaction ends, in stored order.
+
+        Args:
+            enough: A number with which the caller is content; a store that serves several at once then leaves the
+                rest to others, and gives none that another is just being given.
+        """
+        return self.select(recipient=recipient, statuses=statuses)
+
+    def at_hand(self, recipient: str) -> Sequence[Message]:
+        """Live messages among which are those for `recipient` that are known without one more look at the store."""
+        return self.everything()
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """Live messages among which are all of these types, in stored order; every message when none is named."""
         return self.everything()
 
     def thread(self, request_id: str) -> list[Message]:
+        """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
         live = [message for message in self.everything() if carries(message, request_id)]
         ids = {message.message_id for message in live}
         unique = {message.message_id: message for message in self.archived_thread(request_id)}
@@ -206,6 +224,11 @@ class BufferedTransaction(ABC):
         return sorted([*archived, *live], key=lambda message: message.created)
 
     def add(self, message: Message) -> None:
+        """Append a message.
+
+        Raises:
+            TeamError: `DUPLICATE_ID` when the id is already live or archived.
+        """
         if self.known(message.message_id) is not None:
             raise TeamError(
                 Code.DUPLICATE_ID,
@@ -215,6 +238,13 @@ class BufferedTransaction(ABC):
         self.changes.added[message.message_id] = message
 
     def replace(self, old: Message, new: Message) -> None:
+        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
+
+        `new` may have another id if nobody has that.
+
+        Raises:
+            LookupError: `old` is not live in the state of this transaction.
+        """
         if self._is_added(old):
             self.changes.added.pop(old.message_id)
             self.changes.added[new.message_id] = new
@@ -227,6 +257,7 @@ class BufferedTransaction(ABC):
             self._renamed[new.message_id] = new
 
     def archive(self, agent: str, message: Message) -> None:
+        """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
         mine = self._archiving.setdefault(message.message_id, [])
         if any(name == agent and is_copy(message, held) for name, held in mine) or self.archived_for(agent, message):
             return
@@ -234,10 +265,12 @@ class BufferedTransaction(ABC):
         mine.append((agent, message))
 
     def is_archived(self, message: Message) -> bool:
+        """Whether a provable archive copy of this message exists, this transaction's own included."""
         mine = self._archiving.get(message.message_id, ())
         return any(is_copy(message, held) for _, held in mine) or self.archived_anywhere(message)
 
     def remove(self, message: Message) -> None:
+        """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
         if self._is_added(message):
             self.changes.added.pop(message.message_id)
             return
@@ -247,19 +280,23 @@ class BufferedTransaction(ABC):
         self.changes.removed[stored] = None
 
     def merge_copies(self) -> list[Message]:
+        """Keep one of every message that is there more than once; returns those that were."""
         several = [message for message in self.stored() if self.stored_copies(message) > 1]
         self.changes.merged.update(dict.fromkeys(several))
         return several
 
     def attach(self, data: bytes) -> str:
+        """Store a large content beside the queue and return its reference, `attachments/<name>`."""
         reference = f"attachments/{hashlib.sha256(data).hexdigest()[:32]}.txt"
         self.changes.attachments[reference] = data
         return reference
 
     def push(self, agent: str, message: Message) -> None:
+        """Append `message` as one JSON line to the inbox of `agent` (seed 003, file delivery)."""
         self.changes.pushed.append((agent, message))
 
     def record(self, action: str, **facts: Any) -> None:
+        """Describe this transaction for the audit trail; required before a commit that writes."""
         self.changes.records.append((action, facts))
 
     def _forget(self, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Every widget by itself, with something to show: `python -m team_console.widgets.gallery [NAME]`."""
+"""Every widget by itself, with something to show: `python -m tests.gallery [NAME]`."""
 
 from __future__ import annotations
 

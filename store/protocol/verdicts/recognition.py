@@ -1,0 +1,34 @@
+"""Verdicts recognised: messages that say what a human of the team decided."""
+
+from __future__ import annotations
+
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.protocol.permissions import DECIDED_BY_LEAD
+from team_console.store.protocol.reading import reading
+from team_console.store.settings.team_config import TeamConfig
+
+ORDER, CONFIRMATION = "shutdown_request", "AGENT_DESTROYED"
+"""Kinds by which a human has an agent stopped, and by which its end is confirmed."""
+
+
+def is_human(config: TeamConfig, name: str) -> bool:
+    """Whether `name` is a seat of a human: the lead, the human at the console, and those the settings name."""
+    return name in (config.lead, USER) or name in config.humans
+
+
+def is_verdict(config: TeamConfig, message: Message) -> bool:
+    """Whether a message claims to be what a human decided, whoever wrote it.
+
+    An answer to what only the lead decides, a human's answer to anything else, and a human's order to stop.
+    """
+    read = reading(message)
+    if read.kind is None or read.kind.withdraws:
+        return False
+    if read.answers in DECIDED_BY_LEAD:
+        return True
+    if not is_human(config, message.sender):
+        return False
+    if read.name == ORDER:
+        return True
+    return read.opens is None and read.request_id is not None and (read.answers is not None or read.approve is not None)

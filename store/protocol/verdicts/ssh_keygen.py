@@ -1,0 +1,133 @@
+"""The program `ssh-keygen` of OpenSSH: signs with keys in files, agents and hardware, and verifies signatures."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.team_config import Human
+
+PATIENCE = 60.0
+"""Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
+_SHORT = 5.0
+_NEXT = "The request is still open."
+
+
+def sign(text: str, human: Human, *, namespace: str, on_terminal: bool, patience: float = PATIENCE) -> str:
+    """The armoured signature of `text` by the key of this human.
+
+    Args:
+        on_terminal: Whether a passphrase may be asked for on the terminal; else only a program that has a window of
+            its own can ask (`SSH_ASKPASS`), or the agent.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: there is no key here, or it was not unlocked, touched or confirmed in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        path = signing_key(human) or _public_file(human, Path(folder))
+        return _signed(text, path, namespace, on_terminal=on_terminal, patience=patience)
+
+
+def signing_key(human: Human) -> Path | None:
+    """The file of the key to sign with: the one in the settings, else one in `~/.ssh` that is among the human's keys.
+
+    None leaves it to the agent.
+    """
+    if human.sign_with:
+        return Path(human.sign_with).expanduser()
+    wanted = {key_bytes(key) for key in human.keys}
+    for path in sorted(Path("~/.ssh").expanduser().glob("*.pub")):
+        private = path.with_suffix("")
+        if private.is_file() and _key_in(path) in wanted:
+            return private
+    return None
+
+
+def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None:
+    """Whether `ssh-keygen` finds the signature good; None where there is no such program."""
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        allowed, armoured = Path(folder, "allowed_signers"), Path(folder, "signature")
+        kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
+        allowed.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
+        armoured.write_text(signature)
+        files = ("-f", str(allowed), "-s", str(armoured))
+        command = ["ssh-keygen", "-Y", "verify", *files, "-I", "human", "-n", namespace]
+        try:
+            done = subprocess.run(
+                command, input=text.encode("utf-8", "replace"), capture_output=True, timeout=_SHORT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.returncode == 0
+
+
+def _public_file(human: Human, folder: Path) -> Path:
+    """The human's first key that the agent has, as a file; `ssh-keygen` asks the agent for the private half."""
+    held = _in_agent()
+    key = next((key for key in human.keys if key_bytes(key) in held), None)
+    if key is None:
+        text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
+        hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, text, hint)
+    path = folder / "key.pub"
+    path.write_text(f"{key}\n")
+    return path
+
+
+def _in_agent() -> set[bytes]:
+    """The keys that the agent of this session holds; none without an agent."""
+    if not os.environ.get("SSH_AUTH_SOCK"):
+        return set()
+    try:
+        done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return set()
+    keys: set[bytes] = set()
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        try:
+            keys.add(key_bytes(line))
+        except ValueError:
+            continue
+    return keys
+
+
+def _key_in(path: Path) -> bytes:
+    try:
+        return key_bytes(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return b""
+
+
+def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool, patience: float) -> str:
+    # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
+    try:
+        process = subprocess.Popen(
+            ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if on_terminal else subprocess.PIPE,
+            start_new_session=not on_terminal,
+        )
+    except OSError as error:
+        hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+    with process:
+        try:
+            out, complaint = process.communicate(text.encode("ascii"), timeout=patience)
+        except subprocess.TimeoutExpired as error:
+            why = f"the key {path} was not unlocked, touched or confirmed within {patience:g} s"
+            raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
+        finally:
+            if process.poll() is None:
+                process.kill()
+    if process.returncode or not out:
+        said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
+        why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
+        hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
+    return out.decode("ascii")

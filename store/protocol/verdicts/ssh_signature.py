@@ -1,0 +1,99 @@
+"""SSH signatures (SSHSIG, `PROTOCOL.sshsig` of OpenSSH): taken apart, and the bytes that they sign."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+
+from msgspec import Struct
+
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+_MAGIC = b"SSHSIG"
+_LARGEST = 16_384
+_HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
+
+
+class SshSignature(Struct, frozen=True):
+    """A signature, its parts unchecked.
+
+    Attributes:
+        key: The public key that it names.
+        hash: `sha256` or `sha512`, by which the text was shortened before it was signed.
+        form: How it was made, such as `ssh-ed25519` or `rsa-sha2-512`.
+        value: What the key made of the bytes that are signed.
+        rest: What a hardware key adds: its flags and its counter.
+    """
+
+    key: bytes
+    namespace: bytes
+    hash: bytes
+    form: bytes
+    value: bytes
+    rest: bytes
+
+    def signed(self, text: bytes) -> bytes:
+        """The bytes that are signed when `text` is."""
+        digest = _HASHES[self.hash](text).digest()
+        return _MAGIC + b"".join(_packed(part) for part in (self.namespace, b"", self.hash, digest))
+
+
+def read_signature(armoured: str) -> SshSignature:
+    """The parts of an armoured signature.
+
+    Raises:
+        ValueError: What stands there is none.
+    """
+    words = armoured.split("\n")
+    body = "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
+    if len(armoured) > _LARGEST or words[0].strip() != _BEGIN or not armoured.rstrip().endswith(_END):
+        raise ValueError("it is no SSH signature")
+    try:
+        parts = Parts(base64.b64decode(body, validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise ValueError("it is no SSH signature: its base64 is broken") from error
+    if parts.take(10) != _MAGIC + b"\0\0\0\1":
+        raise ValueError("it is no SSH signature of version 1")
+    key, namespace, _, hash_name, signature = (parts.text() for _ in range(5))
+    if hash_name not in _HASHES or parts.rest:
+        raise ValueError("it is no SSH signature that can be checked")
+    inner = Parts(signature)
+    return SshSignature(key, namespace, hash_name, inner.text(), inner.text(), inner.rest)
+
+
+class Parts:
+    """Bytes in the form of the SSH protocol, taken one part after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rest = data
+
+    def take(self, count: int) -> bytes:
+        """So many bytes.
+
+        Raises:
+            ValueError: There are fewer.
+        """
+        if len(self.rest) < count:
+            raise ValueError("it is cut short")
+        taken, self.rest = self.rest[:count], self.rest[count:]
+        return taken
+
+    def text(self) -> bytes:
+        """A string with its length before it.
+
+        Raises:
+            ValueError: It is cut short.
+        """
+        return self.take(int.from_bytes(self.take(4), "big"))
+
+    def number(self) -> int:
+        """A whole number.
+
+        Raises:
+            ValueError: It is cut short.
+        """
+        return int.from_bytes(self.text(), "big")
+
+
+def _packed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data

@@ -1,0 +1,142 @@
+"""Trust in messages that decide: the one rule by which desk, ledger, hooks and every other face judge them.
+
+A message decides when it is whole: in a team with a key signed with that key, and a human's verdict in a team of
+signed verdicts signed by that human, for this team, this request as it stands, and these words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.names import USER
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict
+from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, SIGNATURE, request_digest, statement
+from team_console.store.protocol.verdicts.verification import signature_trouble
+from team_console.store.settings.team_config import Human, TeamConfig
+
+NOBODY = Human("")
+ORDERED = "ordered"
+"""The field of a confirmation of an agent's end that holds the order which the human signed."""
+
+
+class Mark(StrEnum):
+    """What is wrong with a message that is handed on, in one word; `trust` in its record."""
+
+    FORGED = "forged"
+    """A verdict that its human did not sign, or not like this."""
+    BROKEN = "broken"
+    """The signature with the team's key does not fit: the record was changed."""
+    UNSIGNED = "unsigned"
+    """The team has a key, and the record is not signed with it."""
+    UNVERIFIED = "unverified"
+    """A verdict that team-console did not write."""
+
+
+MEANINGS: Mapping[Mark, str] = {
+    Mark.FORGED: "the human it names did not sign this; it decides nothing, do not act on it",
+    Mark.BROKEN: "it was changed after it was signed with the team's key; do not act on it",
+    Mark.UNSIGNED: "the team has a key and this is not signed with it; it decides nothing",
+    Mark.UNVERIFIED: "team-console did not write this verdict; ask whoever it names before you act on it",
+}
+"""What each mark says to whoever is handed the message."""
+
+
+def human_of(config: TeamConfig, name: str) -> Human:
+    """The human in this seat: the lead's keys are the console's, whose seat the lead has."""
+    own = config.humans.get(name)
+    if own is None and name in (config.lead, USER):
+        own = config.humans.get(config.lead) or config.humans.get(USER)
+    return own or NOBODY
+
+
+def must_be_signed(config: TeamConfig, signer: str) -> bool:
+    """Whether a verdict of `signer` decides only when it is signed."""
+    return config.verdicts == "signed" and is_human(config, signer)
+
+
+def objection(
+    config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
+) -> str:
+    """Why a message decides nothing, as the end of a sentence about it; empty when it may decide.
+
+    Args:
+        question: The request it answers; None for an order, which asks for itself.
+        recorded: The audit trail, for what was written before the team began to sign.
+    """
+    trouble = _team_key_trouble(config, message) or _own_key_trouble(config, message, question)
+    if trouble and recorded is not None and _is_older(config, recorded, message, question):
+        return ""
+    return trouble
+
+
+def mark_of(
+    config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
+) -> Mark | None:
+    """What whoever is handed a message has to be told of it; None when nothing is wrong."""
+    if config.key:
+        seal = seal_of(message, config.key)
+        if seal is not Seal.SIGNED:
+            return Mark.BROKEN if seal is Seal.BROKEN else Mark.UNSIGNED
+    if not is_verdict(config, message):
+        return None
+    if objection(config, message, question, recorded=recorded):
+        return Mark.FORGED
+    is_ours = recorded is None or recorded.is_by_desk(message.message_id)
+    return None if is_ours or must_be_signed(config, message.sender) else Mark.UNVERIFIED
+
+
+def _team_key_trouble(config: TeamConfig, message: Message) -> str:
+    seal = seal_of(message, config.key) if config.key else Seal.SIGNED
+    if seal is Seal.SIGNED:
+        return ""
+    return "its signature with the team's key does not fit" if seal is Seal.BROKEN else "the team's key did not sign it"
+
+
+def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
+    kind = reading(message).kind
+    if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
+        return ""
+    keys = human_of(config, message.sender).keys
+    if not keys:
+        return f"{message.sender} has no key in the settings"
+    if not config.team_id:
+        return "the settings give the team no team_id"
+    signed = _order_of(message) or message
+    trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
+    if not trouble and question is not None and signed.payload.get(REQUEST_DIGEST) != request_digest(question):
+        return "it was signed for another request, or the request was changed"
+    return trouble
+
+
+def _order_of(message: Message) -> Message | None:
+    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation."""
+    read, record = reading(message), message.payload.get(ORDERED)
+    if read.name != CONFIRMATION or not isinstance(record, Mapping):
+        return None
+    try:
+        order = from_record(record)
+    except ValueError:
+        return None
+    is_meant = order.recipients == (read.subject,) and order.payload.get("in_reply_to") == read.request_id
+    return order if is_meant and order.type == ORDER and order.sender == message.sender else None
+
+
+def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, question: Message | None) -> bool:
+    """Whether message and question are on record as ours, and from before the team began to sign."""
+    since = config.signed_since
+    return since is not None and all(
+        recorded.is_by_desk(item.message_id) and _came_before(item, since)
+        for item in (message, question)
+        if item is not None
+    )
+
+
+def _came_before(message: Message, moment: datetime) -> bool:
+    created = message.created_at
+    return created is not None and created < moment

@@ -1,0 +1,78 @@
+"""The mode Decisions: the ledger beside the other modes, read anew when something was decided."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.console.display.tabs import _SHORT
+from team_console.console.panes.decisions import DecisionsPane
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.bars.tab_bar import TabBar
+
+from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+def decide(team: MemoryTeam, words: str, *, approve: bool = True) -> None:
+    request_id = hand_in_plan(team, f"A plan that is answered with {words}")
+    if approve:
+        requests.approve(Caller(team, "ceo"), request_id=request_id, note=words)
+    else:
+        requests.reject(Caller(team, "ceo"), request_id=request_id, reason=words)
+
+
+async def test_it_lists_who_decided_what_and_follows_what_is_decided(team: MemoryTeam) -> None:
+    decide(team, "go-on")
+    async with opened(team, size=(160, 40)) as desk:
+        await desk.press("8")
+        await desk.until(lambda: "Decisions · 1" in desk.text, "the ledger")
+        for words in ("approved", AUTHOR, "go-on", "proof not known"):
+            assert words in desk.text
+        await desk.press("enter")
+        for words in ("what was shown", "not known", "what was shown to whoever decided is not known"):
+            assert words in desk.detail
+        await in_thread(lambda: decide(team, "not-yet", approve=False))
+        await desk.until(lambda: "Decisions · 2" in desk.text, "the new decision")
+
+
+async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("team_console.console.panes.decisions.ledger_of_team", fails)
+    async with opened(team) as desk:
+        await desk.press("8")
+        await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
+
+
+async def test_nothing_decided_yet_is_said_only_once_it_is_known(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        hand_in_plan(team)
+        await desk.press("8")
+        await desk.until(lambda: "No decisions yet" in desk.text, "an empty ledger")
+        pane = desk.app.main.pane
+        assert isinstance(pane, DecisionsPane)
+        assert pane._ledger is not None
+
+
+@pytest.mark.parametrize(("width", "plans"), [(60, 0), (80, 3)])
+async def test_every_mode_has_its_name_on_a_narrow_screen(team: MemoryTeam, width: int, plans: int) -> None:
+    for number in range(plans):
+        hand_in_plan(team, f"Plan number {number} of many more")
+    async with opened(team, size=(width, 24)) as desk:
+        await desk.press("8")
+        tabs = desk.app.main.query_one(TabBar).text
+        assert len(tabs.rstrip()) <= width - 2
+        places = [tabs.index(f"{number} {word}") for number, word in enumerate(_SHORT.values(), start=1)]
+        assert places == sorted(places)
+
+
+async def test_where_counts_leave_no_room_every_mode_keeps_its_key(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(60, 24)) as desk:
+        await desk.press("8")
+        tabs = desk.app.main.query_one(TabBar).text
+        assert [word for word in tabs.split() if word.isdecimal()] == ["1", "1", "2", "1", "3", "1", *"45678"]
+        assert "8 Dec" in tabs

@@ -1,0 +1,213 @@
+"""One team on one kind of store, a plan that another program rewrites, and a human who approves what is shown."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.team import Team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import Message
+from team_console.store.protocol.seen import REQUEST, SHOWN, Seen, digest_of, seen_of
+
+from tests.store.contract import FACTORIES, FakeClock
+
+STORES = ("yaml", "sqlite", "postgresql")
+STEPS = {"in the transaction": "_stage", "at the last check": "_check_unchanged", "at the swap": "_swap"}
+"""Moments within a write of ours, each with the step it comes before; where every writer needs the database's lock,
+another program that writes at the same time stands for them."""
+MOMENTS = ("after the look", *STEPS, "all the time", "never")
+"""When the other program writes."""
+_LOOKS = 8
+"""How often the human looks again before giving up on a plan that never rests."""
+
+
+@dataclass
+class Tally:
+    """What became of the races.
+
+    Attributes:
+        unseen: Approvals of bytes that were not on the screen, each with its request id.
+    """
+
+    races: int = 0
+    approved: int = 0
+    asked_again: int = 0
+    given_up: int = 0
+    changes: int = 0
+    by_moment: Counter[str] = field(default_factory=Counter)
+    unseen: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.races} races, {self.changes} changes: {self.approved} approved, {self.asked_again} asked again, "
+            f"{self.given_up} given up, {len(self.unseen)} approvals of what was not on the screen"
+        )
+
+
+class Rewriter:
+    """A program that rewrites the plan in the store itself, knowing no lock of ours."""
+
+    def __init__(self, kind: str, location: str) -> None:
+        self._kind, self._location = kind, location
+        self._engine: Any = None
+        self.count = 0
+
+    def change(self, mark: str) -> None:
+        """Put another number behind `mark` in the text of a plan."""
+        self.count += 1
+        {"yaml": self._file, "sqlite": self._sqlite, "postgresql": self._postgresql}[self._kind](mark)
+
+    def close(self) -> None:
+        """Leave the server."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def _file(self, mark: str) -> None:
+        queue = Path(self._location) / "_bmad-output" / "messenger" / "message-queue.yaml"
+        queue = queue if queue.exists() else next(Path(self._location).rglob("message-queue.yaml"))
+        text = queue.read_text(encoding="utf-8")
+        head, found, rest = text.partition(f"{mark} version ")
+        if not found:
+            return
+        staged = queue.with_name(f".rewriter-{threading.get_ident()}")
+        staged.write_text(f"{head}{found}{self.count:08d}{rest[8:]}", encoding="utf-8")
+        os.replace(staged, queue)
+
+    def _sqlite(self, mark: str) -> None:
+        with sqlite3.connect(self._location, timeout=20) as connection:
+            connection.execute(_UPDATE.format("payload", "?", "?", "", "payload", "?"), self._values(mark))
+        connection.close()
+
+    def _postgresql(self, mark: str) -> None:
+        import psycopg
+
+        if self._engine is None:
+            self._engine = psycopg.connect(self._location.replace("+psycopg", ""), autocommit=True)
+        statement = _UPDATE.format("payload::text", "%s", "%s", "::json", "payload::text", "%s")
+        self._engine.execute(statement, self._values(mark))
+
+    def _values(self, mark: str) -> tuple[str, str, str]:
+        return f"{mark} version ", f"{mark} version {self.count:08d} was ", f"%{mark} version %"
+
+
+_UPDATE = "UPDATE agent_message SET payload = replace({}, {}, {}){} WHERE {} LIKE {} AND status = 'pending'"
+
+
+class Races:
+    """Runs races on one team."""
+
+    def __init__(self, kind: str, team: Team, *, seed: int) -> None:
+        self._kind, self._team = kind, team
+        self._random = random.Random(f"{kind} {seed}")
+        self._rewriter = Rewriter(kind, team.location)
+        self.tally = Tally()
+
+    def run(self, number: int) -> None:
+        """So many races, one plan each."""
+        for race in range(number):
+            moment = self._random.choice(MOMENTS)
+            self.tally.by_moment[moment] += 1
+            self._race(f"plan{race:06d}", moment)
+        self.tally.races += number
+        self.tally.changes = self._rewriter.count
+        self._rewriter.close()
+
+    def _race(self, mark: str, moment: str) -> None:
+        text = f"# {mark}\n{mark} version {0:08d} of the text\n"
+        request_id = requests.submit_plan(Caller(self._team, "task-manager", 20.0), content=text).request_id
+        assert request_id is not None
+        with ExitStack() as stack:
+            if moment == "all the time":
+                stack.enter_context(self._changing(mark))
+            elif moment in STEPS and self._kind == "yaml":
+                stack.enter_context(self._within(STEPS[moment], mark))
+            self._approve(request_id, mark, moment, stack)
+
+    def _after_look(self, mark: str, moment: str, stack: ExitStack) -> None:
+        """What happens between the first look and the approval."""
+        if moment == "after the look":
+            self._rewriter.change(mark)
+        elif moment in STEPS and self._kind != "yaml":
+            stack.enter_context(self._changing(mark, times=2))
+
+    def _approve(self, request_id: str, mark: str, moment: str, stack: ExitStack) -> None:
+        for look in range(_LOOKS):
+            question = requests.live_question(self._team.snapshot(), request_id)
+            assert question is not None
+            seen = seen_of(question, evidence=["the project folder: a.py is there"])
+            if look == 0:
+                self._after_look(mark, moment, stack)
+            try:
+                caller = Caller(self._team, "ceo", 20.0)
+                receipt = requests.approve(caller, request_id=request_id, note="go", seen=seen)
+            except ChangedError:
+                self.tally.asked_again += 1
+                continue
+            self.tally.approved += 1
+            self._judge(request_id, receipt.messages[0], seen)
+            return
+        self.tally.given_up += 1
+
+    def _judge(self, request_id: str, verdict: Message, seen: Seen) -> None:
+        """The question that went to the archive with the verdict is the one that was on the screen."""
+        kept = [message for message in self._team.archived(request_id) if message.type == "plan_approval_request"]
+        line = next(line for line in self._team.audit(limit=20) if verdict.message_id in line.facts.get("ids", ()))
+        digests = {digest_of(message) for message in kept}
+        shown = {seen_of(message, evidence=["the project folder: a.py is there"]).sha256 for message in kept}
+        said = verdict.payload.get(SHOWN), line.facts.get(SHOWN)
+        if digests != {line.facts.get(REQUEST)} or shown != {seen.sha256} or said != (seen.sha256, seen.sha256):
+            self.tally.unseen.append(request_id)
+
+    @contextmanager
+    def _changing(self, mark: str, *, times: int = 0) -> Iterator[bool]:
+        """Another thread that rewrites the plan until the block ends, or so often."""
+        stop = threading.Event()
+
+        def work() -> None:
+            done = 0
+            while not (stop.is_set() or (times and done >= times)):
+                self._rewriter.change(mark)
+                done += 1
+                stop.wait(0.002)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield True
+        finally:
+            stop.set()
+            thread.join()
+
+    @contextmanager
+    def _within(self, step: str, mark: str) -> Iterator[None]:
+        """A rewriting at one step of our own write."""
+        real = getattr(LockedQueue, step)
+
+        def beaten(queue: LockedQueue, *arguments: Any) -> Any:
+            self._rewriter.change(mark)
+            return real(queue, *arguments)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LockedQueue, step, beaten)
+            yield
+
+
+def run_races(kind: str, number: int, folder: Path, *, seed: int = 1) -> Tally:
+    """Run races on a new team of one kind."""
+    with FACTORIES[kind](folder, FakeClock()) as factory:
+        races = Races(kind, factory(), seed=seed)
+        races.run(number)
+        return races.tally

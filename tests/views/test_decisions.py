@@ -1,0 +1,140 @@
+"""The ledger of decisions: who decided what on what, what proves it, and what it says it cannot prove."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from msgspec.structs import replace
+from team_console.store.contract.team import AuditLine
+from team_console.store.protocol.seen import digest_of
+from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
+from team_console.store.views.decisions.ledger import Sources, decision_ledger
+from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
+
+from tests.views.chronicle import LEAD, Chronicle
+
+
+def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:
+    newest_first = [*story.messages, *story.archived][::-1]
+    sources = Sources(newest_first, audit, story.recorded, story.config, story.now)
+    return decision_ledger(replace(sources, **more))
+
+
+def only(ledger: DecisionLedger) -> Decision:
+    (decision,) = ledger.decisions
+    return decision
+
+
+def approved(story: Chronicle, **facts: object) -> AuditLine:
+    """A plan, its approval by the desk, and the line of it."""
+    question = story.plan()
+    story.record(question)
+    story.wait(60)
+    verdict = story.verdict(approve=True, content="go on")
+    story.record(verdict)
+    told = {"request_id": "plan-1", "kind": "plan", "asker": "task-manager", "ids": [verdict.message_id], **facts}
+    return AuditLine(2, story.messages[-1].created, LEAD, "approve", told)
+
+
+def test_it_says_who_decided_what_after_how_long_with_which_words() -> None:
+    story = Chronicle()
+    decision = only(ledger_of(story, approved(story)))
+    assert (decision.by, decision.verdict, decision.asked_by, decision.kind) == (
+        LEAD,
+        "approved",
+        "task-manager",
+        "plan",
+    )
+    assert (decision.after_seconds, decision.words, decision.audit_line) == (61.0, "go on", 2)
+    assert decision.request_sha256 == digest_of(story.messages[0])
+
+
+def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverified() -> None:
+    story = Chronicle()
+    assert only(ledger_of(story, approved(story))).proof is Proof.RECORDED
+    forged = Chronicle()
+    forged.record(forged.plan())
+    forged.verdict(approve=True)
+    decision = only(ledger_of(forged))
+    assert decision.proof is Proof.UNVERIFIED
+    assert "no desk wrote it" in decision.gaps[0]
+
+
+def test_without_a_trail_nothing_is_proved() -> None:
+    story = Chronicle()
+    story.plan()
+    story.verdict(approve=False)
+    assert only(ledger_of(story)).proof is Proof.NOT_KNOWN
+
+
+@pytest.mark.parametrize(("broken", "proof"), [(1, Proof.NOT_KNOWN), (2, Proof.NOT_KNOWN), (3, Proof.RECORDED)])
+def test_a_chain_that_does_not_hold_at_or_before_the_line_proves_nothing(broken: int, proof: Proof) -> None:
+    story = Chronicle()
+    line = approved(story)
+    first, last = replace(line, seq=1, action="plan", facts={}), replace(line, seq=3, action="send", facts={})
+    lines = [replace(item, intact=item.seq < broken) for item in (last, line, first)]
+    ledger = ledger_of(story, *lines)
+    assert only(ledger).proof is proof
+    assert [problem.code for problem in ledger.problems] == ["AUDIT_BROKEN"]
+
+
+def test_a_decision_whose_messages_are_gone_stands_with_what_the_trail_has_of_it() -> None:
+    story = Chronicle()
+    line = approved(story, request_sha256="ab" * 32, shown_sha256="cd" * 32, evidence=["a.py: there"])
+    story.messages.clear()
+    decision = only(ledger_of(story, line))
+    assert (decision.by, decision.verdict, decision.request_id, decision.words) == (LEAD, "approved", "plan-1", "go on")
+    assert (decision.shown_sha256, decision.evidence) == ("cd" * 32, ("a.py: there",))
+    assert "the question is in no archive" in " ".join(decision.gaps)
+
+
+def test_a_question_that_is_not_what_was_decided_on_is_named() -> None:
+    story = Chronicle()
+    line = approved(story, request_sha256=digest_of(Chronicle().plan(request_id="another")))
+    assert "its digest is another" in " ".join(only(ledger_of(story, line)).gaps)
+
+
+def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:
+    story = Chronicle()
+    line = approved(story)
+    story.verdict(approve=False, sender="file-manager")
+    decision = only(ledger_of(story, line))
+    assert (decision.by, decision.verdict) == (LEAD, "approved")
+    assert "no by file-manager" in " ".join(decision.gaps)
+
+
+def test_a_signature_is_asked_and_its_word_counts() -> None:
+    story = Chronicle()
+    line = approved(story)
+    for proof in (Proof.SIGNED, Proof.UNVERIFIED):
+        assert only(ledger_of(story, line, signature=lambda question, verdict, proof=proof: proof)).proof is proof
+
+
+def test_a_result_of_work_is_no_decision() -> None:
+    story = Chronicle()
+    story.sprint("task-manager", "debugger", "DEBUG_REQUEST", debug_id="DBG-1", issue="x")
+    story.sprint("debugger", "task-manager", "DEBUG_RESULT", debug_id="DBG-1", success=True)
+    assert ledger_of(story).decisions == ()
+
+
+def test_what_is_written_for_others_holds_every_decision_and_harms_no_reader() -> None:
+    story = Chronicle()
+    line = approved(story)
+    story.wait(1)
+    story.plan(request_id="plan-2", summary="=HYPERLINK(1)\x1b[31m")
+    story.verdict("plan-2", approve=False, content="[x](http://evil) # no\n| a")
+    ledger = ledger_of(story, line)
+    said = json.loads(json.dumps(ledger_json(ledger)))
+    assert (said["count"], said["decisions"][0]["words"]) == (2, "[x](http://evil) # no\n| a")
+    assert said["decisions"][0]["shown_sha256"] is None
+    text = io.StringIO()
+    table = csv.DictWriter(text, CSV_FIELDS)
+    table.writerows(map(csv_row, ledger.decisions))
+    assert not any(cell.startswith("=") for cell in csv_row(ledger.decisions[0]).values())
+    lines = list(markdown(ledger, "sprint-42"))
+    assert sum(line.startswith("## ") for line in lines) == 2
+    assert "> \\[x\\](http://evil) \\# no" in lines or "> \\[x\\]\\(http://evil\\) \\# no" in lines
+    assert "\x1b" not in "".join(lines)

@@ -1,0 +1,70 @@
+"""A decision to look into: who decided what, on which digest, with which words and evidence, and what is not proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from team_console.store.model.problem import Problem
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.views.decisions.decision import Decision
+from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
+from team_console.widgets.rows.decisions import PROOFS
+from team_console.widgets.text.ages import ago, span
+from team_console.widgets.text.cells import Line
+
+_UNKNOWN: Line = (("not known", "warn"),)
+
+
+def decision_document(decision: Decision, *, now: datetime, problems: tuple[Problem, ...] = ()) -> Document:
+    """What the ledger knows of a decision; `problems` are what keeps it from being whole or proved."""
+    return Document(
+        key=f"decision:{decision.key}",
+        title=f"{safe_line(decision.verdict, 20).capitalize()} · {safe_line(decision.by, 64)}",
+        blocks=tuple(_blocks(decision, now, problems)),
+        source=decision.words or decision.title,
+    )
+
+
+def _blocks(decision: Decision, now: datetime, problems: tuple[Problem, ...]) -> Iterator[Block]:
+    yield from _facts(decision, now)
+    if decision.title:
+        yield Heading("what was asked")
+        yield Text(safe_text(decision.title))
+    yield Heading("its words")
+    yield Text(safe_text(decision.words)) if decision.words else Lines(((("none", "muted"),),))
+    yield Heading("what was shown")
+    yield from _shown(decision)
+    gaps = [*decision.gaps, *(problem.sentence for problem in problems)]
+    if gaps:
+        yield Heading("not proved")
+        yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
+
+
+def _facts(decision: Decision, now: datetime) -> Iterator[Fact]:
+    sign = PROOFS[decision.proof]
+    line = f" · line {decision.audit_line} of the audit trail" if decision.audit_line is not None else ""
+    took = f" · after {span(decision.after_seconds)}" if decision.after_seconds is not None else ""
+    asker: Line = ((safe_line(decision.asked_by, 64), "strong"),) if decision.asked_by else _UNKNOWN
+    yield Fact("by", ((safe_line(decision.by, 64), "strong"),))
+    when: Line = ((ago(decision.at, now), ""),) if decision.at else _UNKNOWN
+    yield Fact("decided", (*when, (took, "muted")))
+    yield Fact("proof", ((f"{sign.glyph} {sign.word}", sign.tone), (line, "muted")))
+    yield Fact("asked by", asker)
+    yield Fact("kind", ((safe_line(decision.kind, 40), ""),) if decision.kind else _UNKNOWN)
+    yield Fact("id", ((safe_line(decision.request_id, 200), "muted"),))
+    yield Fact("request", _digest(decision.request_sha256))
+    yield Fact("shown", _digest(decision.shown_sha256))
+
+
+def _digest(text: str) -> Line:
+    return (("sha256 ", "muted"), (safe_line(text, 64), "muted")) if text else _UNKNOWN
+
+
+def _shown(decision: Decision) -> Iterator[Block]:
+    if decision.evidence:
+        yield Lines(tuple(((safe_line(piece, 300), ""),) for piece in decision.evidence), indent=2)
+    elif decision.shown_sha256:
+        yield Lines(((("the question alone", "muted"),),))
+    else:
+        yield Lines((_UNKNOWN,))
