@@ -6,9 +6,11 @@ from datetime import datetime
 
 from msgspec import Struct
 from team_console.console.app.feed import ReadResult
+from team_console.console.display.first_steps import command_for
 from team_console.console.input.subject import Mode
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from team_console.widgets.bars import status_line as pulses
@@ -159,13 +161,29 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
-        return _words("○", "The queue is empty", "No agent has written anything yet; it will show here at once.")
+        title, text, _ = _NOTHING[mode]
+        text = f"{text} The queue is empty: no agent has written anything yet."
+        return (*_words("○", title, text), *first_step_lines(mode, situation))
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:
         return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
-    return _words("✓" if tone == "good" else "○", title, text, tone=tone)
+    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
+
+
+def first_step(mode: Mode, situation: ScreenState) -> str:
+    """The command that would put something into an empty list, for the first agent beside the human."""
+    view = situation.sight.view if situation.sight else None
+    me = view.me if view is not None else ""
+    others = (row.name for row in view.roster if row.name not in (me, USER)) if view is not None else ()
+    return command_for(mode, situation.root, me=me, agent=next(iter(others), None))
+
+
+def first_step_lines(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
+    """The command that would put something there, and the key that copies it; none where there is none."""
+    command = safe_line(first_step(mode, situation), 300)
+    return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 
 def _doubted(reason: Reason) -> str:
@@ -173,13 +191,13 @@ def _doubted(reason: Reason) -> str:
 
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
-    Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures will show here by themselves.", "good"),
-    Mode.INBOXES: ("No messages in this inbox", "Read messages move on into history.", ""),
-    Mode.REQUESTS: ("No requests yet", "Plans, shutdowns and other requests of the team show here.", ""),
-    Mode.DELIVERIES: ("Nothing is on its way", "Everything written was delivered or read.", "good"),
-    Mode.SPRINT: ("No sprint yet", "Batches and temporary agents show here once a plan is ready.", ""),
-    Mode.HISTORY: ("Nothing was found in queue and archives", "What agents have read is kept there.", ""),
-    Mode.HEALTH: ("No findings", "Every message keeps to its protocol.", "good"),
+    Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures of agents show here by themselves.", "good"),
+    Mode.INBOXES: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
+    Mode.REQUESTS: ("No requests yet", "What agents asked, of whom, and what was answered.", ""),
+    Mode.DELIVERIES: ("Nothing is on its way", "Messages wait here until their agent has got them.", "good"),
+    Mode.SPRINT: ("No sprint yet", "Batches of stories and the agents that work on them.", ""),
+    Mode.HISTORY: ("Nothing was found in queue and archives", "All that was ever said, newest first.", ""),
+    Mode.HEALTH: ("No findings", "The store, its lock, and what departs from the protocols.", "good"),
     Mode.DECISIONS: ("No decisions yet", "Who decided what shows here, with what proves it.", ""),
 }
 

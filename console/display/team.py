@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
@@ -26,7 +25,8 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
     if view is None:
         return ()
     failing = failing_agents(view)
-    return tuple(_cell(row, failing) for row in view.roster if row.name not in (view.me, USER))
+    asking = frozenset(item.who for item in view.attention if item.answerable)
+    return tuple(_cell(row, failing, asking) for row in view.roster if row.name not in (view.me, USER))
 
 
 def failing_agents(view: View) -> frozenset[str]:
@@ -36,14 +36,15 @@ def failing_agents(view: View) -> frozenset[str]:
     return frozenset((*unreached, *(story.agent for story in stories if story.state is StoryState.FAILED)))
 
 
-def _cell(row: RosterRow, failing: frozenset[str]) -> AgentCell:
+def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> AgentCell:
     is_failing = row.name in failing and row.state is not AgentState.STOPPED
-    sign = FAILING if is_failing else _sign(row.state)
+    state = AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state
+    sign = FAILING if is_failing else _sign(state)
     return AgentCell(
         name=safe_line(row.name, 64),
         key=row.name,
         sign=sign,
-        urgent=is_failing or row.state in _URGENT,
+        urgent=is_failing or state in _URGENT,
         is_gone=row.state is AgentState.STOPPED,
         unread=row.unread,
         oldest=row.oldest_unread,
@@ -80,14 +81,15 @@ class Events:
             if event is not None:
                 known = self._known.get(event.key)
                 self._known[event.key] = event if known is None else _together(known)
-        self._newest = tuple(sorted(self._known.values(), key=lambda event: event.at, reverse=True)[:_KEPT])
+        latest_first = reversed(self._known.values())
+        self._newest = tuple(sorted(latest_first, key=lambda event: event.at, reverse=True)[:_KEPT])
         if len(self._known) > 4 * _KEPT + _NEWEST:
             self._known = {event.key: event for event in self._newest}
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}
 
 
-def _last(messages: tuple[Message, ...]) -> Iterable[Message]:
-    return islice(reversed(messages), _NEWEST)
+def _last(messages: tuple[Message, ...]) -> Sequence[Message]:
+    return messages[-_NEWEST:]
 
 
 def _event(message: Message, me: str) -> TeamEvent | None:

@@ -66,6 +66,12 @@ def raw(workspace: Workspace, subject: Subject) -> None:
         workspace.toast("texts as they were written" if plain else "texts as they are meant")
 
 
+def ids(workspace: Workspace, subject: Subject) -> None:
+    """Show ids and further facts, or hide them."""
+    if isinstance(workspace.pane, ListPane):
+        workspace.pane.detail.toggle_full()
+
+
 def copy_id(workspace: Workspace, subject: Subject) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = subject.selection
@@ -83,6 +89,8 @@ def copy_text(workspace: Workspace, subject: Subject) -> None:
     document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
     if document is not None and document.source:
         _copy(workspace, safe_line(document.source.rstrip()), "text")
+    elif document is None and isinstance(workspace.pane, ListPane) and (command := workspace.pane.first_step()):
+        _copy(workspace, command, "command")
     else:
         workspace.toast("There is no text to copy here.", severity="warning")
 
@@ -106,6 +114,7 @@ HANDLERS = {
     "wake": wake,
     "filter": filter_rows,
     "raw": raw,
+    "ids": ids,
     "copy_id": copy_id,
     "copy_text": copy_text,
 }

@@ -353,6 +353,16 @@ ACTIONS: tuple[Action, ...] = (
         footer=False,
     ),
     Action(
+        id="ids",
+        keys=("i",),
+        shown="i",
+        label="ids",
+        help="Show ids and exact moments of what stands beside the list, and hide them again.",
+        group=Group.LOOK,
+        footer=False,
+        why_not=_nothing,
+    ),
+    Action(
         id="copy_id",
         keys=("y",),
         shown="y",
@@ -367,10 +377,9 @@ ACTIONS: tuple[Action, ...] = (
         keys=("Y",),
         shown="Y",
         label="copy text",
-        help="Copy its text to the clipboard (OSC 52).",
+        help="Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
         group=Group.LOOK,
         footer=False,
-        why_not=no_row,
     ),
     Action(
         id="export",

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.pane import FilterLine, ListPane, set_title
 from team_console.store.desk.requests import fingerprint
@@ -149,7 +149,7 @@ class InboxesPane(ListPane[Message]):
             self.seek_agent(self._sought_agent)
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or f"{unread:,} unread")
+        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or (f"{unread:,} unread" if unread else ""))
         super().show(situation, now)
 
     def seek_agent(self, name: str) -> None:
@@ -196,7 +196,7 @@ class InboxesPane(ListPane[Message]):
         super()._fill()
         row = self.roster.cursor_row
         if row is not None and not self.rows.rows and not self.query_text:
-            self.rows.set_rows((), now=self.now, empty=_why_empty(row))
+            self.rows.set_rows((), now=self.now, empty=(*_why_empty(row), *first_step_lines(self.MODE, self.situation)))
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, runtime_
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.input.subject import Mode, Selection
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
@@ -458,6 +458,10 @@ class ListPane(Pane, Generic[RowT]):
             self._sought = ""
         self._show_titles()
         self._show_detail()
+
+    def first_step(self) -> str:
+        """The command that would put something into an empty list; empty when there is something."""
+        return "" if self.rows.rows else first_step(self.MODE, self.situation)
 
     def hidden(self) -> int:
         """How many rows the human put aside."""

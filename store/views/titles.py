@@ -18,6 +18,8 @@ from team_console.store.protocol.reading import Reading, reading
 from team_console.store.views.nested_text import structure
 
 _LIMIT = 200
+_REFERRING = frozenset({"request_id", "in_reply_to", "approve"})
+"""Keys that say what a message belongs to, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
 """Keys whose text says what a message without summary and content is about."""
 
@@ -85,8 +87,8 @@ def _telling(payload: Mapping[str, Any]) -> str:
     told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
     if told or not payload:
         return told
-    key = next(iter(payload))
-    return structure({key: payload[key]})
+    key = next((key for key in payload if key not in _REFERRING), "")
+    return structure({key: payload[key]}) if key else ""
 
 
 def _asked(read: Reading) -> str:

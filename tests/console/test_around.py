@@ -99,14 +99,14 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
 def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> None:
     showcase.build(tmp_path)
     with console(tmp_path) as terminal:
-        terminal.wait_for("ESCALATE", "LIVE")
+        terminal.wait_for("Escalation", "LIVE")
         terminal.send(b"\x1a")
         terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
         left = bytes(terminal.output)
         assert left.rfind(b"\x1b[?1049l") > left.rfind(b"\x1b[?1049h")
         marker = len(terminal.output)
         os.kill(terminal.pid, signal.SIGCONT)
-        terminal.wait_until(lambda: b"ESCALATE" in terminal.output[marker:], "the picture again")
+        terminal.wait_until(lambda: b"Escalation" in terminal.output[marker:], "the picture again")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
@@ -114,11 +114,11 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> No
 def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:
     showcase.build(tmp_path)
     with console(tmp_path) as terminal:
-        terminal.wait_for("ESCALATE", "LIVE")
+        terminal.wait_for("Escalation", "LIVE")
         terminal.settle()
         marker = len(terminal.output)
         terminal.send(b"\x0c")
-        drawn = ("ESCALATE", "sprint-42", "palette")
+        drawn = ("Escalation", "sprint-42", "palette")
         terminal.wait_until(
             lambda: all(item.encode() in terminal.output[marker:] for item in drawn), "the picture again"
         )

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 def tour(terminal: Terminal) -> None:
     """Look at a few places."""
-    for key, text in (("", "ESCALATE"), ("2", "task-manager"), ("3", "open"), ("1", "PLAN"), ("?", "Keys")):
+    for key, text in (("", "Escalation"), ("2", "task-manager"), ("3", "open"), ("1", "◆ task-manager"), ("?", "Keys")):
         terminal.send(key)
         terminal.wait_for(text)
 
@@ -35,7 +35,7 @@ def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Pa
         assert not COLOUR.search(bytes(terminal.output))
         terminal.send("\x1b")
         terminal.wait_gone("Keys ·")
-        for word in ("▲ ESCALATE", "◆ PLAN", "✗ FAILED", "● LIVE", "▌"):
+        for word in ("▲ dev-runner-3-2", "◆ task-manager", "✗ architect", "● LIVE", "▌"):
             assert word in terminal.text
 
 
@@ -48,5 +48,5 @@ def test_sixteen_colours_are_enough(folder: Path) -> None:
 
 def test_an_empty_no_color_counts_as_not_set(folder: Path) -> None:
     with console(folder, env={"NO_COLOR": ""}) as terminal:
-        terminal.wait_for("ESCALATE")
+        terminal.wait_for("Escalation")
         assert TRUE_COLOUR.search(bytes(terminal.output))

@@ -135,7 +135,7 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
         requests.approve(Caller(team, LEAD), request_id=first)
         hand_in_plan(team, "Quite another plan of the day")
         desk.app.look()
-        await desk.until(lambda: "Quite another plan" in desk.detail, "the second plan")
+        await desk.until(lambda: "Quite another plan of the day" in desk.detail, "the second plan")
         await desk.calm()
         await desk.press("r")
         form = await desk.form()

@@ -33,7 +33,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_plan_appears_and_leaving_ends_everything(temporary: Path, elsewhere: CommandLine) -> None:
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
         terminal.wait_for("sprint-42", "LIVE")
-        terminal.wait_for("PLAN")
+        terminal.wait_for("Plan · ")
         [folder] = demo_folders(temporary)
         assert len(processes_about(folder / "team")) >= 8
         terminal.send("\x11")

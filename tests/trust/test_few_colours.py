@@ -23,12 +23,12 @@ TERMINALS: Mapping[str, Mapping[str, str]] = {
 def test_the_selected_row_is_reversed_across_the_list(tmp_path: Path, name: str) -> None:
     showcase.build(tmp_path)
     with console(tmp_path, env={**TERMINALS[name], "XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
-        terminal.wait_for("ESCALATE", "LIVE")
+        terminal.wait_for("Escalation", "LIVE")
         terminal.settle()
         screen = terminal.screen
         y = next(number for number, line in enumerate(screen.display) if "▌" in line)
         row = screen.buffer[y]
-        start, end = screen.display[y].index("▌"), screen.display[y].rindex("│", 0, 60)
+        start, end = screen.display[y].index("▌"), screen.display[y].rindex("▏", 0, 60)
         assert sum(row[x].reverse for x in range(start, end)) >= end - start - 2
         assert not any(screen.buffer[y + 2][x].reverse for x in range(start, end))
         assert screen.buffer[1][3].reverse, "the tab of the mode"

@@ -190,7 +190,7 @@ def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_p
 def test_a_demo_whose_terminal_is_gone_takes_its_agents_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "team_console.console", "demo"]
     with Terminal(command, cwd=tmp_path, env={"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}) as terminal:
-        terminal.wait_for("LIVE", "PLAN", seconds=60.0)
+        terminal.wait_for("LIVE", "Plan · ", seconds=60.0)
         assert len(processes_at(tmp_path)) > 3
         terminal.hang_up()
         terminal.wait_exit()

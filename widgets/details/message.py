@@ -126,7 +126,7 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
     if asked := client_blocks(message, read):
         return asked
     blocks: list[Block] = list(origin_facts(message)) if read.opens is not None else []
-    summary = message.payload.get("summary")
+    summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
     sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
     text = "" if sprint else content if content is not None else message.content
     if isinstance(summary, str) and len(summary) > _WHOLE_TITLE and summary.strip() != text.strip():
@@ -135,17 +135,18 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
         blocks.append(
             Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
         )
-    elif text and safe_text(text.strip()) != safe_line(title_of(read), 400):
+    elif text and safe_text(text.strip()) != title:
         blocks.append(Text(safe_text(text)))
     rest = _rest(message, sprint=sprint)
     for key in _PROSE_KEYS:
         if isinstance(value := rest.get(key), str) and value.strip() and key != "content":
-            blocks += [Heading(key.replace("_", " ")), Text(safe_text(value))]
+            if safe_text(value.strip()) != title:
+                blocks += [Heading(key.replace("_", " ")), Text(safe_text(value))]
             del rest[key]
     if rest:
         blocks += [Heading("further fields"), Text(structure(rest), Form.STRUCTURED)]
     blocks += _attachment(message, content)
-    if not blocks and not text:
+    if not blocks and not text and title == safe_line(read.name):
         blocks.append(Lines(((("This message has no content.", "muted"),),)))
     return tuple(blocks)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from team_console.store.model.message import Message
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -99,7 +100,7 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
 def _facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> Line:
     """Who asks whom, how long it waits and what it holds up."""
     sign = REQUESTS[row.state]
-    addressee = "you" if me and row.addressee == me else safe_line(row.addressee, 64)
+    addressee = "you" if me and row.addressee in (me, USER) else safe_line(row.addressee, 64)
     facts: list[Part] = [(f"{safe_line(row.asker, 64)} → {addressee}", ""), _waited(row, now)]
     if not row.is_open:
         facts.insert(1, (f"{sign.glyph} {sign.word}", sign.tone))
@@ -156,7 +157,7 @@ def _notes(row: RequestRow) -> tuple[Block, ...]:
 
 
 def _seen(row: RequestRow, now: datetime, me: str) -> Line:
-    if row.seen_at is None and row.addressee == me:
+    if row.seen_at is None and row.addressee in (me, USER):
         return ()
     if row.seen_at is None:
         return ((f"not read by {safe_line(row.addressee, 64)} yet", "muted"),)

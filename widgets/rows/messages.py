@@ -37,7 +37,8 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     name: Line = ((pad_name(sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
     room = drawing.width - who - 10
     tone = "strong" if unread else "muted"
-    head = (*signs, *name, *summary_parts(message, tone, room, kind=drawing.shows("kind")))
+    what = decision_words(message) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
+    head = (*signs, *name, *what)
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
@@ -83,7 +84,8 @@ def decision_words(message: Message) -> Line:
     if read.answers is None or read.approve is None:
         return ()
     word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
-    said = reason_of(message) or title_of(message)
+    title = title_of(message)
+    said = reason_of(message) or (title if title != read.name else "")
     return (word, tone), (f" {read.answers}", "muted"), (f": {safe_line(said, 300)}" if said else "", "")
 
 

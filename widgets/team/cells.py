@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
 from team_console.widgets.text.cells import Line, Part, shorten, width_of
 from team_console.widgets.text.glyphs import Sign
 
-_SIZES = (14, 9, 7)
-"""Cells of a name, tried one after the other."""
+_SIZES = (14, 9)
+_LEAST = 7
+"""Cells of a name, tried one after the other; the least for the urgent where others have no name."""
+
+
+_WITH_TIME = 40
+"""Cells of an event from which on it tells the time."""
 
 
 class AgentCell(Struct, frozen=True):
@@ -54,10 +59,11 @@ class TeamEvent(Struct, frozen=True):
     words: Line
 
 
-def event_line(event: TeamEvent) -> Line:
-    """The local time and what happened."""
+def event_line(event: TeamEvent, width: int) -> Line:
+    """The local time, where there is room for it, and what happened."""
     more: Line = ((f" +{event.more}", "muted"),) if event.more else ()
-    return ((f"{event.at.astimezone():%H:%M:%S} ", "muted"), event.head, *more, *event.words)
+    time: Line = ((f"{event.at.astimezone():%H:%M:%S} ", "muted"),) if width >= _WITH_TIME else ()
+    return (*time, event.head, *more, *event.words)
 
 
 class StripPart(Struct, frozen=True):
@@ -70,20 +76,17 @@ class StripPart(Struct, frozen=True):
 def strip_parts(cells: Sequence[AgentCell], width: int, moved: frozenset[str] = frozenset()) -> tuple[StripPart, ...]:
     """The agents in at most `width` cells: whole names, shorter ones, names of the urgent only, and then a number."""
     for size in _SIZES:
-        for parts in _ways(cells, size, moved):
-            if _width(parts) <= width:
-                return parts
-    return _as_many_as_fit([*_ways(cells, _SIZES[-1], moved)][-1], width)
-
-
-def _ways(cells: Sequence[AgentCell], size: int, moved: frozenset[str]) -> Iterator[tuple[StripPart, ...]]:
-    """The strip with names of all, of all who are there, and of the urgent, who come first then; signs of the rest."""
-    here = [cell for cell in cells if not cell.is_gone]
-    if size == _SIZES[0] or len(here) < len(cells):
-        yield tuple(_named(cell, size, moved) for cell in cells)
-    yield tuple(_named(cell, size, moved) if not cell.is_gone else _sign(cell, moved) for cell in cells)
-    urgent = [_named(cell, size, moved) for cell in here if cell.urgent]
-    yield (*urgent, *(_sign(cell, moved) for cell in cells if not cell.urgent or cell.is_gone))
+        parts = tuple(_named(cell, size, moved) for cell in cells)
+        if _width(parts) <= width:
+            return parts
+    order = sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone))
+    signs = [_sign(cell, moved) for cell in order]
+    urgent = sum(cell.urgent for cell in order)
+    for size, number in [(_SIZES[-1], urgent), *((_LEAST, number) for number in range(urgent, 0, -1))]:
+        parts = (*(_named(cell, size, moved) for cell in order[:number]), *signs[number:])
+        if _width(parts) <= width:
+            return parts
+    return tuple(signs) if _width(signs) <= width else _as_many_as_fit(signs, width)
 
 
 def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, ...]:

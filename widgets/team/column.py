@@ -81,7 +81,7 @@ class TeamColumn(Inked, Widget):
             lines.append(((f"and {len(order) - self._agents} more", "muted"),))
         if self._events:
             lines += [(), (("Last events", "muted"),)]
-            lines += [fit(event_line(event), width) for event in self._events[: max(0, height - len(lines))]]
+            lines += [fit(event_line(event, width), width) for event in self._events[: max(0, height - len(lines))]]
         before, self._lines = self._lines, lines
         for y in range(max(len(before), len(lines))):
             if before[y : y + 1] != lines[y : y + 1]:

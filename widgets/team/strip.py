@@ -89,4 +89,4 @@ class TeamStrip(OneLine):
     def _ticker(self, room: int) -> Line:
         if self._event is None or room < _LEAST_TICKER:
             return ()
-        return fit((("  ", ""), *event_line(self._event)), min(room, _TICKER))
+        return fit((("  ", ""), *event_line(self._event, min(room, _TICKER))), min(room, _TICKER))

@@ -1,0 +1,37 @@
+"""First steps: for each mode with nothing in it the one command that would put something there."""
+
+from __future__ import annotations
+
+import shlex
+
+from team_console.console.input.subject import Mode
+
+_PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "stories": ["1-1", "1-2"]}], '
+_COMMANDS = {
+    Mode.NEEDS: "ask --as {agent} 'Shall I begin?'",
+    Mode.INBOXES: "send --to {agent} --summary 'Please begin with the summary' --content 'One page.'",
+    Mode.REQUESTS: "plan --as {agent} --content 'Read it, write it, test it'",
+    Mode.DELIVERIES: "send --to {agent} --summary 'Please begin with the summary' --content 'One page.'",
+    Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
+    + _PLAN
+    + '"dependency_graph": {}}\'',
+    Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
+    Mode.HEALTH: "check",
+}
+
+
+def command_for(mode: Mode, root: str, *, me: str, agent: str | None) -> str:
+    """The whole command, ready for a shell; empty where there is none.
+
+    Args:
+        root: The team's folder; empty when the team is named by the environment.
+        agent: A member beside the human; None while there is none, and then it is the first thing to add.
+    """
+    command = _COMMANDS.get(mode, "")
+    if agent is None and mode is not Mode.HEALTH:
+        command = "member add scribe"
+    place = f"-t {shlex.quote(root)} " if root else ""
+    names = {"agent": shlex.quote(agent or ""), "me": shlex.quote(me)}
+    for name, value in names.items():
+        command = command.replace("{" + name + "}", value)
+    return f"team-console {place}{command}" if command else ""

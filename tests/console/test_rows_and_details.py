@@ -1,0 +1,85 @@
+"""Rows of one line, details that begin with what they are about, ids on demand, and empty lists that lead on."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from team_console.console.display.first_steps import command_for
+from team_console.console.input.subject import Mode
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+
+from tests.conftest import CommandLine
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+
+pytestmark = [pytest.mark.anyio]
+
+
+async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: MemoryTeam) -> None:
+    request = hand_in_plan(team, "Split the loader from the renderer")
+    async with opened(team) as desk:
+        await desk.until(lambda: "Split the loader" in desk.detail, "the plan")
+        assert desk.detail.splitlines()[0] == "Split the loader from the renderer"
+        assert desk.detail.splitlines()[1].startswith("task-manager → you · just asked · due in")
+        assert request not in desk.detail
+        await desk.press("i")
+        assert request in desk.detail
+        await desk.press("i")
+        assert request not in desk.detail
+
+
+@pytest.mark.parametrize("size", [(100, 40), (120, 40), (200, 55), (300, 60)])
+async def test_each_row_has_one_line_from_100_columns_on(team: MemoryTeam, size: tuple[int, int]) -> None:
+    for number in range(3):
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary=f"Note number {number} of three notes", content="x")
+    async with opened(team, size=size) as desk:
+        lines = [line for line in desk.text.splitlines() if "Note number" in line[: size[0] // 2 - 4]]
+        assert len(lines) == 3
+
+
+async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, clock: Clock) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        assert "◷" not in desk.text
+        clock.advance(16 * 60)
+        desk.app.look()
+        await desk.until(lambda: "◷ 16m" in desk.text, "a sign of lateness")
+
+
+async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: MemoryTeam, clock: Clock) -> None:
+    request = hand_in_plan(team, "Split the loader from the renderer")
+    requests.reject(Caller(team, LEAD), request_id=request, reason="Say how to roll it back")
+    clock.advance(86_400)
+    mail.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.until(lambda: len(desk.rows) >= 3, "the history")
+        assert "today · Wednesday 2026-02-25" in desk.text
+        assert "yesterday · Tuesday 2026-02-24" in desk.text
+        assert "✗ rejected plan: Say how to roll it back" in desk.text
+        assert "plan_approval_response" not in desk.text
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam, mode: Mode) -> None:
+    async with opened(team, size=(160, 40)) as desk:
+        await desk.press(str(list(Mode).index(mode) + 1))
+        await desk.until(lambda: desk.app.main.mode is mode, mode.label)
+        if mode is Mode.HEALTH:
+            return
+        await desk.until(lambda: "team-console" in desk.text.split("Y copies")[-1], "the command")
+        if mode is Mode.INBOXES:
+            await desk.press("enter")
+        await desk.press("Y")
+        await desk.until(lambda: "Copied the command" in desk.text, "the toast")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEALTH])
+def test_the_command_of_an_empty_list_works(mode: Mode, elsewhere: CommandLine) -> None:
+    team = str(elsewhere.folder / "team")
+    elsewhere.ok("init", "-t", team, "--lead", LEAD)
+    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent=None))[1:])
+    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent="scribe"))[1:])

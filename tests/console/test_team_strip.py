@@ -1,0 +1,73 @@
+"""The team at a glance: a cell per agent, however many there are, a ticker, and a column where there is room."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.backends.memory import MemoryTeam
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+from team_console.widgets.team.cells import AgentCell, strip_parts
+from team_console.widgets.team.column import TeamColumn
+from team_console.widgets.team.strip import TeamStrip
+from team_console.widgets.text.cells import text_of, width_of
+from team_console.widgets.text.glyphs import FAILING, GONE, WORKING
+
+from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
+
+
+def agents(number: int, *, failing: int = 2) -> tuple[AgentCell, ...]:
+    """So many agents with long names that differ at their ends; the last ones fail, the first one is gone."""
+    cells = [AgentCell(f"agent-with-a-long-name-{order:02}", f"{order}", WORKING) for order in range(number - failing)]
+    failed = [
+        AgentCell(f"agent-with-a-long-name-x{order}", f"x{order}", FAILING, urgent=True) for order in range(failing)
+    ]
+    return (AgentCell("gone", "gone", GONE, is_gone=True), *cells, *failed)
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 120, 200])
+@pytest.mark.parametrize("number", [3, 9, 60, 300])
+def test_the_strip_fits_and_keeps_the_names_of_those_that_fail(number: int, width: int) -> None:
+    parts = strip_parts(agents(number), width)
+    text = "".join(text_of(part.line) for part in parts)
+    assert sum(width_of(part.line) for part in parts) <= width
+    assert text.count("✗ ") == 2 or "+" in text
+    shown = sum(bool(part.key) for part in parts)
+    assert shown == number + 1 or f"+{number + 1 - shown}" in text, "what does not fit is counted"
+
+
+@pytest.mark.anyio
+async def test_every_agent_has_a_cell_and_a_click_leads_to_its_inbox(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        strip = desk.app.main.query_one(TeamStrip)
+        await desk.until(lambda: "◆ task-manager" in strip.text, "the agent that waits")
+        assert "you" in strip.text, "the ticker"
+        assert LEAD not in strip.text.split("  ")
+        await desk.pilot.click(strip, offset=(strip.text.index("file-manager") + 2, 0))
+        await desk.until(lambda: desk.app.main.mode == "inboxes", "the inboxes")
+        pane = desk.app.main.pane
+        await desk.until(lambda: pane.roster.cursor_key == "file-manager", "its inbox")  # type: ignore[attr-defined]
+
+
+@pytest.mark.anyio
+async def test_the_ticker_says_what_happened_last_and_a_broadcast_is_one_event(team: MemoryTeam) -> None:
+    async with opened(team, size=(200, 50)) as desk:
+        strip, column = desk.app.main.query_one(TeamStrip), desk.app.main.query_one(TeamColumn)
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split from the renderer", content="x")
+        await desk.until(lambda: "The loader is" in strip.text, "the event")
+        mail.broadcast(Caller(team, LEAD), summary="Code freeze begins today at four", content="Merge what is reviewed")
+        await desk.until(lambda: "Code freeze" in strip.text, "the broadcast")
+        lines = [column.render_line(y).text for y in range(column.size.height)]
+        assert sum("+2: Code" in line for line in lines) == 1
+        assert any("task-manager" in line for line in lines[:4])
+
+
+@pytest.mark.anyio
+async def test_the_column_is_there_from_160_columns_on(team: MemoryTeam) -> None:
+    async with opened(team, size=(159, 40)) as desk:
+        column = desk.app.main.query_one(TeamColumn)
+        assert not column.display
+        await desk.pilot.resize_terminal(160, 40)
+        await desk.until(lambda: column.display, "the column")
+        await desk.press("2")
+        await desk.until(lambda: not column.display, "no second roster beside the roster")

@@ -1,0 +1,84 @@
+"""Draws every mode of the showcase team as text: one console for each size, one team for all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from team_console.console.app.application import ConsoleApp
+from team_console.console.demo import showcase
+from team_console.console.input.subject import Mode
+from team_console.store.backends.open import open_team
+from textual.pilot import Pilot
+
+PICTURES = Path(__file__).parent / "pictures"
+SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
+_PLACE = "~/projects/reports"
+_PLAIN = {"TZ": "UTC", "TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor", "TEAM_CONSOLE_THEME": "dark"}
+_STEADY = 3
+"""So many looks in a row must show the same, before what is shown counts."""
+
+
+def names() -> list[str]:
+    """The name of every golden."""
+    return [f"{mode}-{width}x{height}" for width, height in SIZES for mode in Mode]
+
+
+def draw_all() -> dict[str, str]:
+    """Name -> the screen as text, for every mode at every size."""
+    pictures: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as scratch, _surroundings(scratch):
+        folder = Path(scratch, "team")
+        folder.mkdir()
+        showcase.build(folder)
+        for size in SIZES:
+            pictures |= asyncio.run(_draw(folder, size))
+    return pictures
+
+
+async def _draw(folder: Path, size: tuple[int, int]) -> dict[str, str]:
+    team = open_team(str(folder), clock=lambda: showcase.NOW)
+    team.location = _PLACE
+    app, pictures = ConsoleApp(team, me=showcase.LEAD), {}
+    async with app.run_test(size=size) as pilot:
+        while app.situation.sight is None or not app.feed.is_deep:
+            await pilot.pause(0.02)
+        for number, mode in enumerate(Mode, start=1):
+            await pilot.press(str(number))
+            pictures[f"{mode}-{size[0]}x{size[1]}"] = await _settled(app, pilot)
+    return pictures
+
+
+async def _settled(app: ConsoleApp, pilot: Pilot[int]) -> str:
+    looks: list[str] = []
+    while len(looks) < _STEADY or len(set(looks[-_STEADY:])) > 1:
+        await pilot.pause(0.05)
+        looks.append(screen_text(app))
+    return looks[-1]
+
+
+def screen_text(app: ConsoleApp) -> str:
+    """What stands on the screen, without blanks at the ends of lines."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+
+
+@contextmanager
+def _surroundings(scratch: str) -> Iterator[None]:
+    """One time zone and theme, and nothing of the user's."""
+    before = dict(os.environ)
+    homes = {name: str(Path(scratch, name.lower())) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    os.environ.update(_PLAIN, **homes)
+    os.environ.pop("NO_COLOR", None)
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        time.tzset()
