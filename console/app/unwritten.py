@@ -20,7 +20,7 @@ from team_console.store.desk.rehearsal import rehearse
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
-from team_console.widgets.forms.later import Later
+from team_console.widgets.forms.standing import Later
 from textual.app import App
 from textual.timer import Timer
 

@@ -14,7 +14,7 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.forms.later import SubjectChangedError
+from team_console.widgets.forms.standing import SubjectChangedError
 
 if TYPE_CHECKING:
     from team_console.widgets.forms.form import Form

@@ -11,7 +11,7 @@ from team_console.console.app.unwritten import Act, Agreed, Outcome
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import error_text
 from team_console.console.handlers.agreeing import receipts_of
-from team_console.console.input.subject import Subject
+from team_console.console.input.subject import DONE, Subject
 from team_console.store.desk import inbox, requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.message import Message
@@ -63,7 +63,7 @@ def read_many(workspace: Workspace, subject: Subject) -> None:
     _ask(
         workspace,
         subject,
-        "done",
+        DONE,
         items,
         lambda keys, _: reading_of(workspace, subject, [letters[key] for key in keys]),
     )
@@ -76,7 +76,7 @@ def reading_of(workspace: Workspace, subject: Subject, letters: Sequence[Message
         Act(letter.message_id, f"done: {safe_line(letter.summary, 60)}", partial(_read, letter, reader))
         for letter, reader in readers
     )
-    return Agreed("done", acts, _told_of_reading)
+    return Agreed(DONE, acts, _told_of_reading)
 
 
 def _ask(

@@ -12,7 +12,7 @@ from team_console.console.display.wording import listed, written
 from team_console.console.display.wording import quoted as quoted_words
 from team_console.console.handlers.agreeing import agree, ask, nothing, single, told_of_many
 from team_console.console.handlers.watching import watch_stops
-from team_console.console.input.subject import Mode, Subject
+from team_console.console.input.subject import MESSAGE, Mode, Subject
 from team_console.store.desk import mail, requests
 from team_console.store.desk.agents.creation import trigger_course_correction
 from team_console.store.desk.caller import Caller, Receipt
@@ -139,7 +139,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
     request = subject.selection.request if quoted is not None else None
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
     words = f"message to {listed(letter.to or ('the human',))}"
-    return single(about, "message", words, do, told=partial(written, "sent"), purpose=purpose)
+    return single(about, MESSAGE, words, do, told=partial(written, "sent"), purpose=purpose)
 
 
 def _quote_of(message: Message | None) -> str:

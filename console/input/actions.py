@@ -360,7 +360,7 @@ ACTIONS: tuple[Action, ...] = (
         help="Show ids and exact moments of what stands beside the list, and hide them again.",
         group=Group.LOOK,
         footer=False,
-        why_not=_nothing,
+        why_not=no_row,
     ),
     Action(
         id="copy_id",

@@ -62,6 +62,8 @@ class Selection(Struct, frozen=True):
     looked_at: frozenset[str] = frozenset()
 
 
+DONE, MESSAGE = "done", "message"
+"""What is said of what was marked as read, and of what was answered in words, until it is written."""
 _WANTS_WORDS = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION, RequestKind.DEBUG})
 _FROM_AN_AGENT = frozenset({RequestKind.BROWSER, RequestKind.RESEARCH})
 
@@ -101,7 +103,7 @@ class Subject(Struct, frozen=True):
         """Why the request cannot be approved or rejected here, None when it can."""
         if not row.is_open:
             return f"it was {row.state} already"
-        if row.request_id in self.unwritten:
+        if self.unwritten.get(row.request_id, MESSAGE) != MESSAGE:
             return f"you decided it: {self.unwritten[row.request_id]}, not written yet; U takes it back"
         if not self.may_answer(row):
             return f"only {row.addressee} answers it"
@@ -125,7 +127,7 @@ class Subject(Struct, frozen=True):
         return tuple(letter for letter in letters if self._is_to_read(letter))
 
     def _is_to_read(self, letter: Message) -> bool:
-        return self.reader_of(letter) is not None and letter.message_id not in self.unwritten
+        return self.reader_of(letter) is not None and self.unwritten.get(letter.message_id) != DONE
 
     @property
     def to_read(self) -> tuple[Message, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from team_console.console.panes.pane import ListPane, Pane
+from team_console.widgets.forms.standing import Behind
 from textual.geometry import Region
 from textual.screen import Screen
 
@@ -24,8 +25,6 @@ class StandingForms:
 
     def open(self, form: Form[ResultT], answered: Callable[[ResultT], None]) -> None:
         """Show `form`; `answered` gets its result unless it was left."""
-        from team_console.widgets.forms.form import Behind
-
         pane = self._pane()
         form.behind = Behind(lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys)
         form.warning, self.warning = self.warning, ""

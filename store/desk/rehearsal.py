@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from msgspec.structs import replace
-from team_console.store.contract.team import Team, Transaction
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 
 

@@ -8,12 +8,12 @@ import pytest
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.unwritten import KEPT
 from team_console.console.input import grace
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.grace_bar import GraceBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from msgspec import Struct
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.model.words import counted
@@ -15,9 +14,9 @@ from team_console.store.views.differences import counts_of, difference
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Heading
 from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.later import Later, SubjectChangedError
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
+from team_console.widgets.forms.standing import Behind, Later, SubjectChangedError
 from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
@@ -25,7 +24,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.events import Compose, Mount, Resize
-from textual.geometry import Region
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -46,22 +44,6 @@ _FRAME = 2
 """Lines of the border and of the keys."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
-
-
-class Behind(Struct, frozen=True):
-    """What a form asks of the screen it stands on.
-
-    Attributes:
-        room: Where the thing it is about is shown; the form grows out of its bottom.
-        cover: Keeps so many lines at that bottom free, 0 to have them back.
-        scroll: Scrolls the thing by so many pages.
-        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
-    """
-
-    room: Callable[[], Region]
-    cover: Callable[[int], None] = lambda lines: None
-    scroll: Callable[[float], None] = lambda pages: None
-    drop_keys: Callable[[], int] = lambda: 0
 
 
 class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
