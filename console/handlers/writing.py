@@ -222,7 +222,7 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Pre
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
+    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
     form = Confirm[Agreed](
         "Shut down the team",
         tuple(lines),

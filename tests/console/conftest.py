@@ -25,6 +25,7 @@ from team_console.widgets.forms import form as forms
 from team_console.widgets.forms.form import Form
 from textual._context import active_app
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from tests.memory_team import MemoryTeam
 
@@ -117,6 +118,11 @@ class Desk:
     def text(self) -> str:
         """The whole screen as text."""
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    @property
+    def said(self) -> str:
+        """What the open form says went wrong, or is going on."""
+        return " ".join(str(self.app.screen.query_one(".form--error", Static).content).split())
 
     @property
     def toasts(self) -> list[str]:

@@ -23,12 +23,12 @@ from textual.widgets import Button, Static
 ResultT = TypeVar("ResultT")
 
 
-_FEWEST_LINES, _MOST_LINES = 1, 6
+_FEWEST_LINES, _MOST_LINES = 2, 14
 """Lines of what is decided on that are shown at once; more of them scroll."""
-_OTHER_LINES = 14
-"""Lines of a form for everything else but its ways, where the words have two."""
+_OTHER_LINES = 6
+"""Lines of a form for everything else but its ways."""
 _LOW = 30
-"""Lines of a terminal below which the words have no more than that."""
+"""Lines of a terminal below which it is enough that the thing itself stands above the form."""
 
 
 class Way(Struct, frozen=True):
@@ -110,8 +110,6 @@ class Approval(Form[ResultT]):
 
     def on_mount(self) -> None:
         """Choose first where there is something to choose, else type at once."""
-        if self._is_low():
-            self.query_one("#words", Note).styles.height = 2
         (self.query_one("#ways", Options) if len(self._ways) > 1 else self.query_one("#words", Note)).focus()
 
     def typed(self) -> Draft:
@@ -149,11 +147,13 @@ class Approval(Form[ResultT]):
 
     def _room(self) -> int:
         """Lines for what is decided on, so that the ways stay in view."""
-        spare = 0 if self._is_low() else 2
-        return min(_MOST_LINES, max(_FEWEST_LINES, self.app.size.height - _OTHER_LINES - spare - len(self._ways)))
+        if self.app.size.height < _LOW:
+            return _FEWEST_LINES
+        return min(_MOST_LINES, round(self.app.size.height * self.share()) - _OTHER_LINES - len(self._ways))
 
-    def _is_low(self) -> bool:
-        return self.app.size.height < _LOW
+    def share(self) -> float:
+        """The ways to answer need room, too."""
+        return 0.7
 
     def _can_edit(self) -> bool:
         return self._text is not None and self._edit is not None

@@ -22,13 +22,13 @@ class Part(StrEnum):
 class Rank(StrEnum):
     """How urgent a thing to decide is, the most urgent first; within a rank the oldest comes first."""
 
-    LATE = "late or critical"
+    CRITICAL = "critical"
+    LATE = "late"
     BLOCKING = "others wait for it"
     NORMAL = "the rest"
 
 
 _BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
-_URGENT = frozenset({str(Priority.CRITICAL), str(Priority.HIGH)})
 _RANKS = tuple(Rank)
 
 
@@ -41,12 +41,13 @@ def part_of(item: AttentionItem) -> Part:
 
 
 def rank_of(item: AttentionItem) -> Rank:
-    """How urgent it is to decide: its clock ran out or it is critical, it holds up more than its asker, or neither."""
+    """How urgent it is to decide: critical, or its clock ran out, or it holds up more than its asker, or none of it."""
     priority = item.message.priority if item.message is not None else ""
-    overdue = item.request is not None and item.request.state is RequestState.OVERDUE
-    if overdue or priority == Priority.CRITICAL:
+    if priority == Priority.CRITICAL:
+        return Rank.CRITICAL
+    if item.request is not None and item.request.state is RequestState.OVERDUE:
         return Rank.LATE
-    return Rank.BLOCKING if len(item.blocks) > 1 or priority in _URGENT else Rank.NORMAL
+    return Rank.BLOCKING if len(item.blocks) > 1 or priority == Priority.HIGH else Rank.NORMAL
 
 
 def arranged(items: Iterable[AttentionItem]) -> tuple[AttentionItem, ...]:
