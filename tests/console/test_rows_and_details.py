@@ -7,12 +7,12 @@ import shlex
 import pytest
 from team_console.console.display.first_steps import command_for
 from team_console.console.input.subject import Mode
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.backends.memory import MemoryTeam
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.widgets.team.cells import AgentCell, strip_parts
@@ -13,6 +12,7 @@ from team_console.widgets.text.cells import text_of, width_of
 from team_console.widgets.text.glyphs import FAILING, GONE, WORKING
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
 
 
 def agents(number: int, *, failing: int = 2) -> tuple[AgentCell, ...]:
