@@ -54,7 +54,7 @@ class Confirm(Form[ResultT]):
 
     def keys(self) -> str:
         """How to choose."""
-        return f"enter {self._verb.lower()} · esc leave"
+        return "enter does it · esc leave"
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""
