@@ -405,6 +405,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "store/model/names.py": {
         "difflib": (2.42, "a start that does not need it does not pay for it"),
     },
+    "store/desk/signing.py": {
+        "store.protocol.verdicts.ssh_keygen": (21.08, "only a human with a key signs"),
+    },
     "store/protocol/checks/fields.py": {
         "store.protocol.checks.sprint_text": (224.96, "a start that does not need it does not pay for it"),
     },

@@ -199,6 +199,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "plan": ("plan", "--as", "task-manager", "--content", "1. Go"),
     "ask": ("ask", "Which?", "--as", "task-manager", "--wait", "0.1"),
     "verdict": ("verdict", "plan-1"),
+    "evidence": ("evidence", "plan-1"),
     "answer": ("answer", "question-1", "--option", "A"),
     "withdraw": ("withdraw", "plan-1", "--reason", "no"),
     "approve": ("approve", "plan-1"),

@@ -8,18 +8,24 @@ from hashlib import sha256
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
+from msgspec.structs import replace
 from team_console.console.display.wording import error_text
+from team_console.console.evidence.gathering import Wish, gather
+from team_console.console.panes.beside import Gathered, gathered
 from team_console.console.panes.pane import AttachmentCache, attachment_of
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
+from team_console.store.views.evidence.facts import NOT_FOUND_OUT
 from team_console.store.views.rows import RequestRow, RequestState, View
 from textual.app import App
 
 ResultT = TypeVar("ResultT")
 
+_MOST_EVIDENCE = 100
+"""Requests and reports whose evidence is kept; what is looked at again is looked for again."""
 _STOPPING = "stop in turn"
 """The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
 
@@ -66,6 +72,7 @@ class Background:
         self._host = host
         self._busy = self.opens_form = False
         self._fetched: set[str] = set()
+        self._gathering: set[str] = set()
 
     def run(
         self,
@@ -99,6 +106,32 @@ class Background:
         if place is not None and place not in self._fetched:
             self._fetched.add(place)
             self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
+
+    def gather(self, wish: Wish) -> None:
+        """Look for the evidence beside a request or report, one look at a time for each."""
+        if wish.key not in self._gathering:
+            self._gathering.add(wish.key)
+            self._host.app.run_worker(self._gather(wish), group="evidence", exit_on_error=False)
+
+    async def _gather(self, wish: Wish) -> None:
+        shelf = self._host.shelf
+        try:
+            evidence = await asyncio.to_thread(gather, shelf.team, wish)
+            found = await asyncio.to_thread(gathered, wish, evidence)
+        except Exception as error:
+            self._host.report(error)
+            found = gathered(wish, NOT_FOUND_OUT)
+        finally:
+            self._gathering.discard(wish.key)
+        known = shelf.evidence.get(wish.key)
+        is_new = not isinstance(known, Gathered) or known.seen != found.seen or not known.wish.is_for_the_same(wish)
+        kept = found if is_new or not isinstance(known, Gathered) else replace(known, at=found.at)
+        shelf.evidence.pop(wish.key, None)
+        shelf.evidence[wish.key] = kept
+        if len(shelf.evidence) > _MOST_EVIDENCE:
+            del shelf.evidence[next(iter(shelf.evidence))]
+        if is_new:
+            self._host.show_again()
 
     def _may_begin(self, words: str) -> bool:
         if self._busy:

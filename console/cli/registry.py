@@ -68,6 +68,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("withdraw", _DECIDE, "take back an open request of one's own", "withdraw"),
     Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "shutdown"),
     Verb("show", _LOOK, "show a whole message or request with its thread", "show"),
+    Verb("evidence", _LOOK, "print what a human signed for a request, and the command that checks it", "evidence"),
     Verb("requests", _LOOK, "list the requests: who asked whom, how long ago, what was answered", "requests"),
     Verb("decisions", _LOOK, "list who decided what, on what, and what proves it", "decisions"),
     Verb("roster", _LOOK, "list the agents: role, state, unread messages, last seen", "roster"),

@@ -17,6 +17,7 @@ _COMMANDS = {
     + '"dependency_graph": {}}\'',
     Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
     Mode.HEALTH: "check",
+    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
 }
 
 

@@ -10,7 +10,8 @@ from team_console.console.app.editor import edit_text
 from team_console.console.app.unwritten import Agreed
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import quoted, written
-from team_console.console.handlers.agreeing import Bound, agree, ask, single
+from team_console.console.handlers.agreeing import agree, ask, single
+from team_console.console.handlers.asking_again import SeenRequest
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.safe import safe_line
@@ -25,6 +26,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.edits_before_approval import editable_part
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.suggestions import mode_words, suggestion_words
 from team_console.widgets.details.client_request import asked_blocks
@@ -38,15 +40,15 @@ OWN_FORMS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION, RequestKind.QUE
 _LONGEST = 300
 
 
-def ask_for_yes(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
+def ask_for_yes(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     """Open the form in which a request of one of these kinds is answered."""
     if row.kind is RequestKind.QUESTION:
-        _answer_questions(workspace, row, bound)
+        _answer_questions(workspace, row, shown)
     else:
-        _approve(workspace, row, bound)
+        _approve(workspace, row, shown)
 
 
-def _approve(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
+def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     from team_console.widgets.forms.approval import Approval
 
     purpose = f"approve:{row.request_id}"
@@ -57,7 +59,7 @@ def _approve(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
     form = Approval[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
         _about(row),
-        lambda decision: agree(workspace, _agreed(row, bound, ways, decision), bound),
+        lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision))),
         ways=ways,
         shown=asked_blocks(row.question) if is_permission else (),
         text=part.text if part is not None else None,
@@ -92,20 +94,20 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     return tuple(ways) or (Way(OptionLine("approve"), "Approve"),)
 
 
-def _agreed(row: RequestRow, bound: Bound, ways: Sequence[Way], decision: Decision) -> Agreed:
+def _agreed(row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision) -> Agreed:
     refuses, asker = ways[decision.way].refuses, safe_line(row.asker, 64)
     verb = "reject" if refuses else "approve"
     return single(
         row.request_id,
         verb,
         f"{verb} the {row.kind} of {asker}",
-        partial(_decide, row, bound.seen, refuses, decision),
+        partial(_decide, row, seen, refuses, decision),
         told=partial(_told, row),
         purpose=f"approve:{row.request_id}",
     )
 
 
-def _decide(row: RequestRow, seen: str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
+def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
     words = decision.words
     if refuses:
         return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
@@ -123,7 +125,7 @@ def _decide(row: RequestRow, seen: str, refuses: bool, decision: Decision, calle
     )
 
 
-def _answer_questions(workspace: Workspace, row: RequestRow, bound: Bound) -> None:
+def _answer_questions(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     from team_console.widgets.forms.answers import AnswerForm
 
     questions = questions_of(row.question.payload)
@@ -135,16 +137,14 @@ def _answer_questions(workspace: Workspace, row: RequestRow, bound: Bound) -> No
         f"Answer {safe_line(row.asker, 64)}",
         _about(row, with_title=False),
         questions,
-        lambda answers: agree(workspace, _answered(row, bound, answers, purpose), bound),
+        lambda answers: shown.act(lambda seen: agree(workspace, _answered(row, seen, answers, purpose))),
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
     ask(workspace, form)
 
 
-def _answered(row: RequestRow, bound: Bound, answers: Answers, purpose: str) -> Agreed:
-    seen = bound.seen
-
+def _answered(row: RequestRow, seen: Seen | str, answers: Answers, purpose: str) -> Agreed:
     def do(caller: Caller) -> Receipt:
         return requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen)
 

@@ -7,7 +7,8 @@ from functools import partial
 from team_console.console.app.unwritten import Agreed
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import quoted, written
-from team_console.console.handlers.agreeing import Bound, agree, ask, at_once, single
+from team_console.console.handlers.agreeing import agree, ask, at_once, single
+from team_console.console.handlers.asking_again import SeenRequest
 from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
 from team_console.console.handlers.many import decide_many, read_many, reading_of
 from team_console.console.input.subject import Subject
@@ -17,6 +18,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow
 
 
@@ -68,9 +70,9 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     if not subject.selection.token or subject.selection.token != requests.fingerprint(row.question):
         workspace.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
-    bound = Bound.to(row, subject.selection.token)
+    shown = SeenRequest(workspace, row, subject.selection.seen or subject.selection.token)
     if approving and row.kind in OWN_FORMS:
-        ask_for_yes(workspace, row, bound)
+        ask_for_yes(workspace, row, shown)
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
@@ -79,7 +81,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     prompt = ReasonPrompt[Agreed](
         _title(row, word),
         quoted(row.title),
-        lambda words, second: agree(workspace, _agreed(row, bound, approving, words, second), bound),
+        lambda words, second: shown.act(lambda seen: agree(workspace, _agreed(row, seen, approving, words, second))),
         verb=word,
         label="note" if approving else "reason",
         required=not approving,
@@ -91,8 +93,8 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     ask(workspace, prompt)
 
 
-def _agreed(row: RequestRow, bound: Bound, approving: bool, words: str, second: str) -> Agreed:
-    verb, asker, seen = "approve" if approving else "reject", safe_line(row.asker, 64), bound.seen
+def _agreed(row: RequestRow, seen: Seen | str, approving: bool, words: str, second: str) -> Agreed:
+    verb, asker = "approve" if approving else "reject", safe_line(row.asker, 64)
 
     def do(caller: Caller) -> Receipt:
         if approving:

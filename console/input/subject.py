@@ -11,6 +11,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.needs.parts import Part, part_of
 from team_console.store.views.rows import RequestRow, View
 
@@ -44,6 +45,7 @@ class Selection(Struct, frozen=True):
         letters: What `done` would mark as read: the marked ones, else the one under the cursor.
         marked: How many rows are marked.
         token: The fingerprint of the question as it was last drawn, for answers.
+        seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
         looked_at: Fingerprints of everything that was on the screen so far.
@@ -57,6 +59,7 @@ class Selection(Struct, frozen=True):
     letters: tuple[Message, ...] = ()
     marked: int = 0
     token: str = ""
+    seen: Seen | None = None
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
     looked_at: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.pane import AttachmentCache, ListPane, unwritten
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.safe import safe_line
@@ -90,6 +91,7 @@ class NeedsPane(ListPane[AttentionItem]):
         """The request, else the message, else the item itself."""
         if row.request is not None:
             view = self.situation.sight.view if self.situation.sight else None
+            around = beside(self, row.request)
             return request_document(
                 row.request,
                 now=self.now,
@@ -99,6 +101,9 @@ class NeedsPane(ListPane[AttentionItem]):
                 item=row,
                 seal=self.seal_of(row.request.question),
                 me=view.me if view else "",
+                seen=around.seen,
+                above=around.above,
+                below=around.below,
             )
         if row.message is not None:
             content = self.content_of(row.message)
@@ -109,6 +114,7 @@ class NeedsPane(ListPane[AttentionItem]):
                 token=fingerprint(row.message),
                 problems=self.problems_of(row.message),
                 seal=self.seal_of(row.message),
+                below=beside_report(self, row.message, content),
             )
         return _plain_document(row)
 

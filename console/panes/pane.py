@@ -49,12 +49,14 @@ class AttachmentCache(Struct):
         contents: Texts stored beside the queue that have been read, by their reference.
         unwritten: Id of a request or message -> what was decided about it and is not written yet.
         looked_at: Tokens of the documents that were on the screen.
+        evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
     """
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
     unwritten: Mapping[str, str] = field(default_factory=dict)
     looked_at: set[str] = field(default_factory=set)
+    evidence: dict[str, object] = field(default_factory=dict)
 
 
 class Pane(Guarded, Container):
@@ -309,6 +311,7 @@ class ListPane(Pane, Generic[RowT]):
             key=self.rows.cursor_key,
             marked=len(marked),
             token=self.detail.drawn,
+            seen=self.detail.seen,
             looked_at=self._looked_at(),
         )
 

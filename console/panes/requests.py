@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.input.subject import NOTHING, Mode, Selection
+from team_console.console.panes.beside import beside
 from team_console.console.panes.pane import ListPane, unwritten
 from team_console.store.desk.requests import fingerprint
 from team_console.store.views.rows import RequestRow, View
@@ -46,6 +47,7 @@ class RequestsPane(ListPane[RequestRow]):
     def document_of(self, row: RequestRow) -> Document | None:
         """The request with its answers and its history."""
         view = self.situation.sight.view if self.situation.sight else None
+        around = beside(self, row)
         return request_document(
             row,
             now=self.now,
@@ -54,6 +56,9 @@ class RequestsPane(ListPane[RequestRow]):
             token=fingerprint(row.question),
             seal=self.seal_of(row.question),
             me=view.me if view else "",
+            seen=around.seen,
+            above=around.above,
+            below=around.below,
         )
 
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:

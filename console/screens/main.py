@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
@@ -20,6 +21,7 @@ from team_console.console.display.team import Events, cells_of
 from team_console.console.handlers import handlers
 from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
 from team_console.console.input.subject import NOTHING, Mode, Subject
+from team_console.console.panes.beside import EvidenceWanted
 from team_console.console.panes.needs import NeedsPane
 from team_console.console.panes.pane import AgentPane, AttachmentCache, ListPane, Pane
 from team_console.console.screens.reading import ReadingScreen
@@ -84,7 +86,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def __init__(self, caller: Caller, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
         super().__init__()
-        self.caller, self.drafts, self.read_only = caller, drafts, read_only
+        self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
         self.shelf = AttachmentCache(caller.team)
         self.background = Background(self)
@@ -321,6 +323,17 @@ class MainScreen(Guarded, Screen[None]):
         finally:
             self._performing -= 1
 
+    def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        """In a thread that writes: a human's key is waited for."""
+        self.app.call_from_thread(self._show_wait, words, give_up)
+
+    def _show_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        tell = getattr(self.app.screen, "wait_for", None)  # forms are loaded only once they are opened
+        if tell is not None:
+            tell(words, give_up)
+        else:
+            self.set_busy(words)
+
     def _perform(self, action: Action) -> None:
         if self.app.screen is not self:
             return
@@ -433,6 +446,11 @@ class MainScreen(Guarded, Screen[None]):
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
         self.background.fetch(event.message)
+
+    @on(EvidenceWanted)
+    def _evidence_wanted(self, event: EvidenceWanted) -> None:
+        event.stop()
+        self.background.gather(event.wish)
 
     @on(Pane.GoTo)
     def _go_to(self, event: Pane.GoTo) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from team_console.store.views.differences import NO_LINE_END, counts_of, difference
@@ -38,6 +40,26 @@ def test_a_difference_leads_from_one_text_to_the_other(before: str, after: str) 
     lines = difference(before, after)
     assert applied(before, lines) == after
     assert (lines == ()) is (before == after)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_difference_of_long_texts_leads_from_one_to_the_other(seed: int) -> None:
+    """Long texts are compared by the lines that stand once in each."""
+    draw = random.Random(seed)
+    lines = [f"line {draw.randrange(400)}\n" for _ in range(draw.randrange(250, 700))]
+    other = [line for line in lines if draw.random() < 0.8]
+    for _ in range(draw.randrange(60)):
+        other.insert(draw.randrange(len(other)), f"new {draw.randrange(50)}\n")
+    before, after = "".join(lines), "".join(other)
+    found = difference(before, after)
+    assert applied(before, found) == after
+    assert sum(line.startswith("+") for line in found) < 200
+
+
+def test_lines_that_stay_are_told_as_such_in_long_texts() -> None:
+    before = "".join(f"step {number}\n" for number in range(5000))
+    after = re.sub(r"(step \d*[05])\n", r"\1, done otherwise\n", before)
+    assert counts_of(difference(before, after)) == "+1000 −1000"
 
 
 def test_only_what_is_near_a_change_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, lay_out
 from team_console.widgets.text.cells import Line, fit
 from team_console.widgets.text.tones import Inked
@@ -58,12 +59,17 @@ class Detail(Inked, ScrollView, can_focus=True):
         """The token of the document whose lines were last drawn; empty before that."""
         return self._drawn
 
+    @property
+    def seen(self) -> Seen | None:
+        """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
+        return self.document.seen if self.document is not None and self._drawn else None
+
     def show(self, document: Document | None, *, empty: tuple[Line, ...] = ()) -> None:
         """Show `document`, or the lines `empty` when there is none. The same thing keeps its place."""
         if document == self.document and empty == self._empty:
             return
         same = document is not None and self.document is not None and document.key == self.document.key
-        if document is None or self.document is None or document.token != self.document.token:
+        if document is None or self.document is None or not _is_same(document, self.document):
             self._drawn = ""
         self.document, self._empty = document, empty
         self._lay_out(keep=same)
@@ -142,3 +148,8 @@ class Detail(Inked, ScrollView, can_focus=True):
                 self.refresh_line(number)
         if self.document is not None and not self._drawn:
             self.refresh_line(top)
+
+
+def _is_same(document: Document, other: Document) -> bool:
+    """Whether a decision on one is a decision on the other."""
+    return (document.token, document.seen) == (other.token, other.seen)

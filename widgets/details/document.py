@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 
 from msgspec import Struct
+from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.code import code, diff
 from team_console.widgets.details.prose import plain, prose, structured
 from team_console.widgets.text.cells import Line, Part, fit, pad, width_of, wrap
 
 SHOWN_CHARACTERS = 100_000
 """Longer texts are cut on the screen, and the cut is said."""
+_SHOWN_OF_DIFF = 2_000_000
+"""The same for a difference: what is left out of it is what a human would not decide on."""
 
 
 class Form(Enum):
@@ -24,6 +28,8 @@ class Form(Enum):
     DIFF = "diff"
 
 
+_LONG = 10_000
+"""Characters from which on the lines of a text are remembered."""
 _EXACT = frozenset({Form.CODE, Form.DIFF})
 """Readings that show a text as it was written anyway."""
 
@@ -70,6 +76,7 @@ class Document(Struct, frozen=True):
         blocks: From top to bottom.
         token: What an answer must quote (the fingerprint of what is shown); empty when nothing can be answered.
         source: What `y` copies and the plain view shows; stored text, not made safe.
+        seen: All that is shown of a request, for the record of whoever decides on it.
     """
 
     key: str
@@ -80,6 +87,7 @@ class Document(Struct, frozen=True):
     more: tuple[Fact, ...] = ()
     token: str = ""
     source: str = ""
+    seen: Seen | None = None
 
 
 def lay_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> list[Line]:
@@ -128,13 +136,22 @@ def _block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
             yield from _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
-def _text(text: str, form: Form, width: int) -> Iterator[Line]:
-    shown = text[:SHOWN_CHARACTERS].rstrip("\n")
-    yield from _READERS[form](shown, width)
-    if len(text) > SHOWN_CHARACTERS:
-        left = len(text) - SHOWN_CHARACTERS
+def _text(text: str, form: Form, width: int) -> Sequence[Line]:
+    return _long_text(text, form, width) if len(text) > _LONG else tuple(_lines_of(text, form, width))
+
+
+def _lines_of(text: str, form: Form, width: int) -> Iterator[Line]:
+    most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
+    yield from _READERS[form](text[:most].rstrip("\n"), width)
+    if len(text) > most:
         yield ()
-        yield (("✂ ", "warn"), (f"{left:,} more characters are not shown here", "warn"))
+        yield (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))
+
+
+@lru_cache(maxsize=8)
+def _long_text(text: str, form: Form, width: int) -> Sequence[Line]:
+    """Lines of a long text, remembered: a fact beside it that changes each minute must not lay it out anew."""
+    return tuple(_lines_of(text, form, width))
 
 
 _READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {

@@ -46,6 +46,7 @@ def message_document(
     token: str = "",
     problems: tuple[Problem, ...] = (),
     seal: Seal | None = None,
+    below: tuple[Block, ...] = (),
 ) -> Document:
     """What there is to read of `message`.
 
@@ -54,6 +55,7 @@ def message_document(
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
         seal: What its signature tells, None when the team has no key.
+        below: Evidence below its text.
     """
     read = reading(message)
     return Document(
@@ -64,6 +66,7 @@ def message_document(
         more=more_facts(message, read, now),
         blocks=(
             *content_blocks(message, read, content),
+            *below,
             *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
@@ -127,7 +130,7 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
         return asked
     blocks: list[Block] = list(origin_facts(message)) if read.opens is not None else []
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
-    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
+    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.carried is not None
     text = "" if sprint else content if content is not None else message.content
     if isinstance(summary, str) and len(summary) > _WHOLE_TITLE and summary.strip() != text.strip():
         blocks.append(Lines((((safe_line(summary), ""),),)))

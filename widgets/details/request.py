@@ -11,6 +11,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import AttentionItem, Flag, RequestRow, RequestState
 from team_console.widgets.details.client_request import answer_blocks, source_of
 from team_console.widgets.details.detail import Detail
@@ -57,6 +58,9 @@ def request_document(
     item: AttentionItem | None = None,
     seal: Seal | None = None,
     me: str = "",
+    seen: Seen | None = None,
+    above: tuple[Block, ...] = (),
+    below: tuple[Block, ...] = (),
 ) -> Document:
     """What there is to read of a request.
 
@@ -67,6 +71,8 @@ def request_document(
         item: Why it stands in the list of what waits, when it does.
         seal: What the signature of the question tells, None when the team has no key.
         me: Who looks at it; it goes without saying that this reader has not read it yet.
+        seen: All that is shown, `above` and `below` included.
+        above, below: Evidence above and below the text.
     """
     read = reading(row.question)
     return Document(
@@ -77,11 +83,14 @@ def request_document(
         more=_more(row, now, item),
         blocks=(
             *_notes(row),
+            *above,
             *content_blocks(row.question, read, content),
+            *below,
             *_answers(row, now, content),
             *_history(row, earlier, now),
         ),
         token=token,
+        seen=seen,
         source=content if content is not None else row.question.content or source_of(row.question) or row.title,
     )
 

@@ -10,13 +10,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.model.words import counted
-from team_console.store.views.differences import counts_of, difference
-from team_console.widgets.details.client_request import diff_text
-from team_console.widgets.details.document import Heading
+from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
-from team_console.widgets.forms.standing import Behind, Later, SubjectChangedError
+from team_console.widgets.forms.standing import Behind, Later
 from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
@@ -34,6 +32,8 @@ ResultT = TypeVar("ResultT")
 
 UNSURE = "Whether it was written is not sure; look before you do it again."
 """What is said of a write that failed in a way nobody foresaw."""
+_NEW = 6
+"""Lines of what is new that are shown at once; more of them scroll."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 LOOK = 0.7
@@ -102,6 +102,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._busy = self._is_ready = False
+        self._give_up: Callable[[], None] | None = None
         self._keeping: Timer | None = None
         self.behind: Behind | None = None
         self.warning = ""
@@ -110,8 +111,8 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether it stands there and is not at work: until then keys wait for it."""
-        return self._is_ready and not self._busy
+        """Whether it stands there and is not at work: until then keys wait for it. Work may be given up by a key."""
+        return self._is_ready and (not self._busy or self._give_up is not None)
 
     def compose(self) -> ComposeResult:
         """The box with what it is about, its fields, the line for errors, keys and buttons."""
@@ -121,7 +122,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
                 if self._about:
                     yield Static(Content(self._about), classes="form--note", markup=False)
                 yield from self.fields()
-            yield Excerpt((), most=6, id="changed")
+            yield Excerpt((), most=_NEW, id="changed")
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
                 yield Static(Content(self.keys()), classes="form--keys", markup=False)
@@ -203,8 +204,10 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             self._on_draft(self.typed())
 
     def action_leave(self) -> None:
-        """Close without acting; the draft is kept."""
-        if not self._busy:
+        """Close without acting, or give up what is waited for; the draft is kept."""
+        if self._give_up is not None:
+            self._give_up()
+        elif not self._busy:
             try:
                 self.keep()
             finally:  # a form that is broken can always be left
@@ -214,6 +217,11 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """Scroll what the form is about."""
         if self.behind is not None:
             self.behind.scroll(pages)
+
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
+        """Say what is waited for, such as a key to be touched; leaving gives it up."""
+        self._give_up = give_up
+        self._say(f"◌ {words} … esc gives it up")
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""
@@ -252,18 +260,18 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
-        if isinstance(error, SubjectChangedError):
+        if isinstance(error, AskAgain):
             self._show_changed(error)
             return
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
         self._say(f"✗ {code}{safe_text(error.message)}{hint}{self._drop_keys()}")
 
-    def _show_changed(self, error: SubjectChangedError) -> None:
-        """Show what changed; the next enter decides on the thing as it is now."""
-        lines = difference(error.before, error.now)
-        self.query_one("#changed", Excerpt).put((Heading(f"changed meanwhile · {counts_of(lines)}"), diff_text(lines)))
-        self.ask_to_look(f"{error.code}: {safe_text(error.message)}.")
+    def _show_changed(self, error: AskAgain) -> None:
+        """Show what is new: a key that was typed before it could be read does not hand the form in."""
+        self.query_one("#changed", Excerpt).put(error.blocks)
+        self._counts_from = monotonic() + LOOK
+        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}{self._drop_keys()}")
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
@@ -304,6 +312,8 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """The act ended, one way or the other."""
         if event.worker.group != "act":
             return
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._give_up = None
         if event.state is WorkerState.SUCCESS:
             result: Any = event.worker.result
             if self._on_draft is not None and not isinstance(result, Later):

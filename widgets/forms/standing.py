@@ -1,28 +1,15 @@
-"""What passes between a form and the screen it stands on: where it stands, and results that are not final."""
+"""What passes between a form and the screen it stands on: where it stands, and what it decided that is done later."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from msgspec import Struct
-from team_console.store.model.errors import TeamError
 from textual.geometry import Region
 
 
 class Later(Struct, frozen=True):
     """The base of a result that is done later: what was typed is kept until then."""
-
-
-class SubjectChangedError(TeamError):
-    """What a form is about is not what was shown any more.
-
-    Attributes:
-        before, now: Its text when the form opened, and as it is.
-    """
-
-    def __init__(self, error: TeamError, *, before: str, now: str) -> None:
-        super().__init__(error.code, error.message, error.hint, **error.facts)
-        self.before, self.now = before, now
 
 
 class Behind(Struct, frozen=True):

@@ -122,6 +122,9 @@ def pieces(text: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> Iterator[str]:
     """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    if word.isascii():  # a diff of thousands of lines is nearly always that
+        yield from (word[start : start + width] for start in range(0, len(word), width))
+        return
     start, used = 0, 0
     for index, _, size in _clusters(word):
         if used + size > width and index > start:

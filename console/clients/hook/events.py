@@ -14,6 +14,7 @@ from team_console.console.clients.hook.waiting import undisturbed
 from team_console.console.clients.hook.waking import wait_for_mail
 from team_console.console.clients.hook.welcome import welcome
 from team_console.console.clients.quick.invocation import Invocation
+from team_console.console.clients.quick.ran import sweep_runs
 from team_console.console.clients.quick.session_files import TURN, SessionFiles, sweep
 from team_console.store.protocol.relations.sessions import Doing
 
@@ -42,6 +43,7 @@ def answer_event(call: Invocation, files: SessionFiles | None) -> int:
 def _started(session: ClientSession) -> None:
     """The agent is known, and told what it must know; a compaction is no new session."""
     sweep()
+    sweep_runs()
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)

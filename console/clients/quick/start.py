@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.needs import needs_nothing
+from team_console.console.clients.quick.ran import note_run
 from team_console.console.clients.quick.session_files import files_of
 
 _MOST_INPUT = 32 << 20
@@ -53,6 +54,7 @@ def _run(words: Sequence[str]) -> int:
     call = Invocation(options, data)
     if not call.actor or not call.session or (call.wake and call.is_unattended):
         return 0
+    note_run(data, session=call.session, agent=call.actor, location=call.location)
     files = files_of(call.session, call.actor, call.location)
     if not call.wake and needs_nothing(data, files):
         return 0

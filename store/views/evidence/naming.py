@@ -1,0 +1,122 @@
+"""Names of files and stories in the text of a plan; a name that is only guessed is better left out than made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+MOST_NAMES = 40
+"""Names of one text that are looked at."""
+_LOOKED_AT = 100_000
+"""Characters of a text in which names are looked for."""
+_LONGEST = 300
+_QUOTED = re.compile(r"`([^`\n]{1,300})`")
+_BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
+_ENDING = re.compile(r"[\w+-][\w.+-]*\.(?P<ending>[A-Za-z][A-Za-z0-9]{0,7})\Z")
+_ENDINGS = frozenset(
+    [
+        "c",
+        "cc",
+        "cfg",
+        "conf",
+        "cpp",
+        "cs",
+        "css",
+        "csv",
+        "ex",
+        "exs",
+        "go",
+        "gradle",
+        "h",
+        "hpp",
+        "htm",
+        "html",
+        "ini",
+        "ipynb",
+        "java",
+        "jl",
+        "js",
+        "json",
+        "jsx",
+        "kt",
+        "lock",
+        "lua",
+        "m",
+        "md",
+        "mjs",
+        "php",
+        "pl",
+        "proto",
+        "ps1",
+        "py",
+        "pyi",
+        "r",
+        "rb",
+        "rs",
+        "rst",
+        "sass",
+        "scala",
+        "scss",
+        "sh",
+        "sql",
+        "svelte",
+        "swift",
+        "tcss",
+        "tf",
+        "toml",
+        "ts",
+        "tsx",
+        "txt",
+        "vue",
+        "xml",
+        "yaml",
+        "yml",
+        "zig",
+    ]
+)
+"""Endings by which a word without a slash is taken for a file."""
+_PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
+
+
+def named_files(text: str) -> tuple[str, ...]:
+    """The paths that a text names, in its order, each once, at most `MOST_NAMES`."""
+    shown = text[:_LOOKED_AT]
+    found: dict[int, str] = {}
+    for match in _QUOTED.finditer(shown):
+        word = match[1].strip().removeprefix("./")
+        if " " not in word and _is_path(word, quoted=True):
+            found[match.start()] = word
+    for match in _BARE.finditer(shown):
+        word = match[1].rstrip(".,;:").removeprefix("./")
+        if _is_path(word, quoted=False):
+            found.setdefault(match.start(), word)
+    return tuple(dict.fromkeys(found[place] for place in sorted(found)))[:MOST_NAMES]
+
+
+def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Those of the `known` story keys that stand in the text as words, in their order."""
+    words = frozenset(re.findall(r"[\w.-]*\w", text[:_LOOKED_AT]))
+    return tuple(key for key in dict.fromkeys(known) if key in words)[:MOST_NAMES]
+
+
+def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
+    """Stories that the text names with the word before it, and nobody knows."""
+    held = frozenset(known)
+    names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_LOOKED_AT]))
+    yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
+
+
+def _is_path(word: str, *, quoted: bool) -> bool:
+    if not word or len(word) > _LONGEST or "://" in word or not word.isprintable():
+        return False
+    last = word.rstrip("/").rpartition("/")[2]
+    ending = _ENDING.match(last)
+    is_known = last in _PLAIN or (ending is not None and ending["ending"].lower() in _ENDINGS)
+    if "/" not in word:
+        return is_known
+    return is_known or (quoted and _is_folder(word))
+
+
+def _is_folder(word: str) -> bool:
+    """Whether a quoted word with a slash is a folder rather than a choice, a flag or a command."""
+    return word[0] not in "-$<|&" and re.fullmatch(r"[\w@.+~/-]+", word) is not None

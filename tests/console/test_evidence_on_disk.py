@@ -1,0 +1,183 @@
+"""Looking for what a plan names: within the project folder, never through a link, and nothing is ever opened."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from team_console.console.clients.quick import ran
+from team_console.console.evidence.files import look_for
+from team_console.console.evidence.gathering import project_folder
+from team_console.console.evidence.runs import runs_of
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.views.evidence.facts import FileState, Run
+from team_console.store.views.evidence.naming import MOST_NAMES
+
+from tests.memory_team import MemoryTeam
+from tests.store.contract import make_message
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "a.py").write_text("12345")
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "link.py").symlink_to(folder / "src" / "a.py")
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+def state(folder: Path, name: str) -> FileState:
+    (fact,) = look_for(str(folder), [name])
+    return fact.state
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("src/a.py", FileState.FILE),
+        ("./src//a.py", FileState.FILE),
+        ("src", FileState.FOLDER),
+        ("src/b.py", FileState.MISSING),
+        ("src/a.py/more", FileState.MISSING),
+        ("none/b.py", FileState.MISSING),
+        ("pipe", FileState.SPECIAL),
+        ("link.py", FileState.LINK),
+        ("out", FileState.LINK),
+        ("out/secret.txt", FileState.LINK),
+        ("../secret.txt", FileState.OUTSIDE),
+        ("src/../../secret.txt", FileState.OUTSIDE),
+        ("/etc/passwd", FileState.OUTSIDE),
+        ("~/.ssh/id", FileState.OUTSIDE),
+        ("a\0b", FileState.UNREADABLE),
+        ("x" * 300, FileState.UNREADABLE),
+        ("/".join("a" * 100), FileState.OUTSIDE),
+    ],
+)
+def test_a_name_is_what_is_there_and_never_what_a_link_leads_to(project: Path, name: str, found: FileState) -> None:
+    assert state(project, name) is found
+
+
+def test_a_whole_path_into_the_folder_is_found(project: Path) -> None:
+    assert state(project, str(project / "src" / "a.py")) is FileState.FILE
+    (fact,) = look_for(str(project), ["src/a.py"])
+    assert (fact.size, fact.changed_at) == (5, (project / "src" / "a.py").stat().st_mtime)
+
+
+def test_sockets_and_devices_are_named_and_nothing_waits_for_them(project: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        os.chdir(project)
+        listener.bind("socket")
+        assert state(project, "socket") is FileState.SPECIAL
+    assert state(Path("/dev"), "null") is FileState.SPECIAL
+
+
+def test_only_so_many_names_are_looked_for_and_no_folder_tells_nothing(project: Path) -> None:
+    assert len(look_for(str(project), (f"f{number}.py" for number in range(10_000)))) == MOST_NAMES
+    assert [fact.state for fact in look_for(str(project / "none"), ["a.py"])] == [FileState.UNREADABLE]
+    assert [fact.state for fact in look_for(str(project / "pipe"), ["a.py"])] == [FileState.UNREADABLE]
+
+
+def test_the_folder_is_the_one_the_asker_names_else_the_one_the_team_is_in(tmp_path: Path, team: MemoryTeam) -> None:
+    office = tmp_path / "work" / "_bmad-output" / "messenger"
+    office.mkdir(parents=True)
+    (office / "messenger-config.yaml").write_text("team: t\nlead: ceo\n")
+    opened = open_team(str(office))
+    asked = make_message(1, payload={"content": "x", "directory": "/elsewhere"})
+    assert project_folder(opened, asked) == ("/elsewhere", "as ceo names it")
+    for unsure in ("relative", "/bad\0one", 7):
+        named = make_message(1, payload={"content": "x", "directory": unsure})
+        assert project_folder(opened, named) == (str(tmp_path / "work"), "where the team is")
+    assert project_folder(team, make_message(1)) == ("", "")
+
+
+def note(team: Team, session: str = "s-1", **data: object) -> None:
+    event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", **data}
+    ran.note_run(event, session=session, agent="a1", location=team.location)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Team:
+    (tmp_path / "messenger-config.yaml").write_text("team: t\nlead: ceo\n")
+    return open_team(str(tmp_path))
+
+
+def ended(office: Team) -> list[tuple[str, int | None, bool | None]]:
+    runs = runs_of(office, "a1")
+    return [(run.subject, run.exit, run.ok) for run in runs.runs] if runs is not None else []
+
+
+def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(office: Team) -> None:
+    bash = {"command": "make"}
+    note(office, tool_input=bash, tool_response={"stdout": "secret", "interrupted": False})
+    note(office, tool_input=bash, tool_response={"exit_code": 3})
+    note(office, tool_input=bash, tool_response={"output": "x", "metadata": {"exit_code": 0}})
+    note(office, tool_input=bash, tool_response="Exit code: 0\nOutput: fine")
+    note(office, tool_input=bash, tool_response={"stdout": "", "interrupted": True})
+    note(office, tool_input=bash, tool_response={"backgroundTaskId": "b1"})
+    note(office, tool_input=bash, tool_response="no word of it")
+    note(office, tool_input=bash, hook_event_name="PostToolUseFailure", error="Exit code 2\nboom")
+    note(office, tool_input=bash, hook_event_name="PostToolUseFailure", error="killed")
+    note(office, tool_input=bash, hook_event_name="PreToolUse")
+    outcomes = [(status, ok) for _, status, ok in ended(office)]
+    assert outcomes == [
+        *((None, True), (3, False), (0, True), (0, True), (None, None), (None, None), (None, None)),
+        *((2, False), (None, False)),
+    ]
+    assert "secret" not in Path(ran.record_path("s-1", "a1", office.location) or "").read_text()
+
+
+def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> None:
+    for number in range(400):
+        note(office, tool_input={"command": f"{number} {'x' * 5000}"})
+    path = Path(ran.record_path("s-1", "a1", office.location) or "")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    kept = [item.stat().st_size for item in path.parent.iterdir()]
+    assert len(kept) == 2
+    assert max(kept) < ran.LARGEST + 2_000
+    assert ended(office)[-1][0].startswith("399 x")
+    os.utime(path, (0, 0))
+    ran.sweep_runs()
+    assert not path.exists()
+
+
+def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
+    note(office, tool_input={"command": "true"})
+    base = Path(ran.runs_folder() or "")
+    begin = ran.whose("a1", office.location)
+    (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
+    os.mkfifo(base / f"{begin}-pipe.jsonl")
+    (base / f"{begin}-torn.jsonl").write_text(
+        '{"at": "x"}\n[1]\n{"at": 1e999}\n{"at": 5, "tool": 7, "exit": true}\n\xff'
+    )
+    (base / f"{ran.whose('a2', office.location)}-s.jsonl").write_text('{"at": 5, "tool": "Bash", "subject": "of a2"}\n')
+    runs = runs_of(office, "a1")
+    assert runs is not None
+    assert [(run.tool, run.subject) for run in runs.runs] == [("7", ""), ("Bash", "true")]
+    assert runs.runs[0] == Run(5.0, "7")
+    assert runs_of(office, "a3") is None
+
+
+def test_a_machine_that_cannot_keep_it_has_no_record_and_nobody_is_told(
+    office: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "full").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "full"))
+    note(office, tool_input={"command": "true"})
+    note(office, session="../../up", tool_input={"command": "true"})
+    note(office, session="", tool_input={"command": "true"})
+    assert runs_of(office, "a1") is None
+
+
+def test_keeping_it_imports_nothing_heavy() -> None:
+    code = "import sys, team_console.console.clients.quick.ran; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert not {"msgspec", "yaml", "asyncio", "argparse", "typing"} & set(done.stdout.split())

@@ -1,0 +1,156 @@
+"""What is approved is what stood on the screen: the question, what it is compared with, and the evidence beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from team_console.console.evidence import gathering
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.views.evidence.facts import Evidence
+from team_console.widgets.forms import form as forms
+from team_console.widgets.forms.excerpt import Excerpt
+from team_console.widgets.forms.form import Form
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.test_deciding import rewrite
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+CHANGED = "it changed while you were deciding"
+
+
+def new_in(desk: Desk) -> str:
+    """What the form says is new."""
+    (shown,) = desk.app.screen.query("#changed").results(Excerpt)
+    return "\n".join("".join(text for text, _ in line) for line in shown._lines)
+
+
+async def evidence_shown(desk: Desk) -> None:
+    await desk.until(lambda: "nothing of this agent is on record here" in desk.detail, "the evidence")
+
+
+async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_shows(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await evidence_shown(desk)
+        await desk.press("a")
+        await desk.form()
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, content="1. Split\n2. Delete the backups")
+        await desk.type("fine")
+        await desk.press("enter")
+        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        assert verdicts(team) == []
+        assert "- " in new_in(desk)
+        assert "+   2. Delete the backups" in new_in(desk)
+        await desk.press("enter")
+        await desk.until(lambda: verdicts(team) != [], "the verdict on what was shown")
+    (verdict,) = verdicts(team)
+    assert verdict.payload["content"] == "fine"
+    (question,) = [message for message in team.snapshot().messages if message.message_id == plan.message_id]
+    (line,) = [line for line in team.audit() if line.action == "approve"]
+    assert line.facts[REQUEST] == digest_of(question)
+    assert "Delete the backups" in question.content
+
+
+async def test_no_key_decides_on_what_is_new_before_it_could_be_read(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await evidence_shown(desk)
+        await desk.press("a")
+        await desk.form()
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, content="1. Delete the backups")
+        await desk.until(desk.can_act, "a form to act on")
+        monkeypatch.setattr(forms, "LOOK", 3600.0)
+        await desk.pilot.press("enter")
+        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        await desk.pilot.press("enter", "ctrl+s")
+        await desk.pilot.pause()
+        assert verdicts(team) == []
+        assert "look first" in desk.text
+
+
+async def test_evidence_that_changed_is_shown_and_asked_about_again(
+    team: MemoryTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loader.py").write_text("old")
+    os.utime(tmp_path / "loader.py", (0, 0))
+    text = "1. Split `loader.py`\n2. Add `render.py`"
+    requests.submit_plan(Caller(team, AUTHOR), content=text, directory=str(tmp_path))
+    async with opened(team) as desk:
+        await desk.until(lambda: "loader.py, 3 bytes · there" in desk.detail, "the file")
+        assert "render.py · missing" in desk.detail
+        await desk.press("a")
+        await desk.form()
+        (tmp_path / "render.py").write_text("made meanwhile")
+        await desk.press("enter")
+        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        assert "missing: render.py" in new_in(desk)
+        await desk.press("enter")
+        await desk.until(lambda: verdicts(team) != [], "the verdict")
+    (verdict,) = verdicts(team)
+    said = " ".join(verdict.payload["evidence"])
+    assert "render.py, 14 bytes" in said
+    assert "missing: render.py" not in said
+    assert len(verdict.payload["shown_sha256"]) == 64
+
+
+async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kept(team: MemoryTeam) -> None:
+    requests.submit_plan(Caller(team, AUTHOR), content="1. Split", modes=("default", "acceptEdits"))
+    async with opened(team) as desk:
+        await evidence_shown(desk)
+        await desk.press("a")
+        await desk.form()
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, modes=["acceptEdits", "default"])
+        await desk.press("tab")
+        await desk.type("fine")
+        for _ in range(2):
+            await desk.press("enter")
+            await desk.until(lambda: "with it what you can choose" in desk.text, "that it cannot be answered so")
+        assert verdicts(team) == []
+        await desk.press("escape")
+        await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
+        await desk.calm()
+        await desk.press("a")
+        form = await desk.form()
+        assert form.typed()["words"] == "fine"
+
+
+async def test_a_rejected_version_and_its_words_stand_beside_the_new_one(team: MemoryTeam) -> None:
+    first = hand_in_plan(team, content="1. Split\n2. Test\n")
+    requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll back")
+    hand_in_plan(team, content="1. Split\n2. Test\n3. Roll back with git\n")
+    async with opened(team, size=(160, 50)) as desk:
+        await desk.until(lambda: "what is new: +1 −0" in desk.detail, "the comparison")
+        assert "Say how to roll back" in desk.detail
+        assert "+ 3. Roll back with git" in desk.detail
+        await desk.press("a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: len(verdicts(team)) == 2, "the verdict")
+    assert f"against {first}, rejected by {LEAD}" in verdicts(team)[-1].payload["evidence"][0]
+
+
+async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object) -> Evidence:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(gathering, "runs_of", fails)
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.until(lambda: "it could not be looked for · not known" in desk.detail, "that it is not known")
+        await desk.press("a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: verdicts(team) != [], "the verdict")
+    assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]

@@ -1,0 +1,81 @@
+"""A verdict is on what was seen: the question and the version it was compared with; it keeps digest and evidence."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.contract.changed import ChangedError
+from team_console.store.desk import requests
+from team_console.store.model.message import Message
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of, fingerprint, seen_of, shown_in
+
+from tests.console.test_deciding import rewrite
+from tests.desk.conftest import SeatOf
+from tests.memory_team import MemoryTeam
+
+
+def plan(team: MemoryTeam, caller: SeatOf, text: str) -> tuple[str, Message]:
+    request_id = requests.submit_plan(caller("task-manager"), content=text).request_id
+    assert request_id is not None
+    question = requests.live_question(team.snapshot(), request_id)
+    assert question is not None
+    return request_id, question
+
+
+def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, caller: SeatOf) -> None:
+    request_id, question = plan(team, caller, "1. Split")
+    seen = seen_of(question, evidence=["files it names: there: a.py\nmore lines of it"])
+    receipt = requests.approve(caller("ceo"), request_id=request_id, seen=seen)
+    kept = {SHOWN: seen.sha256, EVIDENCE: ["files it names: there: a.py"]}
+    assert {key: receipt.messages[0].payload[key] for key in kept} == kept
+    (line,) = [line for line in team.audit() if line.action == "approve"]
+    assert {key: line.facts[key] for key in kept} == kept
+    assert line.facts[REQUEST] == digest_of(question)
+
+
+def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:
+    request_id, question = plan(team, caller, "1. Split")
+    receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=fingerprint(question))
+    assert shown_in(receipt.messages[0].payload) == ("", ())
+
+
+def test_another_question_is_refused_and_given_back(team: MemoryTeam, caller: SeatOf) -> None:
+    request_id, question = plan(team, caller, "1. Split")
+    seen = seen_of(question)
+    rewrite(team, question.message_id, content="1. Delete")
+    with pytest.raises(ChangedError) as refused:
+        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
+    assert refused.value.now is not None
+    assert refused.value.now.content == "1. Delete"
+    assert len(team.snapshot().messages) == 1
+
+
+def test_another_former_version_beside_it_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
+    first, before = plan(team, caller, "1. Split")
+    refusal = requests.reject(caller("ceo"), request_id=first, reason="Say how").messages[0]
+    request_id, question = plan(team, caller, "1. Split\n2. Say how")
+    seen = seen_of(question, before=[(first, before), (first, refusal)])
+    rewrite(team, refusal.message_id, content="Go ahead")
+    with pytest.raises(ChangedError):
+        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
+    rewrite(team, refusal.message_id, content=refusal.content)
+    requests.approve(caller("ceo"), request_id=request_id, seen=seen)
+
+
+def test_everything_shown_is_in_the_digest_and_little_of_it_is_kept(team: MemoryTeam, caller: SeatOf) -> None:
+    _, question = plan(team, caller, "1. Split")
+    _, other = plan(team, caller, "1. Split it")
+    lines = [f"piece {number}" + "x" * 1000 for number in range(100)]
+    digests = {
+        seen_of(question).sha256,
+        seen_of(other).sha256,
+        seen_of(question, before=[("r", other)]).sha256,
+        seen_of(question, evidence=lines).sha256,
+        seen_of(question, evidence=[*lines[:-1], "another"]).sha256,
+        seen_of(question, evidence=["a\nb"]).sha256,
+        seen_of(question, evidence=["a", "b"]).sha256,
+    }
+    assert len(digests) == 7
+    kept = seen_of(question, evidence=lines).as_recorded[EVIDENCE]
+    assert len(kept) == 41
+    assert kept[-1] == "60 more were shown"
+    assert max(map(len, kept)) <= 241
