@@ -88,6 +88,11 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
+    "console/cli/verbs/config.py": {
+        "console.input.actions": (26.0, "help and completions load every verb, and must not load what the verbs do"),
+        "console.preferences.file": (6.8, "help and completions load every verb, and must not load what the verbs do"),
+        "console.preferences.show": (0.6, "help and completions load every verb, and must not load what the verbs do"),
+    },
     "console/cli/verbs/complete.py": {
         "store.protocol.kinds.registry": (
             40.64,
@@ -317,6 +322,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "widgets.forms.many": (8.1, "the first picture does not wait for forms that may never open"),
     },
     "console/handlers/moving.py": {
+        "console.screens.theme_list": (1.9, "the first picture does not wait for lists that may never open"),
         "widgets.forms.help_panel": (1.24, "the first picture does not wait for forms that may never open"),
     },
     "console/handlers/watching.py": {

@@ -221,6 +221,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "discard": ("discard", "MSG-1", "--reason", "no"),
     "recall": ("recall", "MSG-1"),
     "clear": ("clear", "--dry-run"),
+    "config": ("config", "path"),
     "migrate": ("migrate", ".", "copy.db"),
     "route": ("route",),
     "sendmessage": ("sendmessage",),

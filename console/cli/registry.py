@@ -88,6 +88,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
     Verb("mcp", _TOOLS, "serve the tools of an agent to an MCP client", "mcp"),
     Verb("hook", _TOOLS, "answer one event of Claude Code or Codex on standard input", "hook"),
+    Verb("config", _TOOLS, "show or check your own settings: theme, keys, columns, notices", "config"),
     Verb("help", _TOOLS, "explain a verb, the settings of a team, or the JSON of a verb", "help"),
     Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
     Verb("_complete", "", "print words for a completion script", "complete"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from team_console.console.app.workspace import Workspace
@@ -72,6 +73,18 @@ def ids(workspace: Workspace, subject: Subject) -> None:
         workspace.pane.detail.toggle_full()
 
 
+def next_hit(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
+    """Go to the next place with the words of the last filter."""
+    if isinstance(workspace.pane, ListPane) and not workspace.pane.next_hit(direction):
+        workspace.toast("There is no such place. / asks for words to look for.", severity="warning")
+
+
+def sort(workspace: Workspace, subject: Subject) -> None:
+    """Sort by the next column."""
+    if isinstance(workspace.pane, ListPane) and (name := workspace.pane.sort_next()) is not None:
+        workspace.toast(f"sorted by {name}" if name else "in their own order")
+
+
 def copy_id(workspace: Workspace, subject: Subject) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = subject.selection
@@ -115,6 +128,9 @@ HANDLERS = {
     "filter": filter_rows,
     "raw": raw,
     "ids": ids,
+    "next_hit": next_hit,
+    "previous_hit": partial(next_hit, direction=-1),
+    "sort": sort,
     "copy_id": copy_id,
     "copy_text": copy_text,
 }

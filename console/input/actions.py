@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -344,6 +344,34 @@ ACTIONS: tuple[Action, ...] = (
         group=Group.LOOK,
     ),
     Action(
+        id="next_hit",
+        keys=("n",),
+        shown="n",
+        label="next hit",
+        help="Go to the next place that holds the words of the last filter.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="previous_hit",
+        keys=("N",),
+        shown="N",
+        label="hit before",
+        help="Go to the place before that holds the words of the last filter.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="sort",
+        keys=("o",),
+        shown="o",
+        label="sort",
+        help="Sort the rows by the next column, and at last in their own order again.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES}),
+        footer=False,
+    ),
+    Action(
         id="raw",
         keys=("v",),
         shown="v",
@@ -460,8 +488,8 @@ ACTIONS: tuple[Action, ...] = (
         id="theme",
         keys=("f2",),
         shown="F2",
-        label="dark or light",
-        help="Change between the dark and the light theme.",
+        label="theme…",
+        help="Choose a theme; each shows while the cursor is on it.",
         group=Group.CONSOLE,
         footer=False,
     ),
@@ -500,3 +528,24 @@ def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
     given = tuple(actions)
     groups = {group: tuple(action for action in given if action.group is group) for group in Group}
     return {group: members for group, members in groups.items() if members}
+
+
+_own_keys: Mapping[str, tuple[str, ...]] = {}
+
+
+def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Take the keys of the user's settings, by action id."""
+    global _own_keys
+    _own_keys = keys
+
+
+def shown_key(action: Action) -> str:
+    """The key of an action as people write it: the user's own, else the usual one."""
+    own = _own_keys.get(action.id)
+    names = {"slash": "/", "colon": ":", "question_mark": "?", "escape": "esc"}
+    return names.get(own[0], own[0].replace("ctrl+", "^")) if own else action.shown
+
+
+def usual_keys() -> dict[str, tuple[str, ...]]:
+    """Action id -> its keys, as long as the user has chosen no others."""
+    return {action.id: action.keys for action in ACTIONS}

@@ -12,6 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.sorting import sorted_rows, sorts_of
+from team_console.console.preferences.model import Preferences
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
@@ -50,6 +52,7 @@ class AttachmentCache(Struct):
         unwritten: Id of a request or message -> what was decided about it and is not written yet.
         looked_at: Tokens of the documents that were on the screen.
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
+        preferences: What the user chose.
     """
 
     team: Team
@@ -57,6 +60,7 @@ class AttachmentCache(Struct):
     unwritten: Mapping[str, str] = field(default_factory=dict)
     looked_at: set[str] = field(default_factory=set)
     evidence: dict[str, object] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=Preferences)
 
 
 class Pane(Guarded, Container):
@@ -199,6 +203,13 @@ class ListPane(Pane, Generic[RowT]):
         self._field: Field | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
+        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self._words: tuple[str, ...] = ()
+
+    def on_mount(self) -> None:
+        """Columns and lines of rows as the user wants them."""
+        chosen = self.shelf.preferences
+        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
     @property
     def rows(self) -> RowList[RowT]:
@@ -377,7 +388,40 @@ class ListPane(Pane, Generic[RowT]):
         """Show only rows that hold all words of `text`."""
         if text != self.query_text:
             self.query_text = text
+            self._mark_hits(text)
             self._fill()
+
+    def _mark_hits(self, text: str) -> None:
+        """Mark the words in rows and detail, and remember them for `next_hit`."""
+        self._words = tuple(text.casefold().split()) or self._words
+        shown = tuple(text.casefold().split())
+        self.rows.set_hits(shown)
+        self.detail.set_hits(shown)
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if not self._words:
+            return False
+        if self.detail.has_focus:
+            return self.detail.next_hit(self._words, direction)
+        rows, (place, number) = self.rows.rows, self.rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        fits = (index for index in order if self._holds(rows[index], self._words))
+        index = next(fits, None)
+        return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
+        text = self.words_of(row).casefold()
+        return all(word in text for word in words)
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        names = ("", *sorts_of(self.MODE))
+        if len(names) == 1:
+            return None
+        self.sort = names[(names.index(self.sort) + 1) % len(names)] if self.sort in names else ""
+        self._fill()
+        return self.sort
 
     @property
     def is_asking(self) -> bool:
@@ -471,16 +515,17 @@ class ListPane(Pane, Generic[RowT]):
         return 0
 
     def _filtered(self) -> tuple[RowT, ...]:
-        words = self.query_text.casefold().split()
-        if not words:
-            return self._all
-        return tuple(row for row in self._all if all(word in self.words_of(row).casefold() for word in words))
+        words = tuple(self.query_text.casefold().split())
+        rows = tuple(row for row in self._all if self._holds(row, words)) if words else self._all
+        return sorted_rows(rows, self.sort)
 
     def _show_titles(self) -> None:
         shown, total = len(self.rows.rows), len(self._all)
         notes = self.notes()
         if self.rows.marks:
             notes.append(f"* {len(self.rows.marks):,} marked")
+        if self.sort:
+            notes.append(f"by {self.sort}")
         if self.query_text:
             notes.append(f"/ {self.query_text}  esc ✕")
         known = self.situation.sight is not None and self.situation.sight.view is not None

@@ -14,16 +14,17 @@ from msgspec.structs import replace
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
+from team_console.console.app.last_place import Place
 from team_console.console.app.unwritten import Unwritten, left_behind
 from team_console.console.display.screen_state import ScreenState, no_writing, notice_of, pulse_of
 from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
 from team_console.console.handlers import handlers
-from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
+from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, shown_key
 from team_console.console.input.subject import NOTHING, Mode, Subject
 from team_console.console.panes.beside import EvidenceWanted
-from team_console.console.panes.needs import NeedsPane
 from team_console.console.panes.pane import AgentPane, AttachmentCache, ListPane, Pane
+from team_console.console.preferences.model import Preferences
 from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms
 from team_console.store.desk.caller import Caller
@@ -84,15 +85,25 @@ class MainScreen(Guarded, Screen[None]):
         if action.id not in ("open", "mark")
     ]
 
-    def __init__(self, caller: Caller, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        drafts: Drafts,
+        outside: Outside,
+        *,
+        read_only: bool,
+        preferences: Preferences | None = None,
+        place: Place | None = None,
+    ) -> None:
         super().__init__()
+        self.preferences, self._place = preferences or Preferences(), place or Place()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
-        self.shelf = AttachmentCache(caller.team)
+        self.shelf = AttachmentCache(caller.team, preferences=self.preferences)
         self.background = Background(self)
         self.unwritten = Unwritten(self)
         self.forms = StandingForms(self, lambda: self.pane, outside.drop_keys)
-        self.mode = Mode.NEEDS
+        self.mode = self._place.mode
         self.situation = ScreenState()
         self.now = caller.team.clock()
         self.busy = ""
@@ -127,7 +138,7 @@ class MainScreen(Guarded, Screen[None]):
         yield Banner(id="banner")
         yield Banner(id="fault")
         with Container(id="body"):
-            pane = self._panes[Mode.NEEDS] = NeedsPane(self.shelf)
+            pane = self._panes[self.mode] = _make(self.mode, self.shelf)
             pane.add_class("-active")
             yield pane
             yield TeamColumn(id="team")
@@ -146,10 +157,19 @@ class MainScreen(Guarded, Screen[None]):
 
     def on_mount(self) -> None:
         """Begin in the list of what waits."""
+        self.set_class(self.mode is Mode.INBOXES, "-roster")
+        self.query_one(TeamStrip).moves = self.preferences.motion
         self.pane.focus_first()
         self.show(self.situation, self.now)
+        if self._place.filter and isinstance(self.pane, ListPane):
+            self.pane.set_filter(self._place.filter)
         if not self.read_only:
             self.call_after_refresh(self._tell_left_behind)
+
+    @property
+    def place(self) -> Place:
+        """Where the human is, to come back to."""
+        return Place(self.mode, self.pane.query_text if isinstance(self.pane, ListPane) else "")
 
     def _tell_left_behind(self) -> None:
         """Say what was decided in a console that ended before it could write it."""
@@ -430,7 +450,7 @@ class MainScreen(Guarded, Screen[None]):
         here = [action for action in actions_in(self.mode, read_only=self.cannot_write) if action.footer]
         pairs = [(_hint(action, subject), action.group) for action in here]
         hints = [hint for hint, group in pairs if hint.enabled or group is Group.DECIDE]
-        pinned = tuple(KeyHint(BY_ID[name].shown, BY_ID[name].label) for name in PINNED)
+        pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
         self.query_one(KeyBar).show(tuple(hints), pinned)
 
     @on(Pane.Looked)
@@ -455,13 +475,17 @@ class MainScreen(Guarded, Screen[None]):
     @on(Pane.GoTo)
     def _go_to(self, event: Pane.GoTo) -> None:
         event.stop()
-        self.go(event.mode)
-        self.pane.seek(event.key)
+        self.go_to_row(event.mode, event.key)
+
+    def go_to_row(self, mode: Mode, key: str) -> None:
+        """Go to a row of a mode."""
+        self.go(mode)
+        self.pane.seek(key)
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
         here = actions_in(self.mode, read_only=self.cannot_write)
-        action = next((action for action in here if action.shown == event.key), None)
+        action = next((action for action in here if shown_key(action) == event.key), None)
         if action is not None:
             self.action_perform(action.id)
 
@@ -489,7 +513,7 @@ class MainScreen(Guarded, Screen[None]):
 
 
 def _hint(action: Action, subject: Subject) -> KeyHint:
-    return KeyHint(action.shown, action.label, action.disabled(subject) is None)
+    return KeyHint(shown_key(action), action.label, action.disabled(subject) is None)
 
 
 _PANES = {

@@ -152,6 +152,7 @@ class _Day:
         self.do("discard", "F-3", "--reason", "nobody waits for it")
         self._route()
         self.do("clear", "--older-than-days", "0", "--dry-run")
+        self.do("config", "check")
 
     def _route(self) -> None:
         head = {"ORCHESTRATOR_INSTANCE_ID": "o-1"}

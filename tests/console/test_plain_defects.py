@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.console.display.themes import DARK, LIGHT, first_theme
 from team_console.console.input.subject import Mode
+from team_console.console.screens.theme_list import ThemeList
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
@@ -116,6 +117,9 @@ async def test_the_theme_of_last_time_is_the_first_one(team: MemoryTeam, monkeyp
     async with opened(team) as desk:
         assert desk.app.theme == DARK
         await desk.press("f2")
+        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the themes")
+        await desk.pilot.press("j", "enter")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
         assert desk.app.theme == LIGHT
     monkeypatch.delenv("TEAM_CONSOLE_THEME")
     assert first_theme("truecolor") == LIGHT

@@ -332,6 +332,13 @@ SCHEMAS: Mapping[str, Schema] = {
             "timestamp": MOMENT,
         }
     ),
+    "config": record(
+        {
+            "path": text(),
+            "exists": flag(),
+        },
+        {"mistakes": array(record({"line": count(), "message": text(), "hint": text()}))},
+    ),
     "failures": record({"failures": array(_FAILURE), "count": count()}),
     "retry": receipt(),
     "redirect": receipt(),
