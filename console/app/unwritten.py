@@ -13,14 +13,14 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.app.drafts import Drafts
+from team_console.console.app.rehearsal import rehearse
 from team_console.console.display.wording import error_text, reason_of
 from team_console.console.input.grace import grace_seconds
 from team_console.store.desk.caller import Caller
-from team_console.store.desk.rehearsal import rehearse
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
-from team_console.widgets.forms.standing import Later
+from team_console.widgets.standing import Later
 from textual.app import App
 from textual.timer import Timer
 

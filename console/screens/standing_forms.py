@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from team_console.console.panes.pane import ListPane, Pane
-from team_console.widgets.forms.standing import Behind
+from team_console.widgets.standing import Behind
 from textual.geometry import Region
 from textual.screen import Screen
 

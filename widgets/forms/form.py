@@ -14,8 +14,8 @@ from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
-from team_console.widgets.forms.standing import Behind, Later
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.standing import Behind, Later
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

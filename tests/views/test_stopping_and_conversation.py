@@ -1,0 +1,69 @@
+"""The shutdown of a team, agent by agent, and the conversation a plan belongs to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from team_console.store.desk import inbox, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.views.agents.stopping import Stage, stops_of
+from team_console.store.views.board import view_of
+from team_console.store.views.mail.conversation import conversation_of
+from team_console.store.views.rows import View
+
+from tests.memory_team import MemoryTeam
+
+NAMES = ("ceo", "task-manager", "file-manager", "schedule-manager")
+NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+
+
+def team() -> MemoryTeam:
+    """Three agents under `ceo`."""
+    agents = MappingProxyType({name: Agent(name) for name in NAMES})
+    return MemoryTeam(config=TeamConfig(name="sprint-42", lead="ceo", agents=agents, declared=True), clock=lambda: NOW)
+
+
+def view(place: MemoryTeam) -> View:
+    """What the lead sees."""
+    return view_of(place.snapshot(), me="ceo", now=NOW)
+
+
+def test_every_agent_of_a_shutdown_is_told_with_what_became_of_it() -> None:
+    place = team()
+    lead = Caller(place, "ceo")
+    refused, waiting = (requests.request_shutdown(lead, agent=name) for name in ("task-manager", "file-manager"))
+    requests.reject(
+        Caller(place, "task-manager"), request_id=str(refused.request_id), reason="Three exports are still running"
+    )
+    rows = {row.agent: row for row in stops_of(view(place))}
+    assert set(rows) == set(NAMES) - {"ceo"}
+    assert (rows["task-manager"].stage, rows["task-manager"].reason) == (
+        Stage.REFUSED,
+        "Three exports are still running",
+    )
+    assert rows["file-manager"].stage is Stage.WRITTEN
+    assert rows["schedule-manager"].stage is Stage.NOT_ASKED
+    assert all(row.is_left for row in rows.values())
+    inbox.receive(Caller(place, "file-manager"), agent="file-manager")
+    assert {row.agent: row for row in stops_of(view(place))}["file-manager"].stage is Stage.SEEN
+    requests.approve(Caller(place, "file-manager"), request_id=str(waiting.request_id))
+    last = {row.agent: row for row in stops_of(view(place))}["file-manager"]
+    assert last.stage in (Stage.AGREED, Stage.ENDED)
+
+
+def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order() -> None:
+    place = team()
+    author, lead = Caller(place, "task-manager"), Caller(place, "ceo")
+    first = requests.submit_plan(author, content="1. Split", summary="Split the loader from the renderer")
+    requests.reject(lead, request_id=str(first.request_id), reason="add tests")
+    second = requests.submit_plan(author, content="1. Split\n2. Test", summary="Split the loader and test it")
+    snapshot = place.snapshot()
+    talk = conversation_of(str(second.request_id), snapshot.messages, place.archived, view(place).requests)
+    assert talk is not None
+    said = {turn.message.message_id for turn in talk.turns}
+    assert {message.message_id for receipt in (first, second) for message in receipt.messages} <= said
+    assert any("add tests" in turn.message.content for turn in talk.turns)
+    assert talk.is_whole
+    assert conversation_of("nothing", snapshot.messages, place.archived, ()) is None
