@@ -318,9 +318,16 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/handlers/exporting.py": {
         "widgets.forms.confirm": (5.02, "the first picture does not wait for forms that may never open"),
     },
+    "console/handlers/many.py": {
+        "widgets.forms.many": (8.1, "the first picture does not wait for forms that may never open"),
+    },
     "console/handlers/moving.py": {
         "console.screens.theme_list": (1.9, "the first picture does not wait for lists that may never open"),
         "widgets.forms.help_panel": (1.24, "the first picture does not wait for forms that may never open"),
+    },
+    "console/handlers/watching.py": {
+        "console.screens.conversation": (3.4, "the first picture does not wait for it"),
+        "console.screens.stops": (2.1, "the first picture does not wait for it"),
     },
     "console/handlers/writing.py": {
         "widgets.forms.compose": (11.15, "the first picture does not wait for forms that may never open"),

@@ -25,7 +25,7 @@ from team_console.console.display.screen_state import ScreenState
 from team_console.console.display.themes import THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.display.wording import reason_of
 from team_console.console.input.actions import configure_keys, usual_keys
-from team_console.console.input.input_guard import came_too_early
+from team_console.console.input.grace import configure_grace
 from team_console.console.input.key_queue import KeyQueue
 from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
@@ -120,6 +120,7 @@ class ConsoleApp(ContainedApp[int]):
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
         self.preferences, self._mistakes = checked.preferences, checked.mistakes
+        configure_grace(self.preferences.grace_seconds)
         configure_keys(self.preferences.keys)
         self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
         self.next_team: str | None = None
@@ -128,14 +129,14 @@ class ConsoleApp(ContainedApp[int]):
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self._handle_exception),
+            Outside(self.look, self.redraw, self._handle_exception, lambda: self._keys.drop()),
             read_only=self.read_only,
             preferences=self.preferences,
             place=self.last_place.read(),
         )
         self.feed = feed or Feed(team, me)
         self.situation = ScreenState(root=str(team.root or ""))
-        self._keys = KeyQueue(self, self._act_on)
+        self._keys = KeyQueue(self, super().on_event)
         self._reading = self._again = False
         self._reported = 0.0
         self._ending: Timer | None = None
@@ -195,17 +196,14 @@ class ConsoleApp(ContainedApp[int]):
         """Let what comes from a hand take effect one by one, in its order."""
         await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
 
-    async def _act_on(self, event: events.Event) -> None:
-        """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
-        if not came_too_early(self, event):
-            await super().on_event(event)
-        elif self.screen is self.main:
-            self.main.tell_too_early()
-
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
             keep_drafts(self)
         super()._handle_exception(error)
+
+    def write_decided(self) -> list[str]:
+        """Write what was decided and waits for the end of its grace; what could not be written, and why."""
+        return self.main.unwritten.flush()
 
     def where(self) -> str:
         """The mode that is shown."""

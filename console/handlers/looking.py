@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from team_console.console.app.workspace import Workspace
 from team_console.console.input.subject import Subject
@@ -23,6 +24,22 @@ def mark(workspace: Workspace, subject: Subject) -> None:
     """Mark the row that has the focus."""
     if isinstance(workspace.focused, RowList):
         workspace.focused.action_mark()
+
+
+def mark_all(workspace: Workspace, subject: Subject) -> None:
+    """Mark every row of the list that has the focus."""
+    list_of_marks(workspace).mark_all()
+
+
+def mark_range(workspace: Workspace, subject: Subject) -> None:
+    """Mark from the row marked last to the cursor."""
+    list_of_marks(workspace).mark_range()
+
+
+def list_of_marks(workspace: Workspace) -> RowList[Any]:
+    """The list that has the focus, else the one of the mode."""
+    focused = workspace.focused
+    return focused if isinstance(focused, RowList) else workspace.pane.query_one(RowList)
 
 
 def snooze(workspace: Workspace, subject: Subject) -> None:
@@ -104,6 +121,8 @@ def _copy(workspace: Workspace, text: str, what: str) -> None:
 HANDLERS = {
     "open": open_row,
     "mark": mark,
+    "mark_all": mark_all,
+    "mark_range": mark_range,
     "snooze": snooze,
     "wake": wake,
     "filter": filter_rows,

@@ -44,17 +44,21 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-class AttachmentCache(Struct, frozen=True):
+class AttachmentCache(Struct):
     """What panes read from beside the view.
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        looked_at: Tokens of the documents that were on the screen.
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
         preferences: What the user chose.
     """
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, str] = field(default_factory=dict)
+    looked_at: set[str] = field(default_factory=set)
     evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
 
@@ -314,7 +318,42 @@ class ListPane(Pane, Generic[RowT]):
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         selection = self.subject_of(row, marked)
         return replace(
-            selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn, seen=self.detail.seen
+            selection,
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            seen=self.detail.seen,
+            looked_at=self._looked_at(),
+        )
+
+    def _looked_at(self) -> frozenset[str]:
+        """Tokens of what was on the screen, here and in the other modes."""
+        self.shelf.looked_at |= self.detail.drawn_before
+        return frozenset(self.shelf.looked_at)
+
+    def step_on(self) -> None:
+        """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""
+        self.rows.step_on()
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.stay()
+            self.rows.select(self.key_of(row))
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        ids = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (ids, message)))
+
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return (
+            next((decided[subject] for subject in self.subjects_of(row) if subject in decided), "") if decided else ""
         )
 
     def undisturbed_for(self) -> float:
@@ -499,6 +538,9 @@ class ListPane(Pane, Generic[RowT]):
         except Exception as error:
             self.app._handle_exception(error)
             document = _BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            said: Line = ((f"{unwritten(decided)}", "alert"), (" · U takes it back, W writes it now", "muted"))
+            document = replace(document, blocks=(Lines((said,)), *document.blocks))
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
 
@@ -512,6 +554,11 @@ def attachment_of(message: Message) -> str | None:
     value = message.payload.get("attachment")
     place = value.get("path") if isinstance(value, Mapping) else None
     return place if isinstance(place, str) else None
+
+
+def unwritten(decided: str) -> str:
+    """What is said of a thing that was decided and is not written yet."""
+    return f"◔ {decided}, not written yet"
 
 
 def set_title(widget: Widget, title: str, subtitle: str = "") -> None:

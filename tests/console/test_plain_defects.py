@@ -47,6 +47,8 @@ async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> 
         await focus_inbox(desk)
         await desk.press("space", "space", "space")
         await desk.press("d")
+        await desk.form()
+        await desk.press("enter")
         await desk.until(lambda: len(unread(team)) == 1, "three read")
         await desk.until(lambda: any("Read 3 messages" in text for text in desk.toasts), "the toast")
         assert unread(team)[0].summary.endswith("number 3")
@@ -59,7 +61,9 @@ async def test_done_leaves_a_marked_request_alone_and_says_so(team: MemoryTeam) 
         await focus_inbox(desk)
         await desk.press("space", "space")
         await desk.press("d")
-        await desk.until(lambda: any("1 marked row left alone" in text for text in desk.toasts), "the toast")
+        await desk.until(lambda: "1 marked row left alone" in desk.text, "the form")
+        await desk.press("enter")
+        await desk.until(lambda: len(unread(team)) == 1, "one read")
         assert [message.type for message in unread(team)] == ["plan_approval_request"]
 
 

@@ -17,7 +17,11 @@ from textual.strip import Strip
 
 
 class Detail(Inked, ScrollView, can_focus=True):
-    """A scrolled document. The line API keeps a change of document to the lines that differ."""
+    """A scrolled document. The line API keeps a change of document to the lines that differ.
+
+    Attributes:
+        drawn_before: Tokens of all documents of which a line was ever drawn.
+    """
 
     DEFAULT_CSS = """
     Detail {
@@ -48,6 +52,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
+        self.drawn_before: set[str] = set()
         self._hits: tuple[str, ...] = ()
 
     @property
@@ -103,8 +108,9 @@ class Detail(Inked, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
-        if self.document is not None:
+        if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
+            self.drawn_before.add(self._drawn)
         line = self._lines[number] if number < len(self._lines) else ()
         if self._hits:
             line = marked_hits(line, self._hits)

@@ -139,6 +139,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._now = datetime.now(UTC)
         self._disturbed_at = float("-inf")
         self._is_touched = False
+        self._leaving: frozenset[str] = frozenset()
+        self._anchor: str | None = None
 
     _cursor_key: str | None
 
@@ -190,7 +192,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._drawn.forget()
         self._refresh_changed(before)
         changed = self._cursor_key != had or self._is_another(old_row)
-        if had is not None and (changed or self._screen_line() != old_screen_line):
+        if had is not None and (changed or self._screen_line() != old_screen_line) and not self._own_left():
             self._disturbed_at = self._clock()
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
@@ -237,6 +239,43 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._disturbed_at = self._clock()
             self._go(0, by_user=False)
 
+    def step_on(self) -> None:
+        """Go on to the row after those that were just treated; when they leave the list, that is no disturbance."""
+        treated = self._marks or frozenset(filter(None, [self._cursor_key]))
+        self._leaving |= treated
+        self.clear_marks()
+        after = (*range(self._cursor, len(self.rows)), *reversed(range(self._cursor)))
+        self._go(next((index for index in after if self._key(self.rows[index]) not in self._leaving), self._cursor))
+
+    def _own_left(self) -> bool:
+        """Whether a row is gone that the user treated."""
+        left = {key for key in self._leaving if self._find(key) is None}
+        self._leaving -= left
+        return bool(left)
+
+    def stay(self) -> None:
+        """What was treated stays after all: a row that leaves from now on is a disturbance."""
+        self._leaving = frozenset()
+
+    def mark_all(self) -> None:
+        """Mark every row, or take all marks away when all are marked."""
+        keys = frozenset(self._key(row) for row in self.rows)
+        self._mark(frozenset() if keys <= self._marks else keys)
+
+    def mark_range(self) -> None:
+        """Mark every row from the one marked last, else the first one, to the one under the cursor."""
+        start = self._find(self._anchor) if self._anchor is not None else 0
+        first, last = sorted((start or 0, self._cursor))
+        self._mark(self._marks | {self._key(row) for row in self.rows[first : last + 1]})
+
+    def _mark(self, marks: frozenset[str]) -> None:
+        if self._markable and marks != self._marks:
+            self._is_touched = True
+            before = self._visible()
+            self._marks = marks
+            self._refresh_changed(before)
+            self.post_message(self.Marked(self))
+
     def clear_marks(self) -> None:
         """Take all marks away."""
         if self._marks:
@@ -266,6 +305,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         if self._cursor_key is None or not self._markable:
             return
         self._is_touched = True
+        self._anchor = self._cursor_key
         self._marks = self._marks ^ {self._cursor_key}
         self._refresh_row(self._cursor)
         self.post_message(self.Marked(self))
