@@ -130,7 +130,7 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     width, height = COLUMNS * _CELL + 20, LINES * _LINE + 20
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" font-family=\'{_FONTS}\' '
     yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}g.s{{visibility:hidden}}'
-    shows: dict[tuple[int, object], list[tuple[float, float]]] = {}
+    shows: dict[tuple[int, tuple[tuple[str, str, str, bool], ...]], list[tuple[float, float]]] = {}
     for (start, frame), after in zip(frames, [*[moment for moment, _ in frames[1:]], end], strict=True):
         for y, line in enumerate(frame):
             spans = shows.setdefault((y, line), [])
@@ -142,7 +142,7 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     for number, ((y, line), spans) in enumerate(shows.items()):
         yield f"@keyframes k{number}{{{_steps(spans, end)}}}"
         yield f"#l{number}{{animation:k{number} {end:.1f}s step-end infinite}}"
-        body.append(f'<g class="s" id="l{number}">{_drawn(y, line)}</g>')  # type: ignore[arg-type]
+        body.append(f'<g class="s" id="l{number}">{_drawn(y, line)}</g>')
     yield f'</style><rect width="100%" height="100%" rx="8" fill="{_BACK}"/>'
     yield from body
     yield "</svg>"
