@@ -9,7 +9,7 @@ ARGS ?=
 PINS ?= --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check format screenshots goldens bench peers clients pins clean
+.PHONY: help run test test-all check format screenshots recording goldens bench peers clients pins clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -37,6 +37,9 @@ format: $(VENV)/.checked ## put imports and layout in order
 
 screenshots: $(VENV)/.installed ## draw the pictures in screenshots/ anew
 	$(BIN)/python -m tests.screenshots $(ARGS)
+
+recording: $(VENV)/.tested ## record the demo anew: screenshots/demo.cast and demo.svg
+	$(BIN)/python -m tests.recording $(ARGS)
 
 goldens: $(VENV)/.tested ## take over how every mode looks now; review the diff
 	$(BIN)/python -m tests.goldens $(ARGS)

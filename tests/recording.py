@@ -1,0 +1,201 @@
+"""Records the demo: `python -m tests.recording [FOLDER]` writes demo.cast (asciinema) and demo.svg, which moves.
+
+The demo runs on a pseudo terminal and is driven by keys, each once what it is about stands on the screen.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from tests.conftest import COMMAND
+from tests.pty import Terminal
+
+COLUMNS, LINES = 110, 32
+_PACE = 0.11
+"""Seconds between two letters that are typed."""
+_STEP = 0.25
+"""Seconds between two looks at the screen."""
+_CELL, _LINE = 8.4, 17
+_BACK, _FRONT = "#131920", "#cfd6de"
+_FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
+_NAMED = {"default": "", "black": "#000000", "red": "#cd3131", "green": "#0dbc79", "brown": "#e5e510"}
+
+Frame = tuple[tuple[tuple[str, str, str, bool], ...], ...]
+"""Lines of the screen, each in runs of text with their colours (front, back) and whether they are bold."""
+
+
+@dataclass
+class Recording:
+    """What came from the terminal and when, and what stood on the screen at each look."""
+
+    terminal: Terminal
+    begin: float = field(default_factory=time.monotonic)
+    output: list[tuple[float, bytes]] = field(default_factory=list)
+    frames: list[tuple[float, Frame]] = field(default_factory=list)
+    _seen: int = 0
+
+    def watch(self, seconds: float) -> None:
+        """Look on for a while."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.terminal.pump(min(left, _STEP))
+            self._look()
+
+    def until(self, *words: str, seconds: float = 40.0) -> None:
+        """Look on until all of `words` stand on the screen."""
+        end = time.monotonic() + seconds
+        while not all(word in self.terminal.text for word in words):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{words} never came:\n{self.terminal.text}")
+            self.watch(_STEP)
+
+    def press(self, keys: str, *, then: float = 1.0) -> None:
+        """Type, letter by letter, and look on."""
+        for key in keys:
+            self.terminal.send(key)
+            self.watch(_PACE)
+        self.watch(then)
+
+    def _look(self) -> None:
+        now, data = time.monotonic() - self.begin, bytes(self.terminal.output[self._seen :])
+        if not data:
+            return
+        self._seen += len(data)
+        self.output.append((now, data))
+        frame = frame_of(self.terminal)
+        if not self.frames or self.frames[-1][1] != frame:
+            self.frames.append((now, frame))
+
+
+def play(recording: Recording) -> None:
+    """The first minute of somebody who has just been told to press keys."""
+    recording.until("LIVE", "Plan · task-manager")
+    recording.watch(2.5)
+    recording.press("r", then=1.2)
+    recording.press("What happens to months that were already sent?", then=0.8)
+    recording.press("\r", then=2.0)
+    recording.watch(5.0)
+    recording.press("5", then=4.0)
+    recording.press("1", then=2.0)
+    recording.press("k", then=4.0)
+    recording.press("6", then=2.5)
+    recording.press("1", then=1.5)
+
+
+def frame_of(terminal: Terminal) -> Frame:
+    """The screen in runs of one look."""
+    screen = terminal.screen
+    lines = []
+    for y in range(LINES):
+        cells = [screen.buffer[y][x] for x in range(COLUMNS)]
+        looks = [
+            (cell.data, *((cell.bg, cell.fg) if cell.reverse else (cell.fg, cell.bg)), bool(cell.bold))
+            for cell in cells
+        ]
+        runs = groupby(looks, key=lambda look: look[1:])
+        lines.append(tuple(("".join(look[0] for look in run), front, back, bold) for (front, back, bold), run in runs))
+    return tuple(lines)
+
+
+def cast_of(recording: Recording) -> Iterator[str]:
+    """The lines of an asciinema file, version 2."""
+    head = {"version": 2, "width": COLUMNS, "height": LINES, "title": "team-console demo"}
+    yield json.dumps({**head, "env": {"TERM": "xterm-256color"}})
+    held = b""
+    for moment, data in recording.output:
+        text, held = _whole(held + data)
+        yield json.dumps([round(moment, 3), "o", text], ensure_ascii=False)
+
+
+def _whole(data: bytes) -> tuple[str, bytes]:
+    """The text up to the last whole character, and the bytes of the one that is not whole yet."""
+    for cut in range(4):
+        try:
+            return data[: len(data) - cut].decode(), data[len(data) - cut :]
+        except UnicodeDecodeError:
+            continue
+    return data.decode(errors="replace"), b""
+
+
+def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
+    """A picture that moves: lines that many frames share are drawn once, and each is seen while it stands there."""
+    width, height = COLUMNS * _CELL + 20, LINES * _LINE + 20
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" font-family=\'{_FONTS}\' '
+    yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}g.s{{visibility:hidden}}'
+    shows: dict[tuple[int, tuple[tuple[str, str, str, bool], ...]], list[tuple[float, float]]] = {}
+    for (start, frame), after in zip(frames, [*[moment for moment, _ in frames[1:]], end], strict=True):
+        for y, line in enumerate(frame):
+            spans = shows.setdefault((y, line), [])
+            if spans and abs(spans[-1][1] - start) < 1e-6:
+                spans[-1] = (spans[-1][0], after)
+            else:
+                spans.append((start, after))
+    body = []
+    for number, ((y, line), spans) in enumerate(shows.items()):
+        yield f"@keyframes k{number}{{{_steps(spans, end)}}}"
+        yield f"#l{number}{{animation:k{number} {end:.1f}s step-end infinite}}"
+        body.append(f'<g class="s" id="l{number}">{_drawn(y, line)}</g>')
+    yield f'</style><rect width="100%" height="100%" rx="8" fill="{_BACK}"/>'
+    yield from body
+    yield "</svg>"
+
+
+def _steps(spans: list[tuple[float, float]], end: float) -> str:
+    marks = {0.0: "hidden"}
+    for start, stop in spans:
+        marks[start / end * 100] = "visible"
+        marks.setdefault(stop / end * 100, "hidden")
+        marks[min(100.0, stop / end * 100)] = "hidden"
+    return "".join(f"{mark:.3f}%{{visibility:{word}}}" for mark, word in sorted(marks.items()))
+
+
+def _drawn(y: int, line: tuple[tuple[str, str, str, bool], ...]) -> str:
+    parts, x, base = [], 10.0, 10 + y * _LINE
+    for text, front, back, bold in line:
+        size = len(text) * _CELL
+        if colour := _colour(back):
+            parts.append(f'<rect x="{x:.1f}" y="{base}" width="{size:.1f}" height="{_LINE}" fill="{colour}"/>')
+        if text.strip():
+            look = (f' fill="{_colour(front)}"' if _colour(front) else "") + (' font-weight="bold"' if bold else "")
+            place = f'x="{x:.1f}" y="{base + 13}" textLength="{size:.1f}" lengthAdjust="spacingAndGlyphs"'
+            parts.append(f"<text {place}{look}>{escape(text)}</text>")
+        x += size
+    return "".join(parts)
+
+
+def _colour(name: str) -> str:
+    if name in _NAMED:
+        return _NAMED[name]
+    return f"#{name}" if len(name) == 6 else ""
+
+
+def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Path, Path]:
+    """Play the demo and write both files into `folder`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        env = {"TMPDIR": scratch, "XDG_STATE_HOME": scratch, "XDG_CONFIG_HOME": scratch, "TEAM_CONSOLE_THEME": "dark"}
+        with Terminal([*COMMAND, "demo"], cwd=Path(scratch), columns=COLUMNS, lines=LINES, env=env) as terminal:
+            recording = Recording(terminal)
+            script(recording)
+            end = time.monotonic() - recording.begin
+            terminal.send("\x11")
+            terminal.wait_exit()
+    begin = recording.frames[0][0]
+    folder.mkdir(parents=True, exist_ok=True)
+    cast, svg = folder / "demo.cast", folder / "demo.svg"
+    cast.write_text("\n".join(cast_of(recording)) + "\n", encoding="utf-8")
+    frames = [(moment - begin, frame) for moment, frame in recording.frames]
+    svg.write_text("".join(svg_of(frames, end - begin)) + "\n", encoding="utf-8")
+    return cast, svg
+
+
+if __name__ == "__main__":
+    for path in record(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")):
+        print(path, f"{path.stat().st_size:,} bytes")
