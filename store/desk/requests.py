@@ -33,8 +33,8 @@ from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.stops import REQUEST
-from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
-from team_console.store.protocol.seen import Seen, digest_of, fingerprint
+from team_console.store.protocol.seen import Seen, fingerprint
+from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, request_digest
 
 __all__ = [
     "Verdict",
@@ -285,7 +285,7 @@ def _write_answer(
         asker=question.sender,
         question=question.message_id,
         ids=[message.message_id for message in answered.messages],
-        **{REQUEST_DIGEST: digest_of(question)},
+        **{REQUEST_DIGEST: request_digest(question)},
         **shown,
         **answered.facts,
     )

@@ -9,7 +9,7 @@ import pytest
 from team_console.console.evidence import gathering
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
-from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, request_digest
 from team_console.store.views.evidence.facts import Evidence
 from team_console.widgets.forms import seen_guard
 from team_console.widgets.forms.excerpt import Excerpt
@@ -53,7 +53,7 @@ async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_s
     assert verdict.payload["content"] == "fine"
     (question,) = [message for message in team.snapshot().messages if message.message_id == plan.message_id]
     (line,) = [line for line in team.audit() if line.action == "approve"]
-    assert line.facts[REQUEST] == digest_of(question)
+    assert line.facts[REQUEST_DIGEST] == request_digest(question)
     assert "Delete the backups" in question.content
 
 

@@ -10,6 +10,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.views.decisions.decision import DecisionLedger
 from team_console.store.views.decisions.ledger import Signature, Sources, decision_ledger
+from team_console.store.views.decisions.signatures import signatures_of
 from team_console.store.views.history import past
 from team_console.store.views.rows import RequestRow
 
@@ -47,7 +48,7 @@ def ledger_of_team(
         now=team.clock(),
         complete=known.complete,
         problems=tuple(dict.fromkeys(problems)),
-        signature=signature,
+        signature=signature or signatures_of(snapshot.config),
     )
     return decision_ledger(sources)
 
