@@ -40,7 +40,7 @@ _TEMPLATE_SETTINGS = ("PYTHON", "LD_", "TEXTUAL")
 """What an interpreter or a library reads while it starts, which a fork cannot do again."""
 _LATER = "PYTHONFAULTHANDLER"
 """What a fork can do again."""
-_LEFT_OUT = ("team_console.console.mcp", "team_console.console.demo", "team_console.console.screenshots")
+_LEFT_OUT = ("team_console.console.mcp", "team_console.console.demo")
 """What few command lines need, and what takes long to load."""
 
 

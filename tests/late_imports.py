@@ -88,6 +88,11 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
+    "console/cli/verbs/config.py": {
+        "console.input.actions": (26.0, "help and completions load every verb, and must not load what the verbs do"),
+        "console.preferences.file": (6.8, "help and completions load every verb, and must not load what the verbs do"),
+        "console.preferences.show": (0.6, "help and completions load every verb, and must not load what the verbs do"),
+    },
     "console/cli/verbs/complete.py": {
         "store.protocol.kinds.registry": (
             40.64,
@@ -313,8 +318,16 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/handlers/exporting.py": {
         "widgets.forms.confirm": (5.02, "the first picture does not wait for forms that may never open"),
     },
+    "console/handlers/many.py": {
+        "widgets.forms.many": (8.1, "the first picture does not wait for forms that may never open"),
+    },
     "console/handlers/moving.py": {
+        "console.screens.theme_list": (1.9, "the first picture does not wait for lists that may never open"),
         "widgets.forms.help_panel": (1.24, "the first picture does not wait for forms that may never open"),
+    },
+    "console/handlers/watching.py": {
+        "console.screens.conversation": (3.4, "the first picture does not wait for it"),
+        "console.screens.stops": (2.1, "the first picture does not wait for it"),
     },
     "console/handlers/writing.py": {
         "widgets.forms.compose": (11.15, "the first picture does not wait for forms that may never open"),
@@ -397,6 +410,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/model/names.py": {
         "difflib": (2.42, "a start that does not need it does not pay for it"),
+    },
+    "store/desk/signing.py": {
+        "store.protocol.verdicts.ssh_keygen": (21.08, "only a human with a key signs"),
     },
     "store/protocol/checks/fields.py": {
         "store.protocol.checks.sprint_text": (224.96, "a start that does not need it does not pay for it"),

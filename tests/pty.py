@@ -37,8 +37,13 @@ _UNFINISHED = re.compile(rb"\xe2(?:\x80(?:\x8d(?:[\xe0-\xef][\x80-\xbf]?|[\xf0-\
 """The beginning of the same at the end of a read."""
 
 
-_SURROUNDINGS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONFAULTHANDLER": "1"}
-"""With the last of them a child that is sent SIGABRT says where each of its threads is."""
+_SURROUNDINGS = {
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "TEAM_CONSOLE_GRACE": "0",
+    "PYTHONFAULTHANDLER": "1",
+}
+"""Decisions are written at once; with the last of them a child that is sent SIGABRT says where its threads are."""
 
 
 class Terminal:

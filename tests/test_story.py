@@ -49,7 +49,7 @@ def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: Command
         console.wait_for("LIVE")
         with verdict(team) as waiting:
             first = submit(team, FIRST)
-            console.wait_for(FIRST, first)
+            console.wait_for(FIRST)
             console.settle(1.0)
             console.send("r")
             console.wait_for("Reject the plan of task-manager", "enter reject")
@@ -62,7 +62,7 @@ def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: Command
         with verdict(team) as waiting:
             second = submit(team, SECOND)
             assert second != first
-            console.wait_for(SECOND, second)
+            console.wait_for(SECOND)
             console.settle(1.0)
             console.send("a")
             console.wait_for("Approve the plan of task-manager", "enter approve")

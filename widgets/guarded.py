@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from team_console.store.model.errors import TeamError
-from textual.geometry import Region
+from textual.events import Resize
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.worker import Worker, WorkerState
@@ -32,6 +33,17 @@ class Guarded(_Widget):
         except Exception as error:
             self.app._handle_exception(error)
             self.broke_at(message)
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Tell every new size: Textual tells none to a widget that was asked for its place before it was laid out.
+
+        The question puts the widget into the map of the screen, and the layout then takes it for an old one. Without
+        its size a detail stays empty, and a list does not know how many rows it shows.
+        """
+        is_new = super()._size_updated(size, virtual_size, container_size, layout)
+        if is_new:
+            self.post_message(Resize(size, virtual_size, container_size))
+        return is_new
 
     def broke_at(self, message: Message) -> None:
         """Give way after handling `message` raised; by default it is as if the message had not come."""

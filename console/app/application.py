@@ -18,14 +18,19 @@ from team_console.console.app.containment import ContainedApp
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
 from team_console.console.app.feed import Feed, ReadResult
+from team_console.console.app.last_place import LastPlace
 from team_console.console.app.leaving import keep_drafts, run_to_the_end
 from team_console.console.app.terminal import Canvas, sparing
 from team_console.console.display.screen_state import ScreenState
-from team_console.console.display.themes import THEMES, first_theme, native_colours
+from team_console.console.display.themes import THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.display.wording import reason_of
-from team_console.console.input.input_guard import came_too_early
+from team_console.console.input.actions import configure_keys, usual_keys
+from team_console.console.input.grace import configure_grace
 from team_console.console.input.key_queue import KeyQueue
+from team_console.console.notices.notifier import Notifier
+from team_console.console.preferences.file import load
 from team_console.console.screens.main import MainScreen, Outside
+from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.presence import announce_presence
@@ -59,6 +64,8 @@ HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
 
 
+_TOGETHER = 0.5
+"""Seconds in which news is gathered before it is told."""
 _SOON = 0.05
 """Seconds after the end of a request at which the clock is sure to have come there."""
 
@@ -111,21 +118,31 @@ class ConsoleApp(ContainedApp[int]):
         self.team = team
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
+        checked = load(usual_keys())
+        self.preferences, self._mistakes = checked.preferences, checked.mistakes
+        configure_grace(self.preferences.grace_seconds)
+        configure_keys(self.preferences.keys)
+        self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
+        self.next_team: str | None = None
+        self._notifier = Notifier(self.preferences.notices, self._to_terminal, monotonic, read_only=self.read_only)
+        self._telling: Timer | None = None
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self._handle_exception),
+            Outside(self.look, self.redraw, self._handle_exception, lambda: self._keys.drop()),
             read_only=self.read_only,
+            preferences=self.preferences,
+            place=self.last_place.read(),
         )
         self.feed = feed or Feed(team, me)
         self.situation = ScreenState(root=str(team.root or ""))
-        self._keys = KeyQueue(self, self._act_on)
+        self._keys = KeyQueue(self, super().on_event)
         self._reading = self._again = False
         self._reported = 0.0
         self._ending: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = first_theme(self.console.color_system)
+        self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
 
     def get_driver_class(self) -> type[Driver]:
         """A driver that writes only cells that changed."""
@@ -138,26 +155,55 @@ class ConsoleApp(ContainedApp[int]):
     def on_mount(self) -> None:
         """Begin to read at once; watch when there is something to see."""
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
+        self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
+        self.call_after_refresh(self._tell_of_mistakes)
         self.look()
         self.set_interval(TICK, self._tick)
         if not self.read_only:
             self.set_interval(LEFT_BEHIND, self._end_left_behind)
 
+    def _tell_of_mistakes(self) -> None:
+        """Say what is wrong in the user's settings; what is right in them holds all the same."""
+        if not self._mistakes:
+            return
+        first, more = self._mistakes[0], len(self._mistakes) - 1
+        others = f" and {more} more" if more else ""
+        text = f"config.toml:{first.line}: {first.message}. {first.hint}{others}\nteam-console config check lists all."
+        self.main.toast(text, severity="warning")
+
+    def switch_team(self, location: str) -> None:
+        """Leave this team for another one.
+
+        Raises:
+            TeamError: There is no such team, or it cannot be opened.
+        """
+        team = open_team(location, read_only=self.read_only)
+        try:
+            team.config()
+        finally:
+            team.close()
+        self.next_team = location
+        self.exit(0)
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """Leave; the place is kept for next time."""
+        with suppress(Exception):
+            self.last_place.keep(self.main.place)
+            self._notifier.close()
+        super().exit(*arguments, **options)
+
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
         await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
-
-    async def _act_on(self, event: events.Event) -> None:
-        """Pass on what may act; keys that could not have been meant for what they would hit do nothing."""
-        if not came_too_early(self, event):
-            await super().on_event(event)
-        elif self.screen is self.main:
-            self.main.tell_too_early()
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
             keep_drafts(self)
         super()._handle_exception(error)
+
+    def write_decided(self) -> list[str]:
+        """Write what was decided and waits for the end of its grace; what could not be written, and why."""
+        return self.main.unwritten.flush()
 
     def where(self) -> str:
         """The mode that is shown."""
@@ -237,9 +283,32 @@ class ConsoleApp(ContainedApp[int]):
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
         self._look_when_one_ends(sight.view, now)
+        self._tell_news(sight.view)
         if first:
             self.call_after_refresh(self._watch)
             self.call_after_refresh(_collect_as_usual)
+
+    def _tell_news(self, view: View | None) -> None:
+        """Tell of new decisions, what comes within a while together."""
+        self._notifier.take(view, self._team_name)
+        seconds = self._notifier.seconds_left()
+        if seconds is not None and self._telling is None:
+            self._telling = self.set_timer(max(_TOGETHER, seconds), self._tell_now)
+
+    def _tell_now(self) -> None:
+        self._telling = None
+        self._notifier.tell(self._team_name, self.team.clock())
+
+    @property
+    def _team_name(self) -> str:
+        snapshot = self.situation.snapshot
+        return snapshot.config.name if snapshot is not None else "team-console"
+
+    def _to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence that changes no cell; a console without a terminal has nowhere to write it."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
 
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
         """What expires leaves the list when it does, not at the next look."""
@@ -304,11 +373,18 @@ class ConsoleApp(ContainedApp[int]):
                 self.main.tick(now)
 
 
-def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> int:
-    """Run the console on `team` until it is left; returns the exit status."""
-    app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
-    with announce_presence(team) if _may_answer(app, me) else nullcontext():
-        return run_to_the_end(app)[1]
+def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None, tips: bool = False) -> int:
+    """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
+    while True:
+        app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
+        app.main.tip = 0 if tips else None
+        with announce_presence(team) if _may_answer(app, me) else nullcontext():
+            status = run_to_the_end(app)[1]
+        if app.next_team is None:
+            return status
+        team, feed = open_team(app.next_team, read_only=read_only), None
+        config = team.config()
+        me = me if me in config.agents else config.lead
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:

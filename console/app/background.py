@@ -62,11 +62,15 @@ class Host(Protocol):
 
 
 class Background:
-    """Work for one screen, one write at a time."""
+    """Work for one screen, one write at a time.
+
+    Attributes:
+        opens_form: A look is under way after which a form opens: keys wait for it.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._busy = False
+        self._busy = self.opens_form = False
         self._fetched: set[str] = set()
         self._gathering: set[str] = set()
 
@@ -84,6 +88,7 @@ class Background:
             then: Goes on with the result, on the screen.
         """
         if self._may_begin("writing"):
+            self.opens_form = then is not None
             self._host.app.run_worker(self._run(work, told, then), group="act", exit_on_error=False)
 
     def stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
@@ -148,16 +153,19 @@ class Background:
         then: Callable[[ResultT], None] | None,
     ) -> None:
         try:
-            result = await asyncio.to_thread(work)
-        except Exception as error:
-            self._failed(error)
-            return
+            try:
+                result = await asyncio.to_thread(work)
+            except Exception as error:
+                self._failed(error)
+                return
+            finally:
+                self._end()
+            if told is not None:
+                self._host.toast(told(result))
+            if then is not None:
+                then(result)
         finally:
-            self._end()
-        if told is not None:
-            self._host.toast(told(result))
-        if then is not None:
-            then(result)
+            self.opens_form = False
 
     def _failed(self, error: Exception) -> None:
         """Say why it was not done; what nobody expected goes to the log, its words may hold what was to be written."""

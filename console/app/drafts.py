@@ -48,6 +48,10 @@ class Drafts:
             with suppress(OSError):
                 self._write(purpose, typed)
 
+    def purposes(self, beginning: str) -> list[str]:
+        """Purposes on disk whose names begin so."""
+        return [purpose for purpose in self._stored() if purpose.startswith(beginning)] if self._enabled else []
+
     def _stored(self) -> dict[str, dict[str, Any]]:
         """What is on disk and not too old; a file that cannot be read holds nothing."""
         try:

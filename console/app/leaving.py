@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from asyncio import AbstractEventLoop
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Event, Thread
@@ -41,6 +42,7 @@ class ProcessEnd:
         self._over = Event()
         self._hurry = Event()
         self._status = 0
+        self.unwritten: list[str] = []
 
     def begin(self) -> None:
         """Watch the terminal from now on."""
@@ -65,7 +67,7 @@ class ProcessEnd:
         self._hurry.wait()
         Event().wait(HURRY)
         # The loop may have had no time to keep what was typed; a disk that hangs must not keep us either.
-        keeping = Thread(target=keep_drafts, args=(self._app,), name="keeping drafts", daemon=True)
+        keeping = Thread(target=_save, args=(self._app,), name="keeping drafts", daemon=True)
         keeping.start()
         keeping.join(_LAST)
         _end_now(self._status)
@@ -100,6 +102,7 @@ def run_to_the_end(app: ContainedApp[ReturnT]) -> tuple[ReturnT | None, int]:
             return await app.run_async()
         finally:
             end.is_under_way()
+            end.unwritten = write_what_is_decided(app)
 
     before = threading.excepthook
     threading.excepthook = partial(_failed_thread, app)
@@ -110,6 +113,8 @@ def run_to_the_end(app: ContainedApp[ReturnT]) -> tuple[ReturnT | None, int]:
         threading.excepthook = before
         end.is_over()
         tell_of_faults(app.faults)
+        for words in end.unwritten:
+            print(f"team-console: not written: {words}", file=sys.stderr)
     return result, app.return_code or 0
 
 
@@ -128,6 +133,17 @@ def keep_drafts(app: App[Any]) -> None:
     for screen in app.screen_stack:
         if isinstance(screen, Form):
             screen.keep()
+
+
+def write_what_is_decided(app: App[Any]) -> list[str]:
+    """Write what waits for the end of its grace; returns what could not be written, and why, as safe lines."""
+    write: Callable[[], list[str]] = getattr(app, "write_decided", list)
+    return write()
+
+
+def _save(app: App[Any]) -> None:
+    keep_drafts(app)
+    write_what_is_decided(app)
 
 
 def _end_now(status: int) -> NoReturn:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 _TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
 _ASIDE = re.compile(
-    r"(?:\x07|\x1b\]22;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
+    r"(?:\x07|\x1b\](?:2|9|22|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
 )
-"""Bell, shape of the pointer, modes of keyboard and mouse: no cell changes."""
+"""Bell, title, notices, shape of the pointer, modes of keyboard and mouse: no cell changes."""
 _JOINING = re.compile("[\u200d\ufe0f\U0001f3fb-\U0001f3ff]")
 """What makes one emoji of two characters."""
 _GAP = 4

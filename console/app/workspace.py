@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
+from team_console.console.app.unwritten import Unwritten
 from team_console.console.input.subject import Mode
 from team_console.console.panes.pane import Pane
 from team_console.store.desk.caller import Caller
@@ -25,6 +26,8 @@ class Workspace(Protocol):
         caller: Who acts on which team.
         drafts: What was typed and not handed in.
         background: Runs work in threads and says what became of it.
+        unwritten: Decisions that are not written yet.
+        busy: What is going on, as safe text; empty for nothing.
         read_only: The human asked for a console that cannot write.
         redraw: Reads the team again and draws every cell anew.
     """
@@ -32,6 +35,8 @@ class Workspace(Protocol):
     caller: Caller
     drafts: Drafts
     background: Background
+    unwritten: Unwritten
+    busy: str
     read_only: bool
     redraw: Callable[[], None]
 
@@ -75,6 +80,9 @@ class Workspace(Protocol):
         then: Callable[[ResultT], None] | None = None,
     ) -> None:
         """Ask the human with `form`; `told` makes the toast of its result, `then` goes on with it."""
+
+    def step_on(self) -> None:
+        """Go from what was just decided to the next thing."""
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds; `text` is safe already."""

@@ -46,6 +46,8 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str], out: Output) -> int:
+    if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
+        return _say_version(out)
     from team_console.console.cli.arguments import find_verb, overview, parser_for, split
     from team_console.console.cli.call import Call
 
@@ -57,8 +59,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
     verb = find_verb(name) if name is not None else None
     options = parser_for(verb).parse_args(rest)
     if options.version:
-        out.say(f"team-console {VERSION}")
-        return 0
+        return _say_version(out)
     call = Call(options, out)
     try:
         if verb is None:
@@ -68,6 +69,11 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
         return verb.run(call)
     finally:
         call.close()
+
+
+def _say_version(out: Output) -> int:
+    out.say(f"team-console {VERSION}")
+    return 0
 
 
 def _refuse_broken_text(argv: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import sys
 
 from team_console.console.demo.actor import Actor
 from team_console.console.demo.managers import FileManager, KnowledgeManager, ScheduleManager, TaskManager
-from team_console.console.demo.sprinters import Debugger, Developer, ScrumMaster, Slave
+from team_console.console.demo.sprinters import Debugger, Developer, Inspector, Runner, ScrumMaster, Slave
 
 CAST: dict[str, type[Actor]] = {
     "task-manager": TaskManager,
@@ -16,6 +16,8 @@ CAST: dict[str, type[Actor]] = {
     "knowledge-manager": KnowledgeManager,
     "scrum-master": ScrumMaster,
     "debugger": Debugger,
+    "slave-batch-1": Runner,
+    "inspector-1": Inspector,
     "slave-batch-2": Slave,
 }
 """Who plays whom; a name that is not here is a temporary developer."""

@@ -9,18 +9,30 @@ from team_console.store.desk.mail import broadcast, send
 from team_console.store.desk.requests import reject, submit_plan
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
-from team_console.store.protocol.reading import Reading
+from team_console.store.protocol.reading import Reading, reading
 
 
 class TaskManager(Actor):
     """Works in plan mode: nothing happens before its plan is approved; a refused plan comes back revised."""
 
     def begin(self) -> None:
-        self.turn = 1
-        self.number = self.rng.randrange(len(words.PLANS)) if self.rng.random() < 0.3 else 0
-        self.plan = words.PLANS[self.number]
-        self.request_id: str | None = None
-        self.after(2, self.submit)
+        self.turn, self.number = 1, 0
+        self.plan = words.PLANS[0]
+        self.request_id = self.waiting_plan()
+        if self.request_id is None:
+            self.after(2, self.submit)
+        else:
+            self.turn = 2
+            asked = self.request_id
+            self.after(100, lambda: self.remind(asked))
+
+    def waiting_plan(self) -> str | None:
+        """The request id of a plan that was handed in before, and waits; None when there is none."""
+        messages = self.team.snapshot().messages
+        answered = {reading(message).request_id for message in messages if message.type == "plan_approval_response"}
+        own = (message for message in messages if message.type == "plan_approval_request")
+        ids = (reading(message).request_id for message in own if message.sender == self.name)
+        return next((given for given in ids if given not in answered), None)
 
     def submit(self) -> None:
         """Hand in the plan as it is now."""

@@ -156,6 +156,74 @@ class Slave(Actor):
         self.after(8, self.go_on)
 
 
+class Runner(Actor):
+    """A slave that has its agent already: its batch goes on by itself, and fails at one story before it is through."""
+
+    def begin(self) -> None:
+        self.stories = list(words.BATCHES[0][1])
+        self.done: list[str] = []
+        self.after(3, self.assign)
+
+    def assign(self) -> None:
+        """Give the next story to the agent there is."""
+        body = {
+            "story_key": self.stories[0],
+            "story_path": words.story_path(self.stories[0]),
+            "mode": "inspect",
+            "session_id": words.SESSION,
+            "report_to": self.name,
+            "resident_contacts": {"debugger": "debugger"},
+            "config_overrides": {},
+        }
+        self.sprint(
+            "inspector-1", "TASK_ASSIGNMENT", body, f"Story {self.stories[0]}: {words.STORIES[self.stories[0]]}"
+        )
+
+    def on_agent_complete(self, message: Message, read: Reading) -> None:
+        if read.body.get("status") != "success":
+            self.after(14, self.assign)
+            return
+        self.done.append(self.stories.pop(0))
+        self.after(6, self.assign if self.stories else self.report)
+
+    def report(self) -> None:
+        """Tell the lead that the batch is through."""
+        body = {
+            "batch_id": 1,
+            "session_id": words.SESSION,
+            "stories_completed": self.done,
+            "stories_failed": [],
+            "batch_report": f"{len(self.done)} stories are done, all tests pass.",
+        }
+        self.sprint(self.lead, "SLAVE_BATCH_COMPLETE", body, "Batch 1 is complete, I can go")
+
+
+class Inspector(Actor):
+    """Takes one story after the other; the second one fails at first, as stories do."""
+
+    def begin(self) -> None:
+        self.failed = False
+
+    def on_task_assignment(self, message: Message, read: Reading) -> None:
+        task = dict(read.body)
+        self.after(9, lambda: self.complete(task))
+
+    def complete(self, task: dict[str, Any]) -> None:
+        """Report to whoever gave the story."""
+        fails = task.get("story_key") == "3-2" and not self.failed
+        self.failed = self.failed or fails
+        body = {
+            "status": "failed" if fails else "success",
+            "story_key": task.get("story_key"),
+            "mode": "inspect",
+            "session_id": task.get("session_id"),
+            "results": {"tests": "3 failed, 139 passed" if fails else "142 passed", "files_changed": 9},
+            "errors": ["the chart does not draw without data"] if fails else [],
+        }
+        word = "failed: the chart does not draw" if fails else "is done"
+        self.sprint(str(task.get("report_to")), "AGENT_COMPLETE", body, f"Story {task.get('story_key')} {word}")
+
+
 class Developer(Actor):
     """A temporary agent: one story, sometimes a fault that only the human can decide about, then gone."""
 

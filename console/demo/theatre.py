@@ -33,6 +33,8 @@ AGENTS = (
     Agent(ABSENT),
     Agent("scrum-master", role="resident"),
     Agent("debugger", role="resident"),
+    Agent("slave-batch-1", role="slave"),
+    Agent("inspector-1", role="temp"),
     Agent("slave-batch-2", role="slave"),
 )
 _PATIENCE = 8.0
@@ -81,8 +83,34 @@ def build(folder: Path) -> None:
         retry_count=3,
         error_message="exit status 75: architect is in a meeting until the hour",
     )
+    _first_decision(scene)
     write(root, scene)
     seed_tries(folder, [failed.message_id], 4)
+
+
+def _first_decision(scene: Scene) -> None:
+    """A plan that was refused for a reason, and waits revised: what the human sees first is something to decide."""
+    plan = words.PLANS[0]
+    first = scene.request_id("plan_approval", 6, "task-manager", words.TEAM)
+    scene.say(
+        *(6, "task-manager", words.LEAD, "plan_approval_request"),
+        payload={"request_id": first, "content": plan.content, "summary": plan.summary},
+        priority="high",
+        read=4,
+    )
+    scene.say(
+        *(4, words.LEAD, "task-manager", "plan_approval_response"),
+        payload={"request_id": first, "approve": False, "content": words.FIRST_REASON, "summary": plan.summary},
+        priority="high",
+        read=3.9,
+    )
+    again = words.revised(plan, words.FIRST_REASON, 2)
+    second = scene.request_id("plan_approval", 1, "task-manager", words.TEAM)
+    scene.say(
+        *(1, "task-manager", words.LEAD, "plan_approval_request"),
+        payload={"request_id": second, "content": again.content, "summary": again.summary},
+        priority="high",
+    )
 
 
 def _give_command(root: Path, arguments: list[str]) -> None:

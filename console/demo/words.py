@@ -108,6 +108,8 @@ _ANSWERS = (
     (("document", "doc", "readme"), "The documentation is now a step with its own review, not an afterthought."),
     (("cost", "time", "late", "slow", "quick"), "It is cut to what pays off this week; the rest is listed as later."),
 )
+FIRST_REASON = "Add error handling: what happens when a month fails?"
+"""Why the first plan of the demo came back before the human sat down."""
 _OTHER = "What you named now comes first, and nothing else starts before you have seen its result."
 
 

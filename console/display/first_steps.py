@@ -15,8 +15,10 @@ _COMMANDS = {
     Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
     + _PLAN
     + '"dependency_graph": {}}\'',
+    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
     Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
     Mode.HEALTH: "check",
+    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from team_console.console.input.subject import Mode
+from team_console.store.views.needs.parts import to_do
 from team_console.store.views.rows import DeliveryState, StoryState, View
 from team_console.widgets.bars.tab_bar import Tab
 
@@ -31,7 +32,7 @@ def _tab(number: int, mode: Mode, view: View | None) -> Tab:
 def _count(mode: Mode, view: View) -> tuple[str, str]:
     match mode:
         case Mode.NEEDS:
-            return _number(len(view.attention)), "warn"
+            return _number(to_do(view.attention)), "warn"
         case Mode.INBOXES:
             return _number(sum(row.unread for row in view.roster)), "muted"
         case Mode.REQUESTS:

@@ -10,6 +10,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = "harbour"
 LIGHT = "paper"
+CONTRAST = "contrast"
 
 THEMES = (
     Theme(
@@ -93,17 +94,73 @@ THEMES = (
             "block-cursor-background": "#0e7c7b",
         },
     ),
+    Theme(
+        name=CONTRAST,
+        primary="#ffd75f",
+        secondary="#d7afff",
+        accent="#ffd75f",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#262626",
+        success="#87ff87",
+        warning="#ffaf00",
+        error="#ff8787",
+        dark=True,
+        variables={
+            "text-muted": "#d0d0d0",
+            "text-disabled": "#a8a8a8",
+            "text-accent": "#ffd75f",
+            "text-secondary": "#d7afff",
+            "text-success": "#87ff87",
+            "text-warning": "#ffaf00",
+            "text-error": "#ff8787",
+            "primary-muted": "#5f4b00",
+            "accent-muted": "#5f4b00",
+            "error-muted": "#5f0000",
+            "warning-muted": "#5f3f00",
+            "success-muted": "#005f00",
+            "border": "#a8a8a8",
+            "border-blurred": "#8a8a8a",
+            "scrollbar": "#a8a8a8",
+            "scrollbar-hover": "#d0d0d0",
+            "scrollbar-active": "#ffd75f",
+            "scrollbar-background": "#000000",
+            "scrollbar-background-hover": "#000000",
+            "scrollbar-background-active": "#000000",
+            "scrollbar-corner-color": "#000000",
+            "input-cursor-background": "#ffd75f",
+            "block-cursor-foreground": "#000000",
+            "block-cursor-background": "#ffd75f",
+        },
+    ),
 )
 
 
-_OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light"}
+_OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
 """On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
 
 
-def first_theme(color_system: str | None) -> str:
-    """The theme to begin with: what the environment names, else that of last time, else what the terminal can show."""
-    chosen = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or remembered_theme()
-    names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT}
+def choices() -> dict[str, str]:
+    """The name of every theme as people call it, and as Textual does; ours first."""
+    ours = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
+    terminal = {"terminal": "ansi-dark", "terminal, light": "ansi-light"}
+    others = {name: name for name in sorted(BUILTIN_THEMES) if name not in terminal.values()}
+    return ours | terminal | others
+
+
+def preferred_theme(name: str) -> str:
+    """The theme of the user's settings; empty when there is none of that name."""
+    return name if name in choices() or name in (DARK, LIGHT, *BUILTIN_THEMES) else ""
+
+
+def first_theme(color_system: str | None, preferred: str = "") -> str:
+    """The theme to begin with: what the environment names, else the settings, that of last time, what can be shown."""
+    named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or preferred
+    chosen = named or remembered_theme()
+    names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT, CONTRAST: CONTRAST, "terminal": "ansi-dark"}
+    if chosen == "terminal":
+        return names[chosen]
     if chosen in names and color_system == "standard":
         return _OF_16[names[chosen]]
     if chosen in names:
@@ -111,13 +168,6 @@ def first_theme(color_system: str | None) -> str:
     if chosen in BUILTIN_THEMES:
         return chosen
     return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
-
-
-def other_theme(name: str, *, dark: bool) -> str:
-    """The light theme for a dark one and the reverse, of the same kind of colours."""
-    if name.startswith("ansi"):
-        return _OF_16[LIGHT if dark else DARK]
-    return LIGHT if dark else DARK
 
 
 def remember_theme(name: str) -> None:

@@ -32,6 +32,12 @@ def written(what: str, *receipts: Receipt) -> str:
     return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 
 
+def quoted(text: str, most: int = 160) -> str:
+    """The first words of what is answered, as safe text in quotation marks."""
+    line = safe_line(" ".join(text.split()), most)
+    return f"“{line}”" if line else ""
+
+
 def listed(names: Iterable[str], most: int = 6) -> str:
     """Names in a sentence, the many cut short; safe text."""
     safe = [safe_line(name, 64) for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from team_console.console.app.workspace import Workspace
-from team_console.console.handlers import deciding, delivering, exporting, looking, moving, writing
+from team_console.console.handlers import deciding, delivering, exporting, looking, moving, watching, writing
 from team_console.console.input.subject import Subject
 
 Handler = Callable[[Workspace, Subject], None]
@@ -14,6 +14,6 @@ Handler = Callable[[Workspace, Subject], None]
 def handlers() -> Mapping[str, Handler]:
     """Action id -> what it does; the modules are imported when the first key is pressed, not at the start."""
     table: dict[str, Handler] = {}
-    for module in (deciding, writing, delivering, looking, exporting, moving):
+    for module in (deciding, writing, delivering, looking, exporting, moving, watching):
         table.update(module.HANDLERS)
     return table

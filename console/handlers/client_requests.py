@@ -7,11 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.editor import edit_text
+from team_console.console.app.unwritten import Agreed
 from team_console.console.app.workspace import Workspace
-from team_console.console.display.wording import written
+from team_console.console.display.wording import quoted, written
+from team_console.console.handlers.agreeing import agree, ask, single
 from team_console.console.handlers.asking_again import SeenRequest
 from team_console.store.desk import requests
-from team_console.store.desk.caller import Receipt
+from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     ALWAYS,
@@ -24,6 +26,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.edits_before_approval import editable_part
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.suggestions import mode_words, suggestion_words
 from team_console.widgets.details.client_request import asked_blocks
@@ -53,10 +56,10 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     part = editable_part(row.question, whole=workspace.pane.content_of(row.question))
     ways = _ways_of_permission(row) if is_permission else _ways_of_plan(row)
     asker = safe_line(row.asker, 64)
-    form = Approval[Receipt](
+    form = Approval[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
         _about(row),
-        partial(_decide, workspace, row, shown, ways),
+        lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision))),
         ways=ways,
         shown=asked_blocks(row.question) if is_permission else (),
         text=part.text if part is not None else None,
@@ -64,7 +67,7 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, partial(_told, row))
+    ask(workspace, form)
 
 
 def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
@@ -91,25 +94,34 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     return tuple(ways) or (Way(OptionLine("approve"), "Approve"),)
 
 
-def _decide(
-    workspace: Workspace, row: RequestRow, shown: SeenRequest, ways: Sequence[Way], decision: Decision
-) -> Receipt:
-    caller, words = workspace.caller, decision.words
-    if ways[decision.way].refuses:
-        return shown.act(lambda seen: requests.reject(caller, request_id=row.request_id, reason=words, seen=seen))
+def _agreed(row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision) -> Agreed:
+    refuses, asker = ways[decision.way].refuses, safe_line(row.asker, 64)
+    verb = "reject" if refuses else "approve"
+    return single(
+        row.request_id,
+        verb,
+        f"{verb} the {row.kind} of {asker}",
+        partial(_decide, row, seen, refuses, decision),
+        told=partial(_told, row),
+        purpose=f"approve:{row.request_id}",
+    )
+
+
+def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
+    words = decision.words
+    if refuses:
+        return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
     is_permission, modes = row.kind is RequestKind.PERMISSION, modes_of(row.question.payload)
     number = decision.way if is_permission and decision.way else None
-    return shown.act(
-        lambda seen: requests.approve(
-            caller,
-            request_id=row.request_id,
-            note=words or None,
-            seen=seen,
-            scope=ONCE if number is None else ALWAYS,
-            suggestion=number,
-            mode=modes[decision.way] if modes and not is_permission else None,
-            updated=decision.edited,
-        )
+    return requests.approve(
+        caller,
+        request_id=row.request_id,
+        note=words or None,
+        seen=seen,
+        scope=ONCE if number is None else ALWAYS,
+        suggestion=number,
+        mode=modes[decision.way] if modes and not is_permission else None,
+        updated=decision.edited,
     )
 
 
@@ -121,31 +133,34 @@ def _answer_questions(workspace: Workspace, row: RequestRow, shown: SeenRequest)
         workspace.toast("It holds no question that can be read; r refuses it.", severity="warning")
         return
     purpose = f"answer:{row.request_id}"
-    form = AnswerForm[Receipt](
+    form = AnswerForm[Agreed](
         f"Answer {safe_line(row.asker, 64)}",
         _about(row, with_title=False),
         questions,
-        partial(_hand_in, workspace, row, shown),
+        lambda answers: shown.act(lambda seen: agree(workspace, _answered(row, seen, answers, purpose))),
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, partial(_told, row))
+    ask(workspace, form)
 
 
-def _hand_in(workspace: Workspace, row: RequestRow, shown: SeenRequest, answers: Answers) -> Receipt:
-    caller = workspace.caller
-    return shown.act(lambda seen: requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen))
+def _answered(row: RequestRow, seen: Seen | str, answers: Answers, purpose: str) -> Agreed:
+    def do(caller: Caller) -> Receipt:
+        return requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen)
+
+    words = f"answer the question of {safe_line(row.asker, 64)}"
+    return single(row.request_id, "answer", words, do, told=partial(_told, row), purpose=purpose)
 
 
 def _about(row: RequestRow, *, with_title: bool = True) -> str:
-    """What is asked, where, and under which id, as safe lines."""
+    """What is asked and where, as safe lines."""
     payload = row.question.payload
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
         title = headline_of(permission_of(payload), origin.directory)
-    lines = [safe_line(title, 240)] if with_title else []
-    lines += [f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else []
-    return "\n".join((*lines, safe_line(row.request_id, 120)))
+    words = [quoted(title)] if with_title else []
+    words += [f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else []
+    return " ".join(words)
 
 
 def _told(row: RequestRow, receipt: Receipt) -> str:

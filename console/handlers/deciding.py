@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
+from team_console.console.app.unwritten import Agreed
 from team_console.console.app.workspace import Workspace
-from team_console.console.display.wording import written
+from team_console.console.display.wording import quoted, written
+from team_console.console.handlers.agreeing import agree, ask, at_once, single
 from team_console.console.handlers.asking_again import SeenRequest
 from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
+from team_console.console.handlers.many import decide_many, read_many, reading_of
 from team_console.console.input.subject import Subject
-from team_console.store.desk import inbox, requests
+from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import Seen
@@ -35,29 +35,35 @@ def reject(workspace: Workspace, subject: Subject) -> None:
 def done(workspace: Workspace, subject: Subject) -> None:
     """Mark the chosen messages as read: the marked ones, else the one under the cursor."""
     letters = subject.to_read
-    readers = [(letter, reader) for letter in letters if (reader := subject.reader_of(letter)) is not None]
-    if not readers:
+    if subject.selection.marked > 1:
+        read_many(workspace, subject)
         return
-    left = subject.selection.marked - len(readers)
-    kept = f" · {counted(left, 'marked row')} left alone" if left > 0 else ""
-    many = f"Read {counted(len(readers), 'message')}"
-    what = f"Read: {safe_line(letters[0].summary, 60)}" if len(readers) == 1 else many
-    workspace.background.run(partial(_read, workspace.caller, readers), lambda _: f"✓ {what}{kept}")
+    if letters:
+        at_once(workspace, reading_of(workspace, subject, letters))
 
 
-def _read(caller: Caller, readers: Sequence[tuple[Message, str]]) -> None:
-    """Mark each as read; when one cannot be, say how many were before it."""
-    for number, (letter, reader) in enumerate(readers):
-        try:
-            inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
-        except TeamError as error:
-            before = f"{counted(number, 'message')} read; " if number else ""
-            raise TeamError(error.code, before + error.message, error.hint, **error.facts) from error
+def dismiss(workspace: Workspace, subject: Subject) -> None:
+    """Mark everything that is only for information as read."""
+    at_once(workspace, reading_of(workspace, subject, subject.to_dismiss))
+
+
+def undo(workspace: Workspace, subject: Subject) -> None:
+    """Take back what was decided last."""
+    if not workspace.unwritten.undo():
+        workspace.toast("It is being written already.", severity="warning")
+
+
+def write_now(workspace: Workspace, subject: Subject) -> None:
+    """Write what was decided without waiting any longer."""
+    workspace.unwritten.write_now()
 
 
 def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
     from team_console.widgets.forms.reason import ReasonPrompt, Second
 
+    if subject.selection.marked:
+        decide_many(workspace, subject, approving=approving)
+        return
     row = subject.selection.request
     if row is None:
         return
@@ -72,10 +78,10 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     purpose = f"{word.lower()}:{row.request_id}"
     creates = approving and row.kind is RequestKind.CREATE
     second = Second("agent name", "made from its type when left empty") if creates else None
-    prompt = ReasonPrompt[Receipt](
+    prompt = ReasonPrompt[Agreed](
         _title(row, word),
-        _about(row),
-        partial(_answer, workspace, row.request_id, shown, approving),
+        quoted(row.title),
+        lambda words, second: shown.act(lambda seen: agree(workspace, _agreed(row, seen, approving, words, second))),
         verb=word,
         label="note" if approving else "reason",
         required=not approving,
@@ -84,8 +90,28 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    told = f"{'approved' if approving else 'rejected'} the {row.kind} of {safe_line(row.asker, 64)}"
-    workspace.ask(prompt, lambda receipt: written(told, receipt))
+    ask(workspace, prompt)
+
+
+def _agreed(row: RequestRow, seen: Seen | str, approving: bool, words: str, second: str) -> Agreed:
+    verb, asker = "approve" if approving else "reject", safe_line(row.asker, 64)
+
+    def do(caller: Caller) -> Receipt:
+        if approving:
+            return requests.approve(
+                caller, request_id=row.request_id, note=words or None, agent_name=second or None, seen=seen
+            )
+        return requests.reject(caller, request_id=row.request_id, reason=words, suggest=second or None, seen=seen)
+
+    told = f"{'approved' if approving else 'rejected'} the {row.kind} of {asker}"
+    return single(
+        row.request_id,
+        verb,
+        f"{verb} the {row.kind} of {asker}",
+        do,
+        told=partial(written, told),
+        purpose=f"{verb}:{row.request_id}",
+    )
 
 
 _FORESEEN = (RequestKind.CREATE, RequestKind.DESTROY)
@@ -116,23 +142,11 @@ def _foresee(workspace: Workspace, row: RequestRow, agent_name: str) -> str:
     return "\n".join(safe_line(line, 300) for line in lines)
 
 
-def _about(row: RequestRow) -> str:
-    return f"{safe_line(row.title, 240)}\n{safe_line(row.request_id, 120)}"
-
-
-def _answer(
-    workspace: Workspace, request_id: str, shown: SeenRequest, approving: bool, words: str, second: str
-) -> Receipt:
-    caller = workspace.caller
-
-    def say(seen: Seen | str) -> Receipt:
-        if approving:
-            return requests.approve(
-                caller, request_id=request_id, note=words or None, agent_name=second or None, seen=seen
-            )
-        return requests.reject(caller, request_id=request_id, reason=words, suggest=second or None, seen=seen)
-
-    return shown.act(say)
-
-
-HANDLERS = {"approve": approve, "reject": reject, "done": done}
+HANDLERS = {
+    "approve": approve,
+    "reject": reject,
+    "done": done,
+    "dismiss": dismiss,
+    "undo": undo,
+    "write_now": write_now,
+}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from team_console.console.app.workspace import Workspace
 from team_console.console.input.subject import Subject
 from team_console.console.panes.needs import NeedsPane
@@ -21,6 +24,22 @@ def mark(workspace: Workspace, subject: Subject) -> None:
     """Mark the row that has the focus."""
     if isinstance(workspace.focused, RowList):
         workspace.focused.action_mark()
+
+
+def mark_all(workspace: Workspace, subject: Subject) -> None:
+    """Mark every row of the list that has the focus."""
+    list_of_marks(workspace).mark_all()
+
+
+def mark_range(workspace: Workspace, subject: Subject) -> None:
+    """Mark from the row marked last to the cursor."""
+    list_of_marks(workspace).mark_range()
+
+
+def list_of_marks(workspace: Workspace) -> RowList[Any]:
+    """The list that has the focus, else the one of the mode."""
+    focused = workspace.focused
+    return focused if isinstance(focused, RowList) else workspace.pane.query_one(RowList)
 
 
 def snooze(workspace: Workspace, subject: Subject) -> None:
@@ -52,6 +71,18 @@ def ids(workspace: Workspace, subject: Subject) -> None:
     """Show ids and further facts, or hide them."""
     if isinstance(workspace.pane, ListPane):
         workspace.pane.detail.toggle_full()
+
+
+def next_hit(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
+    """Go to the next place with the words of the last filter."""
+    if isinstance(workspace.pane, ListPane) and not workspace.pane.next_hit(direction):
+        workspace.toast("There is no such place. / asks for words to look for.", severity="warning")
+
+
+def sort(workspace: Workspace, subject: Subject) -> None:
+    """Sort by the next column."""
+    if isinstance(workspace.pane, ListPane) and (name := workspace.pane.sort_next()) is not None:
+        workspace.toast(f"sorted by {name}" if name else "in their own order")
 
 
 def copy_id(workspace: Workspace, subject: Subject) -> None:
@@ -90,11 +121,16 @@ def _copy(workspace: Workspace, text: str, what: str) -> None:
 HANDLERS = {
     "open": open_row,
     "mark": mark,
+    "mark_all": mark_all,
+    "mark_range": mark_range,
     "snooze": snooze,
     "wake": wake,
     "filter": filter_rows,
     "raw": raw,
     "ids": ids,
+    "next_hit": next_hit,
+    "previous_hit": partial(next_hit, direction=-1),
+    "sort": sort,
     "copy_id": copy_id,
     "copy_text": copy_text,
 }

@@ -6,8 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.workspace import Workspace
-from team_console.console.display.themes import other_theme, remember_theme
-from team_console.console.input.actions import Action, Group, actions_in, grouped
+from team_console.console.input.actions import Action, Group, actions_in, grouped, shown_key
 from team_console.console.input.subject import Mode, Subject
 from team_console.widgets.rows.row_list import RowList
 from textual.binding import Binding
@@ -72,10 +71,10 @@ def redraw(workspace: Workspace, subject: Subject) -> None:
 
 
 def theme(workspace: Workspace, subject: Subject) -> None:
-    """Change between dark and light, for the next time too."""
-    present = workspace.app.current_theme
-    workspace.app.theme = other_theme(present.name, dark=present.dark)
-    remember_theme(workspace.app.theme)
+    """Choose a theme, for the next time too."""
+    from team_console.console.screens.theme_list import ThemeList
+
+    workspace.app.push_screen(ThemeList())
 
 
 def suspend(workspace: Workspace, subject: Subject) -> None:
@@ -92,7 +91,7 @@ def _row(action: Action, subject: Subject) -> HelpRow:
     from team_console.widgets.forms.help_panel import HelpRow
 
     why = action.disabled(subject) if action.group is not Group.CONSOLE else None
-    return HelpRow(action.shown, action.help, why or "")
+    return HelpRow(shown_key(action), action.help, why or "")
 
 
 def _written(key: str) -> str:

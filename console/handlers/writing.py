@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from team_console.console.app.unwritten import Act, Agreed
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import listed, written
-from team_console.console.input.subject import Mode, Subject
+from team_console.console.display.wording import quoted as quoted_words
+from team_console.console.handlers.agreeing import agree, ask, nothing, single, told_of_many
+from team_console.console.handlers.watching import watch_stops
+from team_console.console.input.subject import MESSAGE, Mode, Subject
 from team_console.store.desk import mail, requests
 from team_console.store.desk.agents.creation import trigger_course_correction
-from team_console.store.desk.caller import Receipt
+from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
@@ -39,18 +43,19 @@ def message(workspace: Workspace, subject: Subject) -> None:
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
     draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted)
     title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
-    form = Compose[Receipt](
+    form = Compose[Agreed](
         title,
-        partial(_send, workspace, quoted.message_id if quoted else None),
+        lambda letter: agree(workspace, _sending(subject, quoted, letter, purpose)),
         names=partial(known_names, workspace, subject),
         kinds=_kinds(workspace),
         handoffs=_handoffs(workspace),
         foresee=partial(_foresee, workspace),
         words=partial(_words, workspace),
+        quote=_quote_of(quoted),
         draft=draft,
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, lambda receipt: written("sent", receipt))
+    ask(workspace, form)
 
 
 def broadcast(workspace: Workspace, subject: Subject) -> None:
@@ -69,16 +74,16 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
     lines += _not_listening([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
     purpose = f"shutdown:{','.join(names)}"
-    form = Confirm[tuple[Receipt, ...]](
+    form = Confirm[Agreed](
         "Shut down",
         tuple(lines),
-        partial(_ask_to_stop, workspace, names),
+        lambda reason: agree(workspace, _stopping(names, reason, purpose)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, lambda receipts: written("asked to stop", *receipts))
+    ask(workspace, form)
 
 
 def shutdown_all(workspace: Workspace, subject: Subject) -> None:
@@ -111,22 +116,35 @@ def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
     return (*names, ALL)
 
 
-def _send(workspace: Workspace, in_reply_to: str | None, letter: Written) -> Receipt:
+def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose: str) -> Agreed:
+    """The decision to send a letter; what it answers shows that an answer is under way."""
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
         raise TeamError(
             Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
         )
-    return mail.send(
-        workspace.caller,
-        to=letter.to,
-        type=kind,
-        content=letter.content or None,
-        summary=letter.summary or None,
-        priority=letter.priority or None,
-        payload={name: _value(kind, name, text) for name, text in letter.fields.items()},
-        in_reply_to=in_reply_to,
-    )
+
+    def do(caller: Caller) -> Receipt:
+        return mail.send(
+            caller,
+            to=letter.to,
+            type=kind,
+            content=letter.content or None,
+            summary=letter.summary or None,
+            priority=letter.priority or None,
+            payload={name: _value(kind, name, text) for name, text in letter.fields.items()},
+            in_reply_to=quoted.message_id if quoted else None,
+        )
+
+    request = subject.selection.request if quoted is not None else None
+    about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
+    words = f"message to {listed(letter.to or ('the human',))}"
+    return single(about, MESSAGE, words, do, told=partial(written, "sent"), purpose=purpose)
+
+
+def _quote_of(message: Message | None) -> str:
+    """The beginning of what a letter answers, as safe text."""
+    return f"answers {quoted_words(message.content or message.summary)}" if message is not None else ""
 
 
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
@@ -185,14 +203,13 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
     lines += _not_listening(seen.not_listening)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
-    def act(_: str) -> Receipt:
-        return mail.broadcast(workspace.caller, summary=letter.summary, content=letter.content)
+    def do(caller: Caller) -> Receipt:
+        return mail.broadcast(caller, summary=letter.summary, content=letter.content)
 
-    def told(receipt: Receipt) -> str:
-        workspace.drafts.keep("broadcast", {})
-        return written("sent", receipt)
-
-    workspace.ask(Confirm[Receipt]("Broadcast", tuple(lines), act, verb=f"Send {counted(number, 'message')}"), told)
+    words = f"broadcast to {counted(number, 'agent')}"
+    agreed = single("broadcast", "broadcast", words, do, told=partial(written, "sent"), purpose="broadcast")
+    verb = f"Send {counted(number, 'message')}"
+    ask(workspace, Confirm[Agreed]("Broadcast", tuple(lines), lambda _: agree(workspace, agreed), verb=verb))
 
 
 def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Preview) -> None:
@@ -205,28 +222,38 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Pre
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. esc stops asking.")
-    form = Confirm[str](
+    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
+    form = Confirm[Agreed](
         "Shut down the team",
         tuple(lines),
-        lambda reason: reason,
+        lambda reason: agree(workspace, _stopping_all(workspace, names, reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
         draft=workspace.drafts.get("shutdown_all"),
         on_draft=partial(workspace.drafts.keep, "shutdown_all"),
     )
-    workspace.ask(form, None, then=lambda reason: workspace.background.stop_in_turn(names, reason or None))
+    ask(workspace, form)
 
 
-def _ask_to_stop(workspace: Workspace, names: tuple[str, ...], reason: str) -> tuple[Receipt, ...]:
-    receipts: list[Receipt] = []
-    for name in names:
-        try:
-            receipts.append(requests.request_shutdown(workspace.caller, agent=name, reason=reason or None))
-        except TeamError as error:
-            asked = f"{listed(names[: len(receipts)])} asked; " if receipts else ""
-            raise TeamError(error.code, f"{asked}{name}: {error.message}", error.hint, **error.facts) from error
-    return tuple(receipts)
+def _stopping_all(workspace: Workspace, names: tuple[str, ...], reason: str) -> Agreed:
+    """The decision to stop the team; asking begins after its grace, and is watched."""
+
+    def begin(_: object) -> None:
+        workspace.background.stop_in_turn(names, reason or None)
+        watch_stops(workspace)
+
+    act = Act("shutdown_all", f"ask {counted(len(names), 'agent')} to stop, one after the other", nothing)
+    return Agreed("shut down", (act,), lambda _: "", ("shutdown_all",), then=begin)
+
+
+def _stopping(names: tuple[str, ...], reason: str, purpose: str) -> Agreed:
+    """The decision to ask agents to stop, one request each."""
+
+    def stop(name: str, caller: Caller) -> Receipt:
+        return requests.request_shutdown(caller, agent=name, reason=reason or None)
+
+    acts = tuple(Act(f"stop:{name}", f"ask {safe_line(name, 64)} to stop", partial(stop, name)) for name in names)
+    return Agreed("ask to stop", acts, told_of_many("asked to stop"), (purpose,))
 
 
 def _quoted(subject: Subject) -> Message | None:

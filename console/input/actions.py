@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
+from team_console.console.input.reasons import (
+    Reason,
+    no_approval,
+    no_letter,
+    no_rejection,
+    no_remedy,
+    no_row,
+    nobody_to_stop,
+    not_lead,
+    not_to_me,
+    nothing_to_dismiss,
+    nothing_unwritten,
+)
 from team_console.console.input.subject import Mode, Subject
 from team_console.store.desk.delivery.failures import Remedy
-from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message, Status
-from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds.kind import RequestKind
 
 
 class Group(StrEnum):
@@ -22,10 +31,6 @@ class Group(StrEnum):
     DELIVER = "Deliver"
     LOOK = "Look"
     CONSOLE = "Console"
-
-
-Reason = Callable[[Subject], str | None]
-"""Why an action cannot be used on a subject, as a short sentence; None when it can."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -55,6 +60,11 @@ class Action(Struct, frozen=True, kw_only=True):
     footer: bool = True
     why_not: Reason = lambda subject: None
 
+    @property
+    def asks(self) -> bool:
+        """Whether a question follows before anything is done."""
+        return self.label.endswith("…")
+
     def is_here(self, mode: Mode) -> bool:
         """Whether it applies in `mode` at all."""
         return not self.modes or mode in self.modes
@@ -68,104 +78,9 @@ class Action(Struct, frozen=True, kw_only=True):
         return self.why_not(subject)
 
 
-def _no_verdict(subject: Subject) -> str | None:
-    row = subject.selection.request
-    if row is None:
-        return "this is not a request; m writes a message"
-    if not row.is_open:
-        return f"it was {row.state} already"
-    if not subject.may_answer:
-        return f"only {row.addressee} answers it"
-    if row.kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION, RequestKind.DEBUG):
-        return "it wants words, not a verdict; m replies"
-    if row.kind in (RequestKind.BROWSER, RequestKind.RESEARCH):
-        return "its result comes from the agent asked"
-    if subject.selection.marked:
-        return "each is answered by itself; esc takes the marks away"
-    if subject.selection.incomplete:
-        return "its whole text is not on the screen yet"
-    return None
-
-
-def _nobody(subject: Subject) -> str | None:
-    return None if subject.selection.agents else "no agent is chosen"
-
-
-def _nobody_to_stop(subject: Subject) -> str | None:
-    if subject.me != subject.lead:
-        return f"only {subject.lead} asks agents to stop"
-    return None if subject.stoppable else "no agent is chosen that could stop"
-
-
-def _not_to_me(subject: Subject) -> str | None:
-    if subject.to_read:
-        return None
-    if subject.selection.marked:
-        return "none of the marked ones is an unread message to you that wants no answer"
-    if subject.selection.message is None:
-        return "no message is chosen"
-    if subject.selection.request is not None and subject.selection.request.is_open:
-        return "it still wants an answer"
-    return "it is not an unread message to you"
-
-
-def _not_lead(subject: Subject) -> str | None:
-    return None if subject.me == subject.lead else f"only {subject.lead} does this"
-
-
-def _nothing(subject: Subject) -> str | None:
-    return None if subject.has_row else "nothing is chosen"
-
-
-def _no_marks(subject: Subject) -> str | None:
-    return None if subject.selection.marked else "nothing is marked"
-
-
-def _remedy(remedy: Remedy) -> Reason:
-    states = {
-        Remedy.RETRY: ("failed", "expired", "retry"),
-        Remedy.REDIRECT: ("pending", "failed", "expired", "retry"),
-        Remedy.DISCARD: ("failed", "expired", "retry", "recalled"),
-        Remedy.RECALL: ("pending", "retry"),
-    }[remedy]
-
-    def reason(subject: Subject) -> str | None:
-        if not subject.selection.messages:
-            return "no message is chosen"
-        if any(message.status in states for message in subject.selection.messages):
-            return None
-        return _too_late(remedy, subject.selection.messages[0])
-
-    return reason
-
-
-def _too_late(remedy: Remedy, message: Message) -> str:
-    """Why the remedy does not fit the state of the message, in words for a person."""
-    status, name = message.status, safe_line(", ".join(message.recipients), 64)
-    if status == Status.READ:
-        when = clock_of(message.record.get("read_at"))
-        return f"too late, {name} read it{when}"
-    if status in (Status.DELIVERED, Status.CLAIMED):
-        return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
-    if status == Status.PENDING:
-        return "it is still on its way; nothing went wrong with it"
-    words: dict[str, str] = {
-        Status.RETRY: "it is tried again by itself",
-        Status.FAILED: "it failed and waits here; t tries again, x discards",
-        Status.EXPIRED: "it expired unread; t tries again, x discards",
-        Status.RECALLED: "it was taken back already",
-    }
-    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
-
-
-def clock_of(moment: object) -> str:
-    """` at 19:48` in local time, nothing when the moment cannot be read."""
-    read = from_text(moment) if isinstance(moment, str) else None
-    return f" at {read.astimezone():%H:%M}" if read is not None else ""
-
-
 _LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
 _ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})
+_MARKABLE = frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS})
 _ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.INBOXES})
 
 ACTIONS: tuple[Action, ...] = (
@@ -174,24 +89,24 @@ ACTIONS: tuple[Action, ...] = (
         keys=("a",),
         shown="a",
         label="approve…",
-        help="Say yes to the request under the cursor, or answer its question.",
+        help="Say yes to the marked requests, else to the one under the cursor, or answer its question.",
         group=Group.DECIDE,
         modes=_ANSWERING,
         writes=True,
         deciding=True,
-        why_not=_no_verdict,
+        why_not=no_approval,
     ),
     Action(
         id="reject",
         keys=("r",),
         shown="r",
         label="reject…",
-        help="Say no to it, with the reason the asker needs.",
+        help="Say no to them, with the reason the askers need.",
         group=Group.DECIDE,
         modes=_ANSWERING,
         writes=True,
         deciding=True,
-        why_not=_no_verdict,
+        why_not=no_rejection,
     ),
     Action(
         id="done",
@@ -203,7 +118,41 @@ ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.NEEDS, Mode.INBOXES}),
         writes=True,
         deciding=True,
-        why_not=_not_to_me,
+        why_not=not_to_me,
+    ),
+    Action(
+        id="dismiss",
+        keys=("D",),
+        shown="D",
+        label="clear information",
+        help="Mark everything that is only for your information as read.",
+        group=Group.DECIDE,
+        modes=frozenset({Mode.NEEDS}),
+        writes=True,
+        footer=False,
+        why_not=nothing_to_dismiss,
+    ),
+    Action(
+        id="undo",
+        keys=("U",),
+        shown="U",
+        label="take back",
+        help="Take back what you decided last, as long as it is not written.",
+        group=Group.DECIDE,
+        writes=True,
+        footer=False,
+        why_not=nothing_unwritten,
+    ),
+    Action(
+        id="write_now",
+        keys=("W",),
+        shown="W",
+        label="write now",
+        help="Write at once what you decided, without waiting any longer.",
+        group=Group.DECIDE,
+        writes=True,
+        footer=False,
+        why_not=nothing_unwritten,
     ),
     Action(
         id="message",
@@ -225,7 +174,7 @@ ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
-        why_not=_remedy(Remedy.RETRY),
+        why_not=no_remedy(Remedy.RETRY),
     ),
     Action(
         id="redirect",
@@ -237,7 +186,7 @@ ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
-        why_not=_remedy(Remedy.REDIRECT),
+        why_not=no_remedy(Remedy.REDIRECT),
     ),
     Action(
         id="discard",
@@ -249,7 +198,7 @@ ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
         writes=True,
         deciding=True,
-        why_not=_remedy(Remedy.DISCARD),
+        why_not=no_remedy(Remedy.DISCARD),
     ),
     Action(
         id="recall",
@@ -262,7 +211,7 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
         deciding=True,
         footer=False,
-        why_not=_remedy(Remedy.RECALL),
+        why_not=no_remedy(Remedy.RECALL),
     ),
     Action(
         id="broadcast",
@@ -283,7 +232,7 @@ ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT}),
         writes=True,
         deciding=True,
-        why_not=_nobody_to_stop,
+        why_not=nobody_to_stop,
     ),
     Action(
         id="shutdown_all",
@@ -294,7 +243,7 @@ ACTIONS: tuple[Action, ...] = (
         group=Group.WRITE,
         writes=True,
         footer=False,
-        why_not=_not_lead,
+        why_not=not_lead,
     ),
     Action(
         id="correct_course",
@@ -305,7 +254,7 @@ ACTIONS: tuple[Action, ...] = (
         group=Group.WRITE,
         modes=frozenset({Mode.SPRINT}),
         writes=True,
-        why_not=_not_lead,
+        why_not=not_lead,
     ),
     Action(
         id="open",
@@ -314,7 +263,7 @@ ACTIONS: tuple[Action, ...] = (
         label="open",
         help="Go into the thing under the cursor.",
         group=Group.LOOK,
-        why_not=_nothing,
+        why_not=no_row,
     ),
     Action(
         id="mark",
@@ -323,8 +272,48 @@ ACTIONS: tuple[Action, ...] = (
         label="mark",
         help="Mark the row, to treat many at once.",
         group=Group.LOOK,
-        modes=frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS}),
-        why_not=_nothing,
+        modes=_MARKABLE,
+        why_not=no_row,
+    ),
+    Action(
+        id="mark_all",
+        keys=("asterisk",),
+        shown="*",
+        label="mark all",
+        help="Mark every row that is shown, or take all marks away.",
+        group=Group.LOOK,
+        modes=_MARKABLE,
+        why_not=no_row,
+    ),
+    Action(
+        id="mark_range",
+        keys=("V",),
+        shown="V",
+        label="mark range",
+        help="Mark the rows from the one marked last to the one under the cursor.",
+        group=Group.LOOK,
+        modes=_MARKABLE,
+        footer=False,
+        why_not=no_row,
+    ),
+    Action(
+        id="conversation",
+        keys=("c",),
+        shown="c",
+        label="conversation",
+        help="Open the conversation it belongs to: versions, answers, deliveries, in order.",
+        group=Group.LOOK,
+        modes=_LETTERS,
+        why_not=no_letter,
+    ),
+    Action(
+        id="stops",
+        keys=("T",),
+        shown="T",
+        label="shutdown",
+        help="Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
+        group=Group.LOOK,
+        footer=False,
     ),
     Action(
         id="snooze",
@@ -334,7 +323,7 @@ ACTIONS: tuple[Action, ...] = (
         help="Hide it for a quarter of an hour, or until something about it changes.",
         group=Group.LOOK,
         modes=frozenset({Mode.NEEDS}),
-        why_not=_nothing,
+        why_not=no_row,
     ),
     Action(
         id="wake",
@@ -355,6 +344,34 @@ ACTIONS: tuple[Action, ...] = (
         group=Group.LOOK,
     ),
     Action(
+        id="next_hit",
+        keys=("n",),
+        shown="n",
+        label="next hit",
+        help="Go to the next place that holds the words of the last filter.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="previous_hit",
+        keys=("N",),
+        shown="N",
+        label="hit before",
+        help="Go to the place before that holds the words of the last filter.",
+        group=Group.LOOK,
+        footer=False,
+    ),
+    Action(
+        id="sort",
+        keys=("o",),
+        shown="o",
+        label="sort",
+        help="Sort the rows by the next column, and at last in their own order again.",
+        group=Group.LOOK,
+        modes=frozenset({Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES}),
+        footer=False,
+    ),
+    Action(
         id="raw",
         keys=("v",),
         shown="v",
@@ -371,7 +388,7 @@ ACTIONS: tuple[Action, ...] = (
         help="Show ids and exact moments of what stands beside the list, and hide them again.",
         group=Group.LOOK,
         footer=False,
-        why_not=_nothing,
+        why_not=no_row,
     ),
     Action(
         id="copy_id",
@@ -381,7 +398,7 @@ ACTIONS: tuple[Action, ...] = (
         help="Copy its id to the clipboard (OSC 52).",
         group=Group.LOOK,
         footer=False,
-        why_not=_nothing,
+        why_not=no_row,
     ),
     Action(
         id="copy_text",
@@ -471,8 +488,8 @@ ACTIONS: tuple[Action, ...] = (
         id="theme",
         keys=("f2",),
         shown="F2",
-        label="dark or light",
-        help="Change between the dark and the light theme.",
+        label="theme…",
+        help="Choose a theme; each shows while the cursor is on it.",
         group=Group.CONSOLE,
         footer=False,
     ),
@@ -511,3 +528,24 @@ def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
     given = tuple(actions)
     groups = {group: tuple(action for action in given if action.group is group) for group in Group}
     return {group: members for group, members in groups.items() if members}
+
+
+_own_keys: Mapping[str, tuple[str, ...]] = {}
+
+
+def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Take the keys of the user's settings, by action id."""
+    global _own_keys
+    _own_keys = keys
+
+
+def shown_key(action: Action) -> str:
+    """The key of an action as people write it: the user's own, else the usual one."""
+    own = _own_keys.get(action.id)
+    names = {"slash": "/", "colon": ":", "question_mark": "?", "escape": "esc"}
+    return names.get(own[0], own[0].replace("ctrl+", "^")) if own else action.shown
+
+
+def usual_keys() -> dict[str, tuple[str, ...]]:
+    """Action id -> its keys, as long as the user has chosen no others."""
+    return {action.id: action.keys for action in ACTIONS}

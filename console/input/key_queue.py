@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from textual.app import App
@@ -14,6 +15,8 @@ from textual.widgets import Input, TextArea
 
 _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
+_MOST, _AGAIN = 8.0, 0.01
+"""Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 
 
 class KeyQueue:
@@ -22,6 +25,7 @@ class KeyQueue:
     Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would
     travel side by side, and the later could act first; a key that follows an escape would still go to the form that the
     escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
+    A screen that is opening, or a form that is handing in, has its keys wait until it is done (`takes_keys`).
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -31,6 +35,7 @@ class KeyQueue:
         self._last: MessagePump | None = None
         self._is_typing = False
         self._number = self._following = 0
+        self._held_since: float | None = None
 
     @staticmethod
     def takes(event: Event) -> bool:
@@ -40,8 +45,32 @@ class KeyQueue:
     async def take(self, event: Event) -> None:
         """Let `event` take effect in its turn."""
         self._waiting.append(event)
-        if not self._following:
+        if not self._following and self._held_since is None:
             await self._hand_out()
+
+    def drop(self) -> int:
+        """Forget what waits, because it was typed for something else than what came; returns how many keys."""
+        number = sum(isinstance(event, Key) for event in self._waiting)
+        self._waiting.clear()
+        return number
+
+    def _is_held(self) -> bool:
+        """Whether what stands in front cannot take a key yet; then another look follows."""
+        if getattr(self._app.screen, "takes_keys", True):
+            self._held_since = None
+            return False
+        if self._held_since is None:
+            self._held_since = monotonic()
+        if monotonic() - self._held_since > _MOST:
+            self._held_since = None
+            return False
+        self._app.set_timer(_AGAIN, self._look_again)
+        return True
+
+    async def _look_again(self) -> None:
+        if not self._waiting:
+            self._held_since = None
+        await self._hand_out()
 
     async def _hand_out(self) -> None:
         while self._waiting:
@@ -50,6 +79,8 @@ class KeyQueue:
             is_typing = _is_letter(event) and isinstance(target, Input | TextArea)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
+                return
+            if self._is_held():
                 return
             self._waiting.popleft()
             await self._dispatch(event)

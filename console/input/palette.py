@@ -1,16 +1,26 @@
-"""Every action by its name, for the command palette; those that cannot be used now are left out."""
+"""Every action, agent, open request and team by its name, for the command palette."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
-from team_console.console.input.actions import Action, actions_in
+from team_console.console.display.wording import error_text
+from team_console.console.input.actions import Action, actions_in, shown_key
+from team_console.console.input.subject import Mode
 from team_console.console.screens.main import MainScreen
+from team_console.store.backends.open import find_teams
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 
 class ActionProvider(Provider):
-    """Names of actions, all of them the registry's."""
+    """Names of actions, all of them the registry's, and of agents, open requests and teams."""
+
+    _teams: tuple[str, ...] = ()
 
     async def search(self, query: str) -> Hits:
         """Actions whose name or help fits the query."""
@@ -20,14 +30,52 @@ class ActionProvider(Provider):
             score = max(matcher.match(name), matcher.match(action.help) * 0.8)
             if score > 0:
                 yield Hit(
-                    score, matcher.highlight(name), partial(self._do, action), help=f"{action.shown}  {action.help}"
+                    score,
+                    matcher.highlight(name),
+                    partial(self._do, action),
+                    help=f"{shown_key(action)}  {action.help}",
                 )
+
+        for name, act, help_text in self._places(query):
+            if (score := matcher.match(name)) > 0:
+                yield Hit(score, matcher.highlight(name), act, help=help_text)
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
         for action in self._usable():
             name = f"{action.group}: {action.label.rstrip('…')}"
-            yield DiscoveryHit(name, partial(self._do, action), help=f"{action.shown}  {action.help}")
+            yield DiscoveryHit(name, partial(self._do, action), help=f"{shown_key(action)}  {action.help}")
+
+    async def startup(self) -> None:
+        """Know the teams beside this one."""
+        screen = self.screen
+        root = screen.caller.team.root if isinstance(screen, MainScreen) else None
+        if root is not None:
+            self._teams = await asyncio.to_thread(_teams_beside, root)
+
+    def _places(self, query: str) -> Iterator[tuple[str, Callable[[], None], str]]:
+        """Agents, open requests and teams by their names: what it is called, what choosing it does, what it is."""
+        screen = self.screen
+        view = screen.view if isinstance(screen, MainScreen) else None
+        if not isinstance(screen, MainScreen) or view is None:
+            return
+        for row in view.roster:
+            yield f"agent {safe_line(row.name, 64)}", partial(screen.go_to_agent, row.name), "its inbox"
+        for request in view.requests:
+            if request.is_open:
+                name = f"request {safe_line(request.request_id, 80)} · {safe_line(request.title, 80)}"
+                yield name, partial(screen.go_to_row, Mode.REQUESTS, request.key), f"{request.kind} of {request.asker}"
+        for location in self._teams:
+            yield f"team {safe_line(location, 200)}", partial(self._switch, location), "leave this team for it"
+        word, _, rest = query.partition(" ")
+        if word == "team" and rest.strip() and rest.strip() not in self._teams:
+            yield f"team {safe_line(rest.strip(), 200)}", partial(self._switch, rest.strip()), "leave this team for it"
+
+    def _switch(self, location: str) -> None:
+        try:
+            self.app.switch_team(location)  # type: ignore[attr-defined]
+        except TeamError as error:
+            self.app.notify(error_text(error), severity="error", markup=False)
 
     def _usable(self) -> list[Action]:
         screen = self.screen
@@ -44,3 +92,8 @@ class ActionProvider(Provider):
     def _do(self, action: Action) -> None:
         if isinstance(self.screen, MainScreen):
             self.screen.action_perform(action.id)
+
+
+def _teams_beside(root: str | Path) -> tuple[str, ...]:
+    """Locations of the teams in the same folder."""
+    return tuple(find_teams(Path(root).resolve().parent, depth=1))

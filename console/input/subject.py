@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import takewhile
 
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD
 from team_console.store.protocol.seen import Seen
+from team_console.store.views.needs.parts import Part, part_of
 from team_console.store.views.rows import RequestRow, View
 
 
@@ -44,6 +47,8 @@ class Selection(Struct, frozen=True):
         token: The fingerprint of the question as it was last drawn, for answers.
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
+        requests: The requests of the marked rows, else of the one under the cursor.
+        looked_at: Fingerprints of everything that was on the screen so far.
     """
 
     key: str | None = None
@@ -56,6 +61,14 @@ class Selection(Struct, frozen=True):
     token: str = ""
     seen: Seen | None = None
     incomplete: bool = False
+    requests: tuple[RequestRow, ...] = ()
+    looked_at: frozenset[str] = frozenset()
+
+
+DONE, MESSAGE = "done", "message"
+"""What is said of what was marked as read, and of what was answered in words, until it is written."""
+_WANTS_WORDS = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION, RequestKind.DEBUG})
+_FROM_AN_AGENT = frozenset({RequestKind.BROWSER, RequestKind.RESEARCH})
 
 
 NOTHING = Selection()
@@ -67,6 +80,7 @@ class Subject(Struct, frozen=True):
     Attributes:
         no_writing: Why nothing can be written now; None when it can.
         selection: What the pane has under its cursor.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet.
     """
 
     mode: Mode
@@ -75,28 +89,55 @@ class Subject(Struct, frozen=True):
     view: View | None = None
     no_writing: str | None = None
     selection: Selection = NOTHING
+    unwritten: Mapping[str, str] = {}
 
     @property
     def has_row(self) -> bool:
         """Whether there is a row under the cursor."""
         return self.selection.key is not None
 
-    @property
-    def may_answer(self) -> bool:
+    def may_answer(self, row: RequestRow) -> bool:
         """Whether the actor is the one to answer the request (decision D17); the desk judges again."""
-        row = self.selection.request
-        if row is None:
-            return False
         if row.kind in DECIDED_BY_LEAD:
             return self.me == self.lead
         return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
+
+    def no_verdict_on(self, row: RequestRow) -> str | None:
+        """Why the request cannot be approved or rejected here, None when it can."""
+        if not row.is_open:
+            return f"it was {row.state} already"
+        if self.unwritten.get(row.request_id, MESSAGE) != MESSAGE:
+            return f"you decided it: {self.unwritten[row.request_id]}, not written yet; U takes it back"
+        if not self.may_answer(row):
+            return f"only {row.addressee} answers it"
+        if row.kind in _WANTS_WORDS:
+            return "it wants words, not a verdict; m replies"
+        if row.kind in _FROM_AN_AGENT:
+            return "its result comes from the agent asked"
+        return None
+
+    def to_decide(self, *, approving: bool) -> tuple[RequestRow, ...]:
+        """Those of the selected requests that one form can give the same verdict."""
+        rows = (row for row in self.selection.requests if self.no_verdict_on(row) is None)
+        return tuple(row for row in rows if not (approving and row.kind is RequestKind.QUESTION))
+
+    @property
+    def to_dismiss(self) -> tuple[Message, ...]:
+        """Messages that are only for the actor's information and not marked as read yet."""
+        items = self.view.attention if self.view is not None else ()
+        known = (item for item in items if part_of(item) is Part.INFORMATION and not item.key.startswith("drop:"))
+        letters = (item.message for item in known if item.message is not None)
+        return tuple(letter for letter in letters if self._is_to_read(letter))
+
+    def _is_to_read(self, letter: Message) -> bool:
+        return self.reader_of(letter) is not None and self.unwritten.get(letter.message_id) != DONE
 
     @property
     def to_read(self) -> tuple[Message, ...]:
         """Those of the selected letters that are unread, for the actor or the human, and want no answer."""
         waiting = self._wanting_an_answer()
         letters = (letter for letter in self.selection.letters if letter.message_id not in waiting)
-        return tuple(letter for letter in letters if self.reader_of(letter) is not None)
+        return tuple(letter for letter in letters if self._is_to_read(letter))
 
     def _wanting_an_answer(self) -> frozenset[str]:
         """Ids of the questions that are open; open requests stand first in the view."""

@@ -123,6 +123,7 @@ class HistoryPane(ListPane[Message]):
         if text == self.query_text:
             return
         self.query_text = text
+        self._mark_hits(text)
         if self._typing is not None:
             self._typing.stop()
         self._typing = self.set_timer(_PAUSE, self._start)

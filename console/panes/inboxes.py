@@ -115,6 +115,7 @@ class InboxesPane(ListPane[Message]):
         )
         return Selection(
             request=self._request_of(row),
+            requests=tuple(filter(None, (self._request_of(message) for message in some))),
             message=row,
             messages=some,
             letters=some,

@@ -6,17 +6,20 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.pane import AttachmentCache, ListPane, unwritten
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.safe import safe_line
+from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of
 from team_console.store.views.rows import AttentionItem, Need, View
 from team_console.widgets.details.document import Document, Fact, Lines
 from team_console.widgets.details.message import message_document
 from team_console.widgets.details.request import earlier_plans, request_document
 from team_console.widgets.rows.attention import attention_lines
 from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.text.cells import Line, spread
 from team_console.widgets.text.glyphs import NEEDS
 
 SNOOZE = timedelta(minutes=15)
@@ -27,14 +30,30 @@ class NeedsPane(ListPane[AttentionItem]):
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
+    GROUPED: ClassVar[bool] = True
 
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
-        """An item in one line or two."""
-        return attention_lines(row, drawing)
+        """An item in one line or two; what was decided about it says so until it is written."""
+        decided = self.unwritten_of(row)
+        return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
+
+    def group_of(self, row: AttentionItem) -> object:
+        """Its part, and its rank among what is to decide."""
+        part = part_of(row)
+        return (part, rank_of(row)) if part is Part.DECIDE else (part, None)
+
+    def heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
+        """The part and the rank, how many, and the key that clears what is for information."""
+        part = part_of(below[0])
+        words = f" {part.upper()} {len(below):,}"
+        if part is Part.DECIDE:
+            words += f" · {rank_of(below[0])}"
+        key: Line = (("D", "key"), (" clears ", "muted")) if part is Part.INFORMATION else ()
+        return spread(((words, "muted"),), key, drawing.width)
 
     def key_of(self, row: AttentionItem) -> str:
         """Its own key."""
@@ -50,9 +69,14 @@ class NeedsPane(ListPane[AttentionItem]):
         items = view.attention
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
-        if not any(item.need is Need.DAMAGED for item in items):
-            return items
-        return tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
+        if any(item.need is Need.DAMAGED for item in items):
+            items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
+        return arranged(items)
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show the items; the cursor stays on the first thing to decide until the human did something with a row."""
+        super().show(situation, now)
+        self.rows.begin_at_top()
 
     def _shortened(self, item: AttentionItem) -> AttentionItem:
         short = self.situation.short
@@ -106,6 +130,7 @@ class NeedsPane(ListPane[AttentionItem]):
             messages=tuple(item.message for item in some if item.message is not None and item.need is Need.FAILED),
             letters=tuple(item.message for item in some if item.message is not None),
             incomplete=self.is_incomplete(question),
+            requests=tuple(item.request for item in some if item.request is not None),
         )
 
     def snooze(self) -> int:

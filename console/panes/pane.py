@@ -12,6 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.sorting import sorted_rows, sorts_of
+from team_console.console.preferences.model import Preferences
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
@@ -42,17 +44,23 @@ _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
-class AttachmentCache(Struct, frozen=True):
+class AttachmentCache(Struct):
     """What panes read from beside the view.
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        looked_at: Tokens of the documents that were on the screen.
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
+        preferences: What the user chose.
     """
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, str] = field(default_factory=dict)
+    looked_at: set[str] = field(default_factory=set)
     evidence: dict[str, object] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=Preferences)
 
 
 class Pane(Guarded, Container):
@@ -195,6 +203,13 @@ class ListPane(Pane, Generic[RowT]):
         self._field: Field | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
+        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self._words: tuple[str, ...] = ()
+
+    def on_mount(self) -> None:
+        """Columns and lines of rows as the user wants them."""
+        chosen = self.shelf.preferences
+        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
     @property
     def rows(self) -> RowList[RowT]:
@@ -303,7 +318,42 @@ class ListPane(Pane, Generic[RowT]):
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         selection = self.subject_of(row, marked)
         return replace(
-            selection, key=self.rows.cursor_key, marked=len(marked), token=self.detail.drawn, seen=self.detail.seen
+            selection,
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            seen=self.detail.seen,
+            looked_at=self._looked_at(),
+        )
+
+    def _looked_at(self) -> frozenset[str]:
+        """Tokens of what was on the screen, here and in the other modes."""
+        self.shelf.looked_at |= self.detail.drawn_before
+        return frozenset(self.shelf.looked_at)
+
+    def step_on(self) -> None:
+        """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""
+        self.rows.step_on()
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.stay()
+            self.rows.select(self.key_of(row))
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        ids = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (ids, message)))
+
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return (
+            next((decided[subject] for subject in self.subjects_of(row) if subject in decided), "") if decided else ""
         )
 
     def undisturbed_for(self) -> float:
@@ -338,7 +388,40 @@ class ListPane(Pane, Generic[RowT]):
         """Show only rows that hold all words of `text`."""
         if text != self.query_text:
             self.query_text = text
+            self._mark_hits(text)
             self._fill()
+
+    def _mark_hits(self, text: str) -> None:
+        """Mark the words in rows and detail, and remember them for `next_hit`."""
+        self._words = tuple(text.casefold().split()) or self._words
+        shown = tuple(text.casefold().split())
+        self.rows.set_hits(shown)
+        self.detail.set_hits(shown)
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if not self._words:
+            return False
+        if self.detail.has_focus:
+            return self.detail.next_hit(self._words, direction)
+        rows, (place, number) = self.rows.rows, self.rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        fits = (index for index in order if self._holds(rows[index], self._words))
+        index = next(fits, None)
+        return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
+        text = self.words_of(row).casefold()
+        return all(word in text for word in words)
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        names = ("", *sorts_of(self.MODE))
+        if len(names) == 1:
+            return None
+        self.sort = names[(names.index(self.sort) + 1) % len(names)] if self.sort in names else ""
+        self._fill()
+        return self.sort
 
     @property
     def is_asking(self) -> bool:
@@ -432,16 +515,17 @@ class ListPane(Pane, Generic[RowT]):
         return 0
 
     def _filtered(self) -> tuple[RowT, ...]:
-        words = self.query_text.casefold().split()
-        if not words:
-            return self._all
-        return tuple(row for row in self._all if all(word in self.words_of(row).casefold() for word in words))
+        words = tuple(self.query_text.casefold().split())
+        rows = tuple(row for row in self._all if self._holds(row, words)) if words else self._all
+        return sorted_rows(rows, self.sort)
 
     def _show_titles(self) -> None:
         shown, total = len(self.rows.rows), len(self._all)
         notes = self.notes()
         if self.rows.marks:
             notes.append(f"* {len(self.rows.marks):,} marked")
+        if self.sort:
+            notes.append(f"by {self.sort}")
         if self.query_text:
             notes.append(f"/ {self.query_text}  esc ✕")
         known = self.situation.sight is not None and self.situation.sight.view is not None
@@ -454,6 +538,9 @@ class ListPane(Pane, Generic[RowT]):
         except Exception as error:
             self.app._handle_exception(error)
             document = _BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            said: Line = ((f"{unwritten(decided)}", "alert"), (" · U takes it back, W writes it now", "muted"))
+            document = replace(document, blocks=(Lines((said,)), *document.blocks))
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
 
@@ -467,6 +554,11 @@ def attachment_of(message: Message) -> str | None:
     value = message.payload.get("attachment")
     place = value.get("path") if isinstance(value, Mapping) else None
     return place if isinstance(place, str) else None
+
+
+def unwritten(decided: str) -> str:
+    """What is said of a thing that was decided and is not written yet."""
+    return f"◔ {decided}, not written yet"
 
 
 def set_title(widget: Widget, title: str, subtitle: str = "") -> None:

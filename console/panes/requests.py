@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.beside import beside
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.pane import ListPane, unwritten
 from team_console.store.desk.requests import fingerprint
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.document import Document
@@ -19,10 +20,12 @@ class RequestsPane(ListPane[RequestRow]):
     """Open requests first, then the answered ones."""
 
     MODE: ClassVar[Mode] = Mode.REQUESTS
+    MARKABLE: ClassVar[bool] = True
 
     def draw(self, row: RequestRow, drawing: Drawing) -> Any:
-        """A request in one line or two."""
-        return request_lines(row, drawing)
+        """A request in one line or two; what was decided about it says so until it is written."""
+        decided = self.unwritten_of(row)
+        return request_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
     def key_of(self, row: RequestRow) -> str:
         """Its own key."""
@@ -59,15 +62,17 @@ class RequestsPane(ListPane[RequestRow]):
         )
 
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
-        """The request under the cursor and who asked it."""
+        """The request under the cursor and who asked it; of several, all of them."""
+        some = marked or ((row,) if row is not None else ())
         if row is None:
             return NOTHING
         return Selection(
             request=row,
             message=row.question,
-            agents=(row.asker,),
-            messages=(row.question,),
+            agents=tuple(dict.fromkeys(request.asker for request in some)),
+            messages=tuple(request.question for request in some),
             incomplete=self.is_incomplete(row.question),
+            requests=some,
         )
 
     def title_of(self, shown: int, total: int) -> str:

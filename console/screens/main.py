@@ -6,30 +6,36 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
-from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
+from team_console.console.app.last_place import Place
+from team_console.console.app.unwritten import Unwritten, left_behind
 from team_console.console.display.screen_state import ScreenState, no_writing, notice_of, pulse_of
 from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
+from team_console.console.display.tips import step_of, tip_line
 from team_console.console.handlers import handlers
-from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in
+from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, shown_key
 from team_console.console.input.subject import NOTHING, Mode, Subject
 from team_console.console.panes.beside import EvidenceWanted
-from team_console.console.panes.needs import NeedsPane
-from team_console.console.panes.pane import AgentPane, AttachmentCache, Pane
+from team_console.console.panes.pane import AgentPane, AttachmentCache, ListPane, Pane
+from team_console.console.preferences.model import Preferences
+from team_console.console.screens.reading import ReadingScreen
+from team_console.console.screens.standing_forms import StandingForms
 from team_console.store.desk.caller import Caller
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
+from team_console.widgets.bars.grace_bar import GraceBar
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.bars.status_line import Standing, StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
-from team_console.widgets.forms.seen_guard import Showing
+from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.guarded import Guarded
 from team_console.widgets.team.column import TeamColumn
 from team_console.widgets.team.strip import TeamStrip
@@ -39,6 +45,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
+from textual.timer import Timer
 
 if TYPE_CHECKING:
     from team_console.store.views.rows import View
@@ -49,7 +56,8 @@ ResultT = TypeVar("ResultT")
 BROAD = 160
 """Columns from which on a third column shows the team."""
 GUARD = 0.7
-"""Seconds during which deciding keys are refused after the row under the cursor changed by itself."""
+"""Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
+_CHANGED = "The list just changed under the cursor."
 
 
 class Outside(Struct, frozen=True):
@@ -59,11 +67,13 @@ class Outside(Struct, frozen=True):
         look: Has the store looked at again.
         redraw: Has the team read again and every cell drawn anew.
         report: Takes an exception nobody expected.
+        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
     """
 
     look: Callable[[], None]
     redraw: Callable[[], None]
     report: Callable[[Exception], None]
+    drop_keys: Callable[[], int] = lambda: 0
 
 
 class MainScreen(Guarded, Screen[None]):
@@ -77,19 +87,32 @@ class MainScreen(Guarded, Screen[None]):
         if action.id not in ("open", "mark")
     ]
 
-    def __init__(self, caller: Caller, drafts: Drafts, outside: Outside, *, read_only: bool) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        drafts: Drafts,
+        outside: Outside,
+        *,
+        read_only: bool,
+        preferences: Preferences | None = None,
+        place: Place | None = None,
+    ) -> None:
         super().__init__()
-        self.caller, self.drafts, self.read_only = caller, drafts, read_only
+        self.preferences, self._place = preferences or Preferences(), place or Place()
+        self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
-        self.shelf = AttachmentCache(caller.team)
+        self.shelf = AttachmentCache(caller.team, preferences=self.preferences)
         self.background = Background(self)
-        self.mode = Mode.NEEDS
+        self.unwritten = Unwritten(self)
+        self.forms = StandingForms(self, lambda: self.pane, outside.drop_keys)
+        self.mode = self._place.mode
         self.situation = ScreenState()
         self.now = caller.team.clock()
         self.busy = ""
-        self.showing = Showing(since=-inf)
         self.events = Events()
-        self._told = False
+        self.tip: int | None = None
+        self._performing = 0
+        self._counting: Timer | None = None
         self._warned: dict[str, float] = {}
         self._panes: dict[Mode, Pane] = {}
         self._shown: dict[Mode, ScreenState] = {}
@@ -118,10 +141,12 @@ class MainScreen(Guarded, Screen[None]):
         yield Banner(id="banner")
         yield Banner(id="fault")
         with Container(id="body"):
-            pane = self._panes[Mode.NEEDS] = NeedsPane(self.shelf)
+            pane = self._panes[self.mode] = _make(self.mode, self.shelf)
             pane.add_class("-active")
             yield pane
             yield TeamColumn(id="team")
+        yield TipBar(id="tip")
+        yield GraceBar(id="grace")
         yield KeyBar(id="keys")
 
     def _fit(self) -> None:
@@ -136,8 +161,32 @@ class MainScreen(Guarded, Screen[None]):
 
     def on_mount(self) -> None:
         """Begin in the list of what waits."""
+        self.set_class(self.mode is Mode.INBOXES, "-roster")
+        self.query_one(TeamStrip).moves = self.preferences.motion
         self.pane.focus_first()
         self.show(self.situation, self.now)
+        if self._place.filter and isinstance(self.pane, ListPane):
+            self.pane.set_filter(self._place.filter)
+        if not self.read_only:
+            self.call_after_refresh(self._tell_left_behind)
+
+    @property
+    def place(self) -> Place:
+        """Where the human is, to come back to."""
+        return Place(self.mode, self.pane.query_text if isinstance(self.pane, ListPane) else "")
+
+    def _tell_left_behind(self) -> None:
+        """Say what was decided in a console that ended before it could write it."""
+        if words := left_behind(self.drafts):
+            listed = "\n".join(f"· {safe_line(text, 200)}" for text in words[:6])
+            self.toast(
+                f"△ Decided and not written when a console was cut off; decide again:\n{listed}", severity="error"
+            )
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether keys can act now: what they would act on is drawn, and no form is about to open."""
+        return self._performing == 0 and self._is_drawn and not self.background.opens_form
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present pane; other panes follow when they are gone to."""
@@ -147,6 +196,12 @@ class MainScreen(Guarded, Screen[None]):
         if self._is_drawn and self._shown.get(self.mode) is not situation:
             self._show_pane()
         self._show_keys()
+        self._followed()
+
+    def _followed(self) -> None:
+        """What stands in front and follows the team is told that it changed."""
+        if isinstance(front := self.app.screen, ReadingScreen):
+            front.follow()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
@@ -178,7 +233,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
-        if not self.pane.back():
+        if not self.pane.back() and not self.query_one(TipBar).dismiss():
             self.query_one("#fault", Banner).show(None)
             self.background.cancel_stopping()
         self._show_keys()
@@ -198,7 +253,13 @@ class MainScreen(Guarded, Screen[None]):
         with self._contained():
             selection = self.pane.subject() if self.pane.is_mounted else NOTHING
         return Subject(
-            mode=self.mode, me=caller.actor, lead=lead, view=self.view, no_writing=reason, selection=selection
+            mode=self.mode,
+            me=caller.actor,
+            lead=lead,
+            view=self.view,
+            no_writing=reason,
+            selection=selection,
+            unwritten=self.unwritten.subjects,
         )
 
     def action_perform(self, name: str) -> None:
@@ -208,7 +269,8 @@ class MainScreen(Guarded, Screen[None]):
             return
         if action.deciding:
             self.pane.draw_now()
-            self.call_after_refresh(self._perform, action)
+            self._performing += 1  # until then keys wait: what they are meant for is about to change
+            self.call_after_refresh(self._perform_drawn, action)
         else:
             self._perform(action)
 
@@ -221,9 +283,7 @@ class MainScreen(Guarded, Screen[None]):
     ) -> None:
         """Ask the human; say what was done once it is done, and look at the store again."""
 
-        def answered(result: ResultT | None) -> None:
-            if result is None:
-                return
+        def answered(result: ResultT) -> None:
             with self._contained():
                 if told is not None:
                     self.look()
@@ -231,20 +291,35 @@ class MainScreen(Guarded, Screen[None]):
                 if then is not None:
                     then(result)
 
-        self.showing.cover()
-        self._told = False
-        self.app.push_screen(form, answered)
+        self.forms.open(form, answered)
 
-    def on_screen_resume(self) -> None:
-        """Nothing is in front any more: once that is drawn and was looked at, keys act on it again."""
-        if self.showing.is_covered:
-            self.call_after_refresh(self.showing.drawn)
+    def step_on(self) -> None:
+        """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
+        if isinstance(self.pane, ListPane):
+            self.pane.step_on()
 
-    def tell_too_early(self) -> None:
-        """Say once why keys do nothing that were typed while a form was closing."""
-        if not self._told:
-            self._told = True
-            self.toast("A form was still closing. Look at the list, then press it again.", severity="warning")
+    def seek(self, subject: str) -> None:
+        """Put the cursor on the row of what was taken back."""
+        if isinstance(self.pane, ListPane):
+            self.pane.seek_subject(subject)
+
+    def show_unwritten(self) -> None:
+        """Show what is not written yet in its rows, and the seconds left."""
+        self.shelf.unwritten = self.unwritten.subjects
+        self.show_again()
+        self._count_down()
+
+    def _count_down(self) -> None:
+        """The seconds left, each second anew while something waits."""
+        last = self.unwritten.last
+        words = safe_line(last.words, 200) if last is not None else ""
+        more = len(self.unwritten) - len(last.acts) if last is not None else 0
+        self.query_one(GraceBar).show(words, self.unwritten.seconds, more=more)
+        if last is not None and self._counting is None:
+            self._counting = self.set_interval(1.0, self._count_down)
+        elif last is None and self._counting is not None:
+            self._counting.stop()
+            self._counting = None
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds, a warning that still stands there only once; `text` is safe already."""
@@ -266,8 +341,25 @@ class MainScreen(Guarded, Screen[None]):
         self.busy = words
         self._show_frame()
 
+    def _perform_drawn(self, action: Action) -> None:
+        try:
+            self._perform(action)
+        finally:
+            self._performing -= 1
+
+    def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        """In a thread that writes: a human's key is waited for."""
+        self.app.call_from_thread(self._show_wait, words, give_up)
+
+    def _show_wait(self, words: str, give_up: Callable[[], None]) -> None:
+        tell = getattr(self.app.screen, "wait_for", None)  # forms are loaded only once they are opened
+        if tell is not None:
+            tell(words, give_up)
+        else:
+            self.set_busy(words)
+
     def _perform(self, action: Action) -> None:
-        if action.writes and self.showing.is_covered:
+        if self.app.screen is not self:
             return
         subject = self.subject()
         why = action.disabled(subject)
@@ -276,9 +368,12 @@ class MainScreen(Guarded, Screen[None]):
             if action.is_here(self.mode) and not silent:
                 self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
+        self.forms.warning = ""
         if action.deciding and self.pane.undisturbed_for() < GUARD:
-            self.toast("The list just changed under the cursor. Look again, then press it again.", severity="warning")
-            return
+            if not action.asks:
+                self.toast(f"{_CHANGED} Look again, then press it again.", severity="warning")
+                return
+            self.forms.warning = _CHANGED
         with self._contained():
             handlers()[action.id](self, subject)
 
@@ -346,6 +441,9 @@ class MainScreen(Guarded, Screen[None]):
 
     def _show_team(self) -> None:
         """The team: the strip always, the column where there is room for it."""
+        if self.tip is not None:
+            self.tip = step_of(self.view, self.mode, self.tip)
+            self.query_one(TipBar).show(tip_line(self.tip))
         self.events.take(self.view)
         cells, events = cells_of(self.view), self.events.newest
         self.query_one(TeamStrip).show(cells, events[0] if events else None)
@@ -359,7 +457,7 @@ class MainScreen(Guarded, Screen[None]):
         here = [action for action in actions_in(self.mode, read_only=self.cannot_write) if action.footer]
         pairs = [(_hint(action, subject), action.group) for action in here]
         hints = [hint for hint, group in pairs if hint.enabled or group is Group.DECIDE]
-        pinned = tuple(KeyHint(BY_ID[name].shown, BY_ID[name].label) for name in PINNED)
+        pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
         self.query_one(KeyBar).show(tuple(hints), pinned)
 
     @on(Pane.Looked)
@@ -384,13 +482,17 @@ class MainScreen(Guarded, Screen[None]):
     @on(Pane.GoTo)
     def _go_to(self, event: Pane.GoTo) -> None:
         event.stop()
-        self.go(event.mode)
-        self.pane.seek(event.key)
+        self.go_to_row(event.mode, event.key)
+
+    def go_to_row(self, mode: Mode, key: str) -> None:
+        """Go to a row of a mode."""
+        self.go(mode)
+        self.pane.seek(key)
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
         here = actions_in(self.mode, read_only=self.cannot_write)
-        action = next((action for action in here if action.shown == event.key), None)
+        action = next((action for action in here if shown_key(action) == event.key), None)
         if action is not None:
             self.action_perform(action.id)
 
@@ -418,7 +520,7 @@ class MainScreen(Guarded, Screen[None]):
 
 
 def _hint(action: Action, subject: Subject) -> KeyHint:
-    return KeyHint(action.shown, action.label, action.disabled(subject) is None)
+    return KeyHint(shown_key(action), action.label, action.disabled(subject) is None)
 
 
 _PANES = {

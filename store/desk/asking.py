@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.questions import find_question, refuse_answered, withdrawal_of
+from team_console.store.desk.signing import Made, put_signed, signed_verdict
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.checks.fields import check_asked
 from team_console.store.protocol.client_requests import headline_of, permission_of, questions_of
 from team_console.store.protocol.relations.answering import WITHDRAWN
+from team_console.store.protocol.verdicts.recognition import ORDER
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144
@@ -173,20 +175,44 @@ def put_request(
     Raises:
         TeamError: As for a send.
     """
+    parts = _Parts(action, type, to, payload, id_parts, linked)
+    signed = None
+    if type == ORDER:
+        signed = signed_verdict(caller, lambda tx: Made(_put(tx, caller, parts)[0]), action=action)
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}).check(config)
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
-        check_known(tx, [to, caller.actor])
-        older = linked(tx) if linked is not None else None
-        request_id = new_request_id(tx, *id_parts)
-        quoted = older.payload.get("in_reply_to") if older is not None else None
-        more = {"in_reply_to": quoted} if quoted is not None else {}
-        messages, _ = write(tx, Draft(type, caller.actor, (to,), {"request_id": request_id, **payload, **more}), [to])
-        warnings += advise(tx, messages)
-        tx.record(action, ids=[messages[0].message_id], to=[to], request_id=request_id)
+        message, older = _put(tx, caller, parts)
+        if signed is not None:
+            message = put_signed(tx, Made(message), signed)
+        request_id = message.request_id
+        warnings += advise(tx, [message])
+        tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
-    return Receipt(action, tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
+    return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
+
+
+class _Parts(Struct, frozen=True):
+    """What a request is made of."""
+
+    action: str
+    type: str
+    to: str
+    payload: Mapping[str, Any]
+    id_parts: Sequence[str]
+    linked: Linked | None
+
+
+def _put(tx: Transaction, caller: Caller, parts: _Parts) -> tuple[Message, Message | None]:
+    """The request written, and what it supersedes."""
+    check_known(tx, [parts.to, caller.actor])
+    older = parts.linked(tx) if parts.linked is not None else None
+    quoted = older.payload.get("in_reply_to") if older is not None else None
+    more = {"in_reply_to": quoted} if quoted is not None else {}
+    payload = {"request_id": new_request_id(tx, *parts.id_parts), **parts.payload, **more}
+    messages, _ = write(tx, Draft(parts.type, caller.actor, (parts.to,), payload), [parts.to])
+    return messages[0], older
 
 
 def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -17,12 +18,14 @@ class Caller(Struct, frozen=True):
         actor: The name that writes (`from` of what is sent).
         wait: Seconds to wait for the lock: 2 in the console, 10 on the command line (decision D7).
         on_terminal: Whether a key may ask for its passphrase on the terminal of this process.
+        tell: Is told what is waited for that may take a human's time, and what gives it up.
     """
 
     team: Team
     actor: str
     wait: float = 10.0
     on_terminal: bool = False
+    tell: Callable[[str, Callable[[], None]], None] = lambda words, give_up: None
 
 
 class Receipt(Struct, frozen=True):

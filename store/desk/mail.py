@@ -16,8 +16,11 @@ from team_console.store.model.names import ALL, USER, nearest
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.kinds.configured import check_configured
+from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import members
 from team_console.store.protocol.relations.stops import silent
+from team_console.store.protocol.verdicts.recognition import is_verdict, may_be_verdict
+from team_console.store.protocol.verdicts.trust import must_be_signed
 
 
 class Preview(Struct, frozen=True):
@@ -81,12 +84,30 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
+        _refuse_unsigned(tx, messages)
         warnings += not_listening(tx, recipients)
         if not repeated:
             warnings += advise(tx, messages)
             warnings += _group_advice(tx, draft, messages)
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
+
+
+def _refuse_unsigned(tx: Transaction, messages: Sequence[Message]) -> None:
+    """Refuse a verdict that would decide nothing because it is not signed.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, with the verbs that sign.
+    """
+    signed = [item for item in messages if must_be_signed(tx.config, item.sender) and may_be_verdict(tx.config, item)]
+    if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
+        text = "this is a verdict, and verdicts of this team are signed"
+        raise TeamError(Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it.")
+
+
+def _is_words_about_request(tx: Transaction, message: Message) -> bool:
+    quoted = reading(message).request_id or ""
+    return any(reading(item).opens is not None and reading(item).request_id == quoted for item in tx.thread(quoted))
 
 
 def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) -> Iterator[str]:

@@ -23,8 +23,7 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
-from team_console.store.protocol.seen import Seen, fingerprint
-from team_console.store.protocol.verdicts.statement import request_digest
+from team_console.store.protocol.seen import Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
 
 
@@ -111,7 +110,7 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
     if fingerprint(question) != (seen if isinstance(seen, str) else seen.question):
         raise ChangedError(request_id, question)
     for other, digest in () if isinstance(seen, str) else seen.before:
-        if not any(request_digest(message) == digest for message in tx.thread(other)):
+        if not any(digest_of(message) == digest for message in tx.thread(other)):
             raise ChangedError(request_id, question)
 
 

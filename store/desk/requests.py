@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
@@ -26,15 +28,16 @@ from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.questions import Terms, Verdict, close_question, open_question, opened_kind
 from team_console.store.desk.sessions.gone import refuse_left_behind
+from team_console.store.desk.signing import Made, put_signed, signed_verdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.checks.secrets import secret_warnings
 from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.reading import reading, text_of
 from team_console.store.protocol.relations.stops import REQUEST
-from team_console.store.protocol.seen import Seen, fingerprint
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, request_digest
+from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
+from team_console.store.protocol.seen import Seen, digest_of, fingerprint
 
 __all__ = [
     "Verdict",
@@ -205,6 +208,21 @@ class _Answered(Struct, frozen=True):
     facts: Mapping[str, Any] = {}
 
 
+class _Wish(Struct, frozen=True):
+    """What the actor wants to say, and the record of it once it is signed."""
+
+    request_id: str
+    verdict: Verdict
+    seen: Seen | str | None = None
+    agent_name: str | None = None
+    signed: Message | None = None
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """What the verdict keeps of what was shown."""
+        return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
+
+
 def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     """The latest request to stop that this agent has not answered."""
     asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
@@ -221,14 +239,16 @@ def _answer(
     snapshot = caller.team.snapshot()
     _refuse_damaged(snapshot, request_id)
     refuse_left_behind(caller, snapshot, request_id)
+    wish = _Wish(request_id, verdict, seen, agent_name)
+    signed = signed_verdict(caller, partial(_made, caller, wish), action=verdict.action, shown=wish.shown)
+    wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
     with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
-        question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
-        _check_name_fits(kind, agent_name, request_id)
+        question, kind = _asked(tx, caller, wish)
         by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
         if not by_command:
-            answered = _write_answer(tx, caller, question, kind, verdict, seen, agent_name)
+            answered = _write_answer(tx, caller, question, kind, wish)
     if by_command:
-        answered, notices = _create_by_command(caller, request_id, verdict, seen, agent_name)
+        answered, notices = _create_by_command(caller, wish)
     else:
         notices = tuple(tx.notices)
     return Receipt(
@@ -241,15 +261,31 @@ def _answer(
     )
 
 
-def _create_by_command(
-    caller: Caller, request_id: str, verdict: Verdict, seen: Seen | str | None, agent_name: str | None
-) -> tuple[_Answered, tuple[Any, ...]]:
+def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
+    question, kind = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
+    _check_name_fits(kind, wish.agent_name, wish.request_id)
+    return question, kind
+
+
+def _made(caller: Caller, wish: _Wish, tx: Transaction) -> Made:
+    """The answer as it would be written, for its signature."""
+    question, kind = _asked(tx, caller, wish)
+    return Made(_written(tx, caller, question, kind, wish, None).messages[0], question)
+
+
+def _name_in(signed: Message | None) -> str | None:
+    """The name of the agent whose creation was signed: the one that is free now, not the one that will be."""
+    read = reading(signed) if signed is not None else None
+    return text_of(read.body.get("agent_name")) if read is not None and read.answers is RequestKind.CREATE else None
+
+
+def _create_by_command(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
     """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
-    started = start(caller, request_id=request_id, agent_name=agent_name, seen=seen)
+    started = start(caller, request_id=wish.request_id, agent_name=wish.agent_name, seen=wish.seen)
     try:
-        with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
-            question, kind = open_question(tx, request_id, actor=caller.actor, seen=seen)
-            answered = _write_answer(tx, caller, question, kind, verdict, seen, agent_name, started=started)
+        with caller.team.transaction(actor=caller.actor, action=wish.verdict.action, wait=caller.wait) as tx:
+            question, kind = _asked(tx, caller, wish)
+            answered = _write_answer(tx, caller, question, kind, wish, started=started)
     except TeamError as error:
         error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
         error.facts["agent_started"] = started
@@ -262,36 +298,43 @@ def _write_answer(
     caller: Caller,
     question: Message,
     kind: RequestKind,
-    verdict: Verdict,
-    seen: Seen | str | None,
-    agent_name: str | None,
+    wish: _Wish,
     *,
     started: str | None = None,
 ) -> _Answered:
-    shown = seen.as_recorded if isinstance(seen, Seen) else {}
-    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
-        answer_body(question, kind, verdict)
-        refuse_answered_in_order(tx, question, kind)
-    if verdict.approve and kind is RequestKind.CREATE:
-        answered = _create(tx, caller, question, verdict, agent_name, started)
-    elif verdict.approve and kind is RequestKind.DESTROY:
-        answered = _end(tx, caller, question, verdict)
-    else:
-        answered = _say(tx, caller, question, kind, verdict, shown)
+    answered = _written(tx, caller, question, kind, wish, started)
+    if wish.signed is not None:
+        first, *others = answered.messages
+        answered = replace(answered, messages=[put_signed(tx, Made(first, question), wish.signed), *others])
     tx.record(
-        verdict.action,
+        wish.verdict.action,
         request_id=reading(question).request_id,
         kind=str(kind),
         asker=question.sender,
         question=question.message_id,
         ids=[message.message_id for message in answered.messages],
-        **{REQUEST_DIGEST: request_digest(question)},
-        **shown,
+        **{REQUEST_DIGEST: digest_of(question)},
+        **wish.shown,
         **answered.facts,
     )
     finish_endings(tx)
     compact(tx)
     return answered
+
+
+def _written(
+    tx: Transaction, caller: Caller, question: Message, kind: RequestKind, wish: _Wish, started: str | None
+) -> _Answered:
+    """What the answer adds; its first message is the one that decides."""
+    verdict = wish.verdict
+    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+        answer_body(question, kind, verdict)
+        refuse_answered_in_order(tx, question, kind)
+    if verdict.approve and kind is RequestKind.CREATE:
+        return _create(tx, caller, question, verdict, wish.agent_name, started)
+    if verdict.approve and kind is RequestKind.DESTROY:
+        return _end(tx, caller, question, verdict)
+    return _say(tx, caller, question, kind, verdict, wish.shown)
 
 
 def _create(

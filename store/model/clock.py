@@ -26,6 +26,8 @@ def from_text(text: str) -> datetime | None:
     """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC."""
     try:
         moment = datetime.fromisoformat(text.strip())
+        if moment.tzinfo is UTC:
+            return moment
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
@@ -49,6 +49,7 @@ _ALIASES = {
 _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
 ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
 """Keys of a record that say whom it is for."""
+_OTHER_ADDRESS_KEYS = ADDRESS_KEYS - {"to"}
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
@@ -62,8 +63,29 @@ ENVELOPE_KEYS = frozenset(
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-class Message(Struct, frozen=True, eq=False):
+class Source(Protocol):
+    """Where the record of a message is: with it, or in the text it was read from."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """See `Message.record`."""
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """See `Message.payload`."""
+
+
+class WholeRecord(Struct, frozen=True, eq=False, gc=False):
+    """A record that is at hand."""
+
+    record: Mapping[str, Any]
+    payload: Mapping[str, Any]
+
+
+class Message(Struct, frozen=True, eq=False, gc=False):
     """One message. Compare with `is` or by `record`: a backend hands out the same object until the record changes.
+
+    The collector need not look at messages (`gc=False`): nothing a message holds leads back to it.
 
     Attributes:
         message_id: Unique id; `MSG-YYYYMMDD-` and 8 characters when we made it, any text on reading.
@@ -73,8 +95,8 @@ class Message(Struct, frozen=True, eq=False):
         priority: A `Priority` word, or another writer's word.
         created: Timestamp text as stored.
         status: A `Status` word, or another writer's word.
-        payload: Everything that is not envelope (`content`, `summary`, `request_id`, `approve`, ...).
-        record: The record as stored, keys in stored order, unknown keys included. Never mutate it.
+        more: The other values of the envelope by key; may hold further keys of the record.
+        source: Where the rest is.
     """
 
     message_id: str
@@ -84,8 +106,18 @@ class Message(Struct, frozen=True, eq=False):
     priority: str
     created: str
     status: str
-    payload: Mapping[str, Any]
-    record: Mapping[str, Any]
+    more: Mapping[str, Any]
+    source: Source
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The record as stored, keys in stored order, unknown keys included. Never mutate it."""
+        return self.source.record
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """Everything that is not envelope (`content`, `summary`, `request_id`, `approve`, ...). Never mutate it."""
+        return self.source.payload
 
     @property
     def rank(self) -> int:
@@ -105,30 +137,34 @@ class Message(Struct, frozen=True, eq=False):
 
     def order_by(self, ranks: Mapping[str, int]) -> tuple[int, str]:
         """As `order`, with the places of the team's settings for those priorities that they name."""
-        rank, age = self.order
-        return ranks.get(self.priority, rank), age
+        moment = self.created_at
+        return self.rank_by(ranks), moment.isoformat() if moment else ""
+
+    def rank_by(self, ranks: Mapping[str, int]) -> int:
+        """As `rank`, with the places of the team's settings for those priorities that they name."""
+        return ranks.get(self.priority, self.rank)
 
     @property
     def is_group(self) -> bool:
         """Whether one record addresses several agents, so that reading is kept per recipient (D1)."""
-        return len(self.recipients) != 1 or self.recipients[0] == ALL or "to_agents" in self.record
+        return len(self.recipients) != 1 or self.recipients[0] == ALL or "to_agents" in self.more
 
     @property
     def read_by(self) -> Mapping[str, str]:
         """Agent -> time of reading, for group records."""
-        value = self.record.get("read_by")
+        value = self.more.get("read_by")
         return value if isinstance(value, Mapping) else _EMPTY
 
     @property
     def delivered_to(self) -> Mapping[str, str]:
         """Agent -> time the router handed it over, for group records."""
-        value = self.record.get("delivered_to")
+        value = self.more.get("delivered_to")
         return value if isinstance(value, Mapping) else _EMPTY
 
     @property
     def handed_to(self) -> Mapping[str, str]:
         """Agent -> the session of its client that it was handed to."""
-        value = self.record.get("handed_to")
+        value = self.more.get("handed_to")
         return value if isinstance(value, Mapping) else _EMPTY
 
     @property
@@ -154,12 +190,12 @@ class Message(Struct, frozen=True, eq=False):
     @property
     def broadcast_id(self) -> str | None:
         """Shared by the records of one group send."""
-        value = self.record.get("broadcast_id")
+        value = self.more.get("broadcast_id")
         return None if value is None else str(value)
 
     def envelope(self, key: str) -> Any:
         """A further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
-        return self.record.get(key)
+        return self.more.get(key)
 
     def is_addressed_to(self, agent: str) -> bool:
         """Requirements 13-16: `agent` is named, or everybody is (but not the sender itself)."""
@@ -178,16 +214,19 @@ class Message(Struct, frozen=True, eq=False):
 
     def is_unread_by(self, agent: str) -> bool:
         """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
-        waits = self.status in _TO_BE_READ and self.is_addressed_to(agent) and agent not in self.read_by
-        return waits or self.is_delivered_to(agent)
+        if not self.is_addressed_to(agent) or agent in self.read_by:
+            return False
+        return self.status in _TO_BE_READ or (self.status != Status.READ and agent in self.delivered_to)
 
     def reading_times(self) -> Iterator[tuple[str, str]]:
         """Agent and time text of every reading that the record tells: read, or taken with a lease."""
+        if not self.more:
+            return
         yield from self.read_by.items()
         if not self.is_group:
             reader = self.recipients[0]
-            for key in ("read_at",) if self.record.get("claimed_by") != reader else ("read_at", "claimed_at"):
-                moment = self.record.get(key)
+            for key in ("read_at",) if self.more.get("claimed_by") != reader else ("read_at", "claimed_at"):
+                moment = self.more.get(key)
                 if isinstance(moment, str):
                     yield reader, moment
 
@@ -224,8 +263,8 @@ def from_record(record: Mapping[str, Any]) -> Message:
         priority=_first(record, ("priority",)) or Priority.MEDIUM.value,
         created=envelope["created"],
         status=_first(record, ("status",)) or Status.PENDING.value,
-        payload=_payload(record),
-        record=record,
+        more=record,
+        source=WholeRecord(record, _payload(record)),
     )
 
 
@@ -266,12 +305,17 @@ def new_message_id(now: datetime) -> str:
 def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = record.get(key)
+        if isinstance(value, str):
+            return value
         if value is not None and not isinstance(value, (dict, list)):
-            return value if isinstance(value, str) else str(value)
+            return str(value)
     return ""
 
 
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
+    to = record.get("to")
+    if isinstance(to, str) and to and _OTHER_ADDRESS_KEYS.isdisjoint(record):  # nearly every message
+        return (to,)
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)
@@ -285,5 +329,7 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
     payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
+    if record.keys() <= ENVELOPE_KEYS:
+        return payload
     loose = {key: item for key, item in record.items() if key not in ENVELOPE_KEYS and key not in payload}
     return {**loose, **payload} if loose else payload

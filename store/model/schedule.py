@@ -80,8 +80,9 @@ def is_due(message: Message, now: datetime) -> bool:
 
 def expires_at(message: Message) -> datetime | None:
     """When the message counts as expired, None when its age is unknown. A retry ordered by hand starts anew."""
-    moments = [moment for moment in (message.created_at, next_attempt(message)) if moment is not None]
-    return max(moments) + EXPIRE_AFTER if moments else None
+    created, put_off = message.created_at, next_attempt(message)
+    start = max(created, put_off) if created is not None and put_off is not None else created or put_off
+    return start + EXPIRE_AFTER if start is not None else None
 
 
 def is_expired(message: Message, now: datetime) -> bool:

@@ -23,12 +23,20 @@ Order = tuple[datetime, float]
 class Entry:
     """One message at its place. `order` is by time, then by place, so that equal times keep the stored order."""
 
-    __slots__ = ("message", "order", "read")
+    __slots__ = ("_read", "message", "order")
 
     def __init__(self, message: Message, place: float) -> None:
         self.message = message
-        self.read: Reading = reading(message)
+        self._read: Reading | None = None
         self.order: Order = (message.created_at or EARLIEST, place)
+
+    @property
+    def read(self) -> Reading:
+        """What the message says, understood when first asked for."""
+        read = self._read
+        if read is None:
+            read = self._read = reading(self.message)
+        return read
 
     @property
     def place(self) -> float:

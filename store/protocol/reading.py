@@ -37,14 +37,14 @@ _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
-class Reading(Struct, frozen=True, eq=False):
+class Reading(Struct, frozen=True, eq=False, gc=False):
     """One message, understood.
 
     Attributes:
         kind: Its kind; None for an unknown name, and for a sprint message whose prefix, `msg_type` and JSON do not
             fit together: what is ambiguous neither opens nor answers anything.
         name: The kind's name as written (the prefix of a sprint message, else the type).
-        body: The JSON of a sprint message, the payload of any other; values are unchecked.
+        carried: The JSON of a sprint message, None for any other; values are unchecked.
         request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
             an answer the quoted one, None when it quotes none.
         frame_problems: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
@@ -53,10 +53,15 @@ class Reading(Struct, frozen=True, eq=False):
 
     kind: Kind | None
     name: str
-    body: Mapping[str, Any]
+    carried: Mapping[str, Any] | None
     request_id: str | None
     frame_problems: tuple[Problem, ...]
     message: Message
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The JSON of a sprint message, the payload of any other; values are unchecked."""
+        return self.message.payload if self.carried is None else self.carried
 
     @property
     def opens(self) -> RequestKind | None:
@@ -97,7 +102,7 @@ def reading(message: Message) -> Reading:
     """Read `message`; sprint messages are parsed once and remembered per message object."""
     kind, payload = KINDS.get(message.type), message.payload
     if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
-        return Reading(kind, message.type, payload, _own_id(message, kind), (), message)
+        return Reading(kind, message.type, None, _own_id(message, kind, payload), (), message)
     return _remembered(message)
 
 
@@ -153,7 +158,7 @@ def _typed(message: Message) -> Reading:
     text = f"{message.type} does not travel as a plain message"
     hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
     odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
-    return Reading(kind, message.type, message.payload, _id_of(message, kind, message.payload), odd, message)
+    return Reading(kind, message.type, None, _id_of(message, kind, message.payload), odd, message)
 
 
 def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> Reading:
@@ -170,10 +175,9 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     return Reading(None, name, body, None, (problem,), message)
 
 
-def _own_id(message: Message, kind: Kind) -> str | None:
+def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | None:
     if kind.opens is not None or kind.answers is not None:
-        return _id_of(message, kind, message.payload)
-    payload = message.payload
+        return _id_of(message, kind, payload)
     return text_of(payload.get("request_id")) or text_of(payload.get("in_reply_to"))
 
 

@@ -78,7 +78,7 @@ def _stated(read: Reading) -> str:
 
 def _said(read: Reading) -> str:
     """The first line of the content, where it is text for people."""
-    is_body = read.body is not read.message.payload and bool(read.body)
+    is_body = bool(read.carried)
     return (read.subject or "") if is_body else read.message.content.strip()
 
 

@@ -18,7 +18,9 @@ from tests.benchmarks.table import Table
 BENCHMARKS = {
     "stores": "send, reload and cold open against PyYAML, Maildir, litequeue and persist-queue",
     "processes": "`team-console send` as a process against bare Python and ClawTeam",
+    "bulk": "verbs on up to 100,000 messages as processes: processor time, memory and growth, against bare Python",
     "hooks": "events of clients that need nothing, and how soon a verdict is printed",
+    "verdicts": "a verdict signed by a key in an agent, and ten thousand of them verified",
     "screens": "the console on a terminal against neomutt: first paint, keys, bytes, memory",
     "live": "from a change on disk to the screen, over 500 changes",
     "sql": "one to 32 agents on a team in files, in SQLite and in PostgreSQL",

@@ -10,6 +10,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import emit, parse_entry
 
+from tests.benchmarks.bulk import exponent
 from tests.benchmarks.contestant import KINDS, Contestant, Kind
 from tests.benchmarks.data import letter, letters, write_team
 from tests.benchmarks.peers import ROOT, Peers
@@ -98,6 +99,12 @@ def test_a_table_shows_median_spread_and_ratio() -> None:
         "| ours  | 6.0 (2.0-10.0) |  1.0x |",
         "| other |          1,234 |  2.0x |",
     ]
+
+
+def test_growth_is_told_as_a_power_of_the_size() -> None:
+    assert exponent((100, 10_000), (2.0, 200.0)) == "1.0"
+    assert exponent((100, 1_000), (1.0, 100.0)) == "2.0"
+    assert exponent((100, 1_000), (0.0, 100.0)) == "-"
 
 
 def test_the_long_run_tells_growth_by_the_hour() -> None:

@@ -126,6 +126,7 @@ class _Day:
         self.do("approve", plan["request_id"])
         asked = self.do("ask", "Which one?", "--option", "A", "--option", "B", "--several", actor="a2")
         self.do("verdict", asked["request_id"])
+        self.do("evidence", asked["request_id"])
         self.do("answer", asked["request_id"], "--option", "A", "--option", "2")
         self.do("verdict", asked["request_id"], actor="a2")
         asked = self.do("ask", "Sure?", "--wait", "0", actor="a2")
@@ -151,6 +152,7 @@ class _Day:
         self.do("discard", "F-3", "--reason", "nobody waits for it")
         self._route()
         self.do("clear", "--older-than-days", "0", "--dry-run")
+        self.do("config", "check")
 
     def _route(self) -> None:
         head = {"ORCHESTRATOR_INSTANCE_ID": "o-1"}

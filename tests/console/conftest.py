@@ -21,10 +21,11 @@ from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.forms import seen_guard
+from team_console.widgets.forms import form as forms
 from team_console.widgets.forms.form import Form
 from textual._context import active_app
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from tests.memory_team import MemoryTeam
 
@@ -40,8 +41,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No animations, one theme, no pause to look at a form, and a state folder of the test's own."""
-    monkeypatch.setattr(seen_guard, "LOOK", 0.01)
+    """No animations, one theme, no grace, no pause to look at a change, and a state folder of the test's own."""
+    monkeypatch.setattr(forms, "LOOK", 0.01)
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -118,6 +120,11 @@ class Desk:
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
     @property
+    def said(self) -> str:
+        """What the open form says went wrong, or is going on."""
+        return " ".join(str(self.app.screen.query_one(".form--error", Static).content).split())
+
+    @property
     def toasts(self) -> list[str]:
         """What was said, oldest first."""
         return [notification.message for notification in self.app._notifications]
@@ -137,9 +144,8 @@ class Desk:
         await self.pilot.pause(0)
 
     def can_act(self) -> bool:
-        """Whether what stands in front was looked at, so that keys act on it."""
-        shown = getattr(self.app.screen, "showing", None)
-        return shown is None or bool(shown.was_seen_at(time.monotonic()))
+        """Whether what stands in front takes keys."""
+        return bool(getattr(self.app.screen, "takes_keys", True))
 
     async def type(self, text: str) -> None:
         """Type a text."""

@@ -72,9 +72,10 @@ async def test_asking_all_to_stop_can_be_stopped(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("S")
         await desk.until(lambda: "Ask 3 agents to stop" in desk.text, "the question")
-        await desk.press("tab", "tab", "enter")
+        await desk.press("enter")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the first request")
-        await desk.press("escape")
+        await desk.until(lambda: "1 of 3 asked" in desk.text, "the view of the shutdown")
+        await desk.press("x")
         await desk.until(lambda: any("Nobody else is asked" in toast for toast in desk.toasts), "the end")
         assert len(team.snapshot().messages) == 2
         assert desk.app.main.busy == ""

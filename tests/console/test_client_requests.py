@@ -415,7 +415,7 @@ async def test_a_form_that_is_open_when_its_request_ends_says_so_and_writes_noth
         await desk.form()
         asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="session ended")
         await desk.press("enter")
-        await desk.until(lambda: "needs no answer any more: session ended" in desk.text, "the refusal")
+        await desk.until(lambda: "needs no answer any more: session ended" in desk.said, "the refusal")
     assert answers(team) == []
 
 

@@ -7,7 +7,7 @@ from team_console.console.screens import main as main_screen
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
-from team_console.widgets.forms import seen_guard
+from team_console.widgets.forms import form as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
@@ -56,79 +56,56 @@ async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team
         rewrite(team, plan.message_id, content="0. Delete the backups\n1. Split\n2. Test")
         await desk.type("fine")
         await desk.press("enter")
-        await desk.until(lambda: "it changed while you were deciding" in desk.text, "a refusal")
+        await desk.until(lambda: "it changed while you were deciding" in desk.said, "a refusal")
+        assert "Delete the backups" in desk.text
         assert verdicts(team) == []
         await desk.press("escape")
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "fine"
 
 
-async def test_deciding_keys_pause_after_the_row_under_the_cursor_changed_by_itself(
+async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_changed_by_itself(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(main_screen, "GUARD", 60.0)
+    monkeypatch.setattr(forms, "LOOK", 60.0)
     first = hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
         requests.approve(Caller(team, LEAD), request_id=first)
         hand_in_plan(team, "Quite another plan of the day")
         await desk.until(lambda: "Quite another plan" in desk.text, "the second plan")
         await desk.press("a")
-        await desk.until(lambda: any("Look again" in toast for toast in desk.toasts), "a warning")
-        assert desk.app.screen is desk.app.main
-        assert len(verdicts(team)) == 1
-
-
-async def test_a_form_is_not_handed_in_before_it_could_be_looked_at(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in_plan(team)
-    monkeypatch.setattr(seen_guard, "LOOK", 60.0)
-    async with opened(team) as desk:
-        await desk.press("a")
         form = await desk.form()
-        await desk.until(lambda: "look first" in desk.text, "the form")
-        assert "enter approve" not in desk.text
-        await desk.pilot.press("f", "i", "n", "e", "enter", "ctrl+s", "tab", "tab", "enter", "space")
-        await desk.pilot.click("#hand-in")
+        await desk.until(lambda: "The list just changed under the cursor" in desk.text, "a warning")
+        await desk.press("o", "k", "enter", "enter")
         assert desk.app.screen is form
-        assert "fine" in desk.text
-        assert "writing" not in desk.text
-        assert verdicts(team) == []
-        monkeypatch.setattr(form.showing, "_since", 0.0)
-        form.query_one("#words").focus()
+        assert "enter then counts" in " ".join(desk.text.split())
+        assert len(verdicts(team)) == 1
+        monkeypatch.setattr(form, "_counts_from", 0.0)
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict once it was looked at")
+        await desk.until(lambda: len(verdicts(team)) == 2, "a verdict once it was looked at")
+        assert verdicts(team)[1].content == "ok"
 
 
-async def test_keys_on_their_way_while_a_form_opens_open_no_other_and_decide_nothing(team: MemoryTeam) -> None:
-    hand_in_plan(team)
+async def test_keys_typed_ahead_go_to_the_form_they_open_and_decide_what_it_is_about(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        for key in ("a", "a", "r", "enter"):
+        for key in (*"agood", "enter"):
             desk.app.post_message(Key(key, key if len(key) == 1 else None))
-        await desk.form()
-        await desk.pilot.pause()
-        assert [type(item).__name__ for item in desk.app.screen_stack] == ["MainScreen", "Approval"]
-        assert verdicts(team) == []
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        assert [(verdict.request_id, verdict.content) for verdict in verdicts(team)] == [(request_id, "good")]
 
 
-async def test_what_is_typed_while_a_form_closes_does_nothing_to_the_list_behind_it(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = hand_in_plan(team, "The first plan of the morning")
-    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(team: MemoryTeam) -> None:
+    names = ("task-manager", "schedule-manager", "file-manager")
+    asked = [
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today").request_id
+        for name in names
+    ]
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
-        await desk.until(lambda: "enter approve" in desk.text, "a form that can be handed in")
-        monkeypatch.setattr(seen_guard, "LOOK", 60.0)
-        await desk.press("enter")
-        await desk.until(lambda: desk.app.screen is desk.app.main and len(desk.rows) == 1, "the list behind")
-        monkeypatch.setattr(main_screen, "GUARD", 0.0)
-        await desk.pilot.press(*"approved")
-        await desk.pilot.pause()
-        assert desk.app.screen is desk.app.main
-        assert [verdict.request_id for verdict in verdicts(team)] == [first]
-        assert [line.action for line in team.audit(limit=1)] == ["approve"]
-        assert sum("A form was still closing" in toast for toast in desk.toasts) == 1
+        for key in ("a", "enter") * 3:
+            desk.app.post_message(Key(key, key if len(key) == 1 else None))
+        await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
+        assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(map(str, asked))
 
 
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:

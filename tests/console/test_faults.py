@@ -188,8 +188,8 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
         await desk.press("a")
         await desk.form()
         await desk.press("enter")
-        await desk.until(lambda: "not sure" in desk.text, "the words")
-        assert "ZeroDivisionError" in desk.text
+        await desk.until(lambda: "not sure" in desk.said, "the words")
+        assert "ZeroDivisionError" in desk.said
         assert SECRET not in desk.text
         await desk.press("escape")
         await desk.until(lambda: desk.app.screen is desk.app.main, "the list again")

@@ -72,7 +72,7 @@ async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Cloc
 
 
 async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
-    async with opened(team, size=(120, 84)) as desk:
+    async with opened(team, size=(120, 140)) as desk:
         await desk.press("question_mark")
         await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "help")
         for action in actions_in(Mode.NEEDS, read_only=False):

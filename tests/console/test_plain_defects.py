@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.console.display.themes import DARK, LIGHT, first_theme
 from team_console.console.input.subject import Mode
+from team_console.console.screens.theme_list import ThemeList
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
@@ -46,6 +47,8 @@ async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> 
         await focus_inbox(desk)
         await desk.press("space", "space", "space")
         await desk.press("d")
+        await desk.form()
+        await desk.press("enter")
         await desk.until(lambda: len(unread(team)) == 1, "three read")
         await desk.until(lambda: any("Read 3 messages" in text for text in desk.toasts), "the toast")
         assert unread(team)[0].summary.endswith("number 3")
@@ -58,7 +61,9 @@ async def test_done_leaves_a_marked_request_alone_and_says_so(team: MemoryTeam) 
         await focus_inbox(desk)
         await desk.press("space", "space")
         await desk.press("d")
-        await desk.until(lambda: any("1 marked row left alone" in text for text in desk.toasts), "the toast")
+        await desk.until(lambda: "1 marked row left alone" in desk.text, "the form")
+        await desk.press("enter")
+        await desk.until(lambda: len(unread(team)) == 1, "one read")
         assert [message.type for message in unread(team)] == ["plan_approval_request"]
 
 
@@ -112,6 +117,9 @@ async def test_the_theme_of_last_time_is_the_first_one(team: MemoryTeam, monkeyp
     async with opened(team) as desk:
         assert desk.app.theme == DARK
         await desk.press("f2")
+        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the themes")
+        await desk.pilot.press("j", "enter")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
         assert desk.app.theme == LIGHT
     monkeypatch.delenv("TEAM_CONSOLE_THEME")
     assert first_theme("truecolor") == LIGHT

@@ -6,8 +6,7 @@ import pytest
 from team_console.store.contract.changed import ChangedError
 from team_console.store.desk import requests
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import EVIDENCE, fingerprint, seen_of, shown_in
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, SHOWN_DIGEST, request_digest
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of, fingerprint, seen_of, shown_in
 
 from tests.console.test_deciding import rewrite
 from tests.desk.conftest import SeatOf
@@ -26,11 +25,11 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
     request_id, question = plan(team, caller, "1. Split")
     seen = seen_of(question, evidence=["files it names: there: a.py\nmore lines of it"])
     receipt = requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    kept = {SHOWN_DIGEST: seen.sha256, EVIDENCE: ["files it names: there: a.py"]}
+    kept = {SHOWN: seen.sha256, EVIDENCE: ["files it names: there: a.py"]}
     assert {key: receipt.messages[0].payload[key] for key in kept} == kept
     (line,) = [line for line in team.audit() if line.action == "approve"]
     assert {key: line.facts[key] for key in kept} == kept
-    assert line.facts[REQUEST_DIGEST] == request_digest(question)
+    assert line.facts[REQUEST] == digest_of(question)
 
 
 def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:

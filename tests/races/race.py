@@ -20,8 +20,7 @@ from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import Seen, seen_of
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, SHOWN_DIGEST, request_digest
+from team_console.store.protocol.seen import REQUEST, SHOWN, Seen, digest_of, seen_of
 
 from tests.store.contract import FACTORIES, FakeClock
 
@@ -166,10 +165,10 @@ class Races:
         """The question that went to the archive with the verdict is the one that was on the screen."""
         kept = [message for message in self._team.archived(request_id) if message.type == "plan_approval_request"]
         line = next(line for line in self._team.audit(limit=20) if verdict.message_id in line.facts.get("ids", ()))
-        digests = {request_digest(message) for message in kept}
+        digests = {digest_of(message) for message in kept}
         shown = {seen_of(message, evidence=["the project folder: a.py is there"]).sha256 for message in kept}
-        said = verdict.payload.get(SHOWN_DIGEST), line.facts.get(SHOWN_DIGEST)
-        if digests != {line.facts.get(REQUEST_DIGEST)} or shown != {seen.sha256} or said != (seen.sha256, seen.sha256):
+        said = verdict.payload.get(SHOWN), line.facts.get(SHOWN)
+        if digests != {line.facts.get(REQUEST)} or shown != {seen.sha256} or said != (seen.sha256, seen.sha256):
             self.tally.unseen.append(request_id)
 
     @contextmanager

@@ -17,6 +17,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery import slices
 from team_console.store.desk.delivery.push import deliver
 from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
 from team_console.store.desk.maintenance.clearing import clear
 
 from tests.store.contract import FakeClock, make_message, yaml_factory
@@ -85,7 +86,11 @@ def _deliver_and_clear(team: Team) -> object:
     return clear(Caller(team, "ceo"), older_than_days=0)
 
 
-@pytest.mark.parametrize("act", [_receive, _deliver, _deliver_and_clear])
+def _send(team: Team) -> object:
+    return send(Caller(team, "ceo"), to="task-manager", summary="Five words are in here", content="Hello")
+
+
+@pytest.mark.parametrize("act", [_receive, _deliver, _deliver_and_clear, _send])
 def test_the_work_grows_with_the_number_of_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Team], object]
 ) -> None:

@@ -16,7 +16,7 @@ import team_console.store.backends.yaml.codec as codec
 import team_console.widgets
 from team_console.store.backends.yaml.codec.cutting import frame
 from team_console.store.backends.yaml.codec.editing import emitter
-from team_console.store.backends.yaml.codec.parsing import quick_parser
+from team_console.store.backends.yaml.codec.parsing import ordinary, quick_parser
 
 from tests.fuzz.inputs import good, mutate
 
@@ -44,6 +44,9 @@ def codec_patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
         for name, pattern in patterns_of(module):
             method = getattr(vars(module)[name.rpartition(".")[2]], "__name__", "")
             named[name] = pattern, method == "fullmatch"
+    for late in (quick_parser._lines, ordinary._envelope):
+        named[f"{late.__module__}.{late.__name__}"] = late(), False
+    named["more_envelope"] = ordinary._more_envelope(), True
     for indent in (0, 2, 4):
         named[f"item({indent})"] = frame._item(indent), False
         named[f"stray({indent})"] = frame._stray(indent), False
@@ -128,7 +131,7 @@ def test_possessive_and_ordinary_repeats_match_the_same(name: str) -> None:
 
 
 def line(text: str) -> dict[str, str]:
-    match = quick_parser._LINES.fullmatch(text + "\n")
+    match = quick_parser._lines().fullmatch(text + "\n")
     return {name: value for name, value in match.groupdict("").items() if value and name != "whole"} if match else {}
 
 

@@ -258,7 +258,7 @@ def test_settling_reports_progress_and_can_be_stopped() -> None:
 
 
 def test_an_entry_says_why_it_is_damaged_and_keeps_its_bytes() -> None:
-    entry = QueueEntry(b"- message_id: M\n  message_id: N\n")
+    entry = QueueEntry.of(b"- message_id: M\n  message_id: N\n")
     assert entry.message is None
     assert entry.error is not None
     assert entry.error.lines == (1, 2)

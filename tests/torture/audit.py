@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ class Receipts:
 
     Attributes:
         got: (agent, id) -> how often plain `receive` handed it out.
+        screens: Consoles that were gone through until their line was lost.
         errors: Text of refusals -> how often; expected under torture.
         wrong: What a child saw that must not be.
     """
@@ -30,6 +31,7 @@ class Receipts:
     acked: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: set[str] = field(default_factory=set)
     answered: Counter[str] = field(default_factory=Counter)
+    screens: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
@@ -64,6 +66,8 @@ def _take(receipts: Receipts, kind: str, words: list[str]) -> None:
         receipts.asked.update(words)
     elif kind == "answered":
         receipts.answered.update(words)
+    elif kind == "screened":
+        receipts.screens += 1
     elif kind == "error":
         receipts.errors[words[0]] += 1
     elif kind == "wrong":
@@ -75,6 +79,7 @@ def judge(root: Path, receipts: Receipts, *, ledger: bool) -> Verdict:
     verdict = Verdict()
     live = _messages(root / "message-queue.yaml")
     archives = dict(_archives(root))
+    verdict.failures += [f"claimed for ever: {each['message_id']}" for each in live if each.get("status") == "claimed"]
     _check_presence(verdict, receipts, live, archives)
     _check_delivery(verdict, receipts, live, archives)
     _check_answers(verdict, receipts, live, archives)
@@ -132,6 +137,29 @@ def _check_answers(
     verdict.failures += [f"answered {count} times: {item}" for item, count in receipts.answered.items() if count > 1]
     verdict.failures += [f"answer lost: {item}" for item in receipts.answered if not answers[item]]
     verdict.failures += [f"question lost: {question}" for question in receipts.asked - asked]
+    verdict.failures += [f"answered though superseded: {request}" for request in _superseded(everything.values())]
+
+
+def _superseded(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Plans that were answered when a later one of the same author stood in their place already."""
+    plans: dict[str, list[tuple[str, str]]] = {}
+    answers: list[tuple[str, str]] = []
+    authors: dict[str, str] = {}
+    for message in messages:
+        request, created = str((message.get("payload") or {}).get("request_id", "")), str(message["created"])
+        if message.get("type") == "plan_approval_request":
+            authors[request] = str(message["from"])
+            plans.setdefault(authors[request], []).append((created, request))
+        elif message.get("type") == "plan_approval_response":
+            answers.append((created, request))
+    for answered, request in answers:
+        before = [plan for plan in plans.get(authors.get(request, ""), ()) if plan[0] < answered]
+        if before and max(before)[1] != request and max(before)[0] > _asked(before, request):
+            yield request
+
+
+def _asked(plans: Iterable[tuple[str, str]], request: str) -> str:
+    return max((created for created, name in plans if name == request), default="~")
 
 
 def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
@@ -142,8 +170,10 @@ def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
             tip.line.seq for tip, intact in Ledger(Disk(), root / "audit.jsonl").lines() if not intact and tip.line
         ]
         verdict.failures += [f"the chain of the ledger breaks at line {item}" for item in broken[:3]]
-        modes = {path.stat().st_mode & 0o777 for path in root.glob("message-queue.yaml*")}
-        verdict.failures += [f"a mode became {mode:o}" for mode in modes - {0o600}]
+        modes = {
+            path.stat().st_mode & 0o777 for path in (root / "message-queue.yaml", root / "message-queue.yaml.prev")
+        }
+        verdict.failures += [f"a mode became {mode:o}" for mode in modes - {0o644}]
 
 
 def _archives(root: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:

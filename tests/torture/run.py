@@ -10,7 +10,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,15 +20,15 @@ from team_console.store.desk.inbox import receive
 from team_console.store.settings.settings_file import write_new
 from team_console.store.settings.team_config import Agent
 
-from tests.torture import broken, workers
+from tests.torture import broken, neighbours, workers
 from tests.torture.audit import Receipts, Verdict, judge, read_receipts
-from tests.torture.workers import CLAIMERS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
+from tests.torture.workers import BULK, CLAIMERS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
 
 CREW = (
     *("sender", "sender", "limited_sender", "receiver", "receiver", "receiver", "claimer", "router"),
-    *("planner", "approver", "approver", "clearer", "console"),
+    *("planner", "approver", "approver", "clearer", "console", "bulk", "watcher", "screen"),
 )
-FOREIGN = ("careless", "dropper")
+FOREIGN = ("careless", "dropper", "copier")
 STORES = ("yaml", "broken")
 
 
@@ -48,7 +48,8 @@ class Outcome:
         return (
             f"{self.seconds:.0f} s, seed {self.seed}: {dict(self.harm)}; {len(receipts.sent)} sent, "
             f"{sum(receipts.got.values())} got, {sum(receipts.acked.values())} acknowledged, "
-            f"{len(receipts.asked)} asked, {len(receipts.answered)} answered; {verdict.live} live, "
+            f"{len(receipts.asked)} asked, {len(receipts.answered)} answered, "
+            f"{receipts.screens} consoles hung up; {verdict.live} live, "
             f"{verdict.archived} archived, {verdict.unseen} unseen; {sum(receipts.errors.values())} refusals "
             f"{dict(receipts.errors)}; {len(verdict.failures)} promises broken"
         )
@@ -59,7 +60,7 @@ class Torture:
 
     def __init__(self, *, store: str, seed: int, foreign: bool) -> None:
         self._chance = random.Random(seed)
-        self._kinds = broken.KINDS if store == "broken" else workers.KINDS
+        self._kinds = broken.KINDS if store == "broken" else {**workers.KINDS, **neighbours.KINDS}
         wanted = (*CREW, *FOREIGN) if foreign else CREW
         self._crew = [kind for kind in wanted if kind in self._kinds]
         self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
@@ -69,6 +70,7 @@ class Torture:
         self._next = seed % 1000
         self._store = store
         self.harm: Counter[str] = Counter()
+        self._orphans: list[int] = []
 
     def run(self, seconds: float, patience: float) -> tuple[Receipts, Verdict]:
         """Torture, let the team settle, and judge."""
@@ -86,7 +88,9 @@ class Torture:
         if self._store == "yaml":
             self._drain()
         receipts = read_receipts(self._receipts)
-        return receipts, judge(self.root, receipts, ledger=self._store == "yaml")
+        verdict = judge(self.root, receipts, ledger=self._store == "yaml")
+        verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
+        return receipts, verdict
 
     def _has_met_all(self) -> bool:
         """Whether every kind of work was done and disturbed; a busy machine takes longer."""
@@ -102,6 +106,12 @@ class Torture:
         self._receipts.mkdir()
         agents = [Agent(name, role="master" if name == LEAD else "member") for name in NAMES]
         write_new(self.root / "messenger-config.yaml", team="torture", lead=LEAD, agents=agents)
+        # Another user watches: what everybody may read stays so.
+        self._folder.chmod(0o755)
+        self.root.chmod(0o755)
+        queue = self.root / "message-queue.yaml"
+        queue.write_text("messages: []\n")
+        queue.chmod(0o644)
 
     def _start(self, kind: str) -> None:
         self._next += 1
@@ -113,7 +123,9 @@ class Torture:
 
     def _hurt(self) -> None:
         """One harm: most often a kill."""
-        pid = self._chance.choice(list(self._children))
+        # A console needs seconds to start, and as many to be looked at.
+        weights = [0.2 if kind == "screen" else 1.0 for kind in self._children.values()]
+        pid = self._chance.choices(list(self._children), weights)[0]
         how = self._chance.choices(("SIGKILL", "SIGTERM", "SIGSTOP", "stale file"), (60, 15, 15, 10))[0]
         self.harm[how] += 1
         if how == "stale file":
@@ -136,17 +148,38 @@ class Torture:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         self._children.clear()
+        self._orphans = _orphans(self.root)
 
     def _drain(self) -> None:
         """One clean process at the end: settle, and read every inbox empty, noting receipts like a child."""
         team = open_team(str(self.root))
         job = Job(str(self.root), self._receipts / "drain", 0)
         time.sleep(LEASE_SECONDS)
-        for agent in (*RECEIVERS, *CLAIMERS):
-            got = receive(Caller(team, agent), agent=agent)
-            job.note("got" if agent in RECEIVERS else "acked", agent, *(message.message_id for message in got.messages))
+        for agent in (*RECEIVERS, *CLAIMERS, BULK):
+            got = receive(Caller(team, agent), agent=agent, delivered=agent == BULK)
+            kind = "acked" if agent in CLAIMERS else "got"
+            job.note(kind, agent, *(message.message_id for message in got.messages))
         for agent in (*RECEIVERS, *CLAIMERS):
             assert not receive(Caller(team, agent), agent=agent).messages
+
+
+def _orphans(folder: Path) -> list[int]:
+    """Processes that work in the folder although who started them, and their terminal, went ten seconds ago."""
+    for _ in range(100):
+        if not (running := [pid for pid in _processes() if _works_in(pid) == str(folder)]):
+            break
+        time.sleep(0.1)
+    return running
+
+
+def _processes() -> Iterator[int]:
+    yield from (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+
+
+def _works_in(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{pid}/cwd")
+    return ""
 
 
 def _be(work: Callable[[Job], None], job: Job) -> None:

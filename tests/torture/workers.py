@@ -26,8 +26,10 @@ LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")
 CLAIMERS = ("qa-1",)
 PUSHED = ("ops-1",)
+BULK = "bulk-1"
+"""Who is written to by everybody's broadcasts, and gets all of it at once."""
 PLANNERS = ("planner-1", "planner-2", "planner-3", "planner-4")
-NAMES = (LEAD, *RECEIVERS, *CLAIMERS, *PUSHED, *PLANNERS)
+NAMES = (LEAD, *RECEIVERS, *CLAIMERS, *PUSHED, BULK, *PLANNERS)
 LEASE_SECONDS = 1.0
 _REFUSALS = frozenset({Code.STORE_LOCKED, Code.STORE_FAILED, Code.READ_ONLY})
 
@@ -57,7 +59,7 @@ class Job:
         os.close(fd)
 
 
-def _attempt(job: Job, act: Callable[[], None]) -> None:
+def attempt(job: Job, act: Callable[[], None]) -> None:
     """Do something that may be refused under these conditions; any other error is a finding."""
     try:
         act()
@@ -83,7 +85,7 @@ def sender(job: Job) -> None:
                 )
             job.note("sent", *(message.message_id for message in receipt.messages))
 
-        _attempt(job, act)
+        attempt(job, act)
         time.sleep(chance.random() * 0.05)
 
 
@@ -105,7 +107,7 @@ def receiver(job: Job) -> None:
             got = receive(Caller(team, agent), agent=agent)
             job.note("got", agent, *(message.message_id for message in got.messages))
 
-        _attempt(job, act)
+        attempt(job, act)
         time.sleep(chance.random() * 0.05)
 
 
@@ -128,7 +130,7 @@ def claimer(job: Job) -> None:
                         continue  # the lease ran out while it was stopped
                     job.note("acked", agent, message.message_id)
 
-        _attempt(job, act)
+        attempt(job, act)
         time.sleep(chance.random() * 0.1)
 
 
@@ -136,7 +138,7 @@ def router(job: Job) -> None:
     """Pushes what is due."""
     team, chance = job.open(), random.Random(job.seed)
     while True:
-        _attempt(job, lambda: job.note("routed", str(len(deliver(Caller(team, LEAD), only=PUSHED).delivered))))
+        attempt(job, lambda: job.note("routed", str(len(deliver(Caller(team, LEAD), only=PUSHED).delivered))))
         time.sleep(0.1 + chance.random() * 0.2)
 
 
@@ -150,7 +152,7 @@ def planner(job: Job) -> None:
             receipt = submit_plan(Caller(team, agent), content=f"Plan of {job.seed} at {time.time_ns()}.\n1. Do it.\n")
             job.note("asked", str(receipt.request_id))
 
-        _attempt(job, act)
+        attempt(job, act)
         time.sleep(0.1 + chance.random() * 0.3)
 
 
@@ -174,7 +176,7 @@ def approver(job: Job) -> None:
                     if error.code not in (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID):
                         raise
 
-            _attempt(job, act)
+            attempt(job, act)
         time.sleep(chance.random() * 0.1)
 
 
@@ -182,7 +184,7 @@ def clearer(job: Job) -> None:
     """Archives and removes everything that has ended."""
     team, chance = job.open(), random.Random(job.seed)
     while True:
-        _attempt(job, lambda: job.note("cleared", str(clear(Caller(team, LEAD), older_than_days=0.0).deleted)))
+        attempt(job, lambda: job.note("cleared", str(clear(Caller(team, LEAD), older_than_days=0.0).deleted)))
         time.sleep(0.3 + chance.random())
 
 
@@ -218,7 +220,7 @@ def careless(job: Job) -> None:
         text = yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
         mine = queue.with_name(f"careless-{job.seed}.yaml.new")
         mine.write_text(text)
-        mine.chmod(0o600)
+        mine.chmod(0o644)
         mine.rename(queue)
         job.note("sent", message_id)
         time.sleep(0.2 + chance.random() * 0.5)

@@ -82,7 +82,7 @@ def folder(team: CommandLine) -> Path:
 def type_words(terminal: Terminal) -> None:
     """Begin to reject the plan."""
     terminal.wait_for(PLAN[:20], "LIVE")
-    reach(terminal, "3", "─ Requests")
+    reach(terminal, "3", "Requests ·")
     reach(terminal, "r", "enter reject")
     terminal.send(WORDS)
     terminal.wait_for(WORDS)
@@ -110,7 +110,7 @@ def assert_words_are_offered_again(folder: Path, state: Path) -> None:
     """The next console has what was typed."""
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as again:
         again.wait_for(PLAN[:20], "LIVE")
-        reach(again, "3", "─ Requests")
+        reach(again, "3", "Requests ·")
         reach(again, "r", WORDS)
         again.send(b"\x1b[27u")
         again.settle()
@@ -155,7 +155,7 @@ def test_a_crash_inside_ends_nothing_and_keeps_the_words(folder: Path, tmp_path:
         terminal.wait_until(lambda: any((tmp_path / "state").rglob("defects.log")), "the log")
         terminal.send(b"\x1b[27u")
         terminal.wait_for("✗ DEFECT", "RuntimeError")
-        reach(terminal, "6", "─ History")
+        reach(terminal, "6", "History ·")
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert_at_rest(bytes(terminal.output))
@@ -218,3 +218,17 @@ def test_a_signal_during_a_write_ends_after_it_with_the_lock_free(folder: Path) 
         assert_at_rest(bytes(terminal.output))
     assert_left_in_order(folder)
     assert os.path.exists(folder / "message-queue.yaml")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_writes_what_was_decided_and_waits_for_its_grace(folder: Path, number: signal.Signals) -> None:
+    with console(folder, env={"TEAM_CONSOLE_GRACE": "60"}) as terminal:
+        terminal.wait_for("Needs you ·", "LIVE", PLAN[:20])
+        terminal.send("a")
+        terminal.wait_for("enter approve")
+        terminal.send("\r")
+        terminal.wait_for("not written yet")
+        assert b'"approve"' not in (folder / "audit.jsonl").read_bytes()
+        terminal.signal(number)
+        terminal.wait_exit()
+    assert b'"approve"' in (folder / "audit.jsonl").read_bytes()

@@ -189,4 +189,4 @@ def test_a_verdict_turned_in_queue_and_trail_is_nobodys(trail: Any) -> None:
 
     trail.rewrite(turn, first=1)
     assert "AUDIT_BROKEN" in findings(trail)
-    assert "unverified" in str(ok(trail, "requests", "--json").json["requests"][0]["flags"])
+    assert "forged" in str(ok(trail, "requests", "--json").json["requests"][0]["flags"])

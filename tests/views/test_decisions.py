@@ -7,17 +7,19 @@ import io
 import json
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
-from team_console.store.protocol.verdicts.statement import NAMESPACE, request_digest, statement
+from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts.statement import NAMESPACE, statement
 from team_console.store.settings.team_config import Human
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
 from team_console.store.views.decisions.ledger import Sources, decision_ledger
-from team_console.store.views.decisions.signatures import signatures_of
+from team_console.store.views.decisions.reading import _proof
 from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
 
 from tests.views.chronicle import LEAD, Chronicle, settings
@@ -55,7 +57,7 @@ def test_it_says_who_decided_what_after_how_long_with_which_words() -> None:
         "plan",
     )
     assert (decision.after_seconds, decision.words, decision.audit_line) == (61.0, "go on", 2)
-    assert decision.request_sha256 == request_digest(story.messages[0])
+    assert decision.request_sha256 == digest_of(story.messages[0])
 
 
 def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverified() -> None:
@@ -99,7 +101,7 @@ def test_a_decision_whose_messages_are_gone_stands_with_what_the_trail_has_of_it
 
 def test_a_question_that_is_not_what_was_decided_on_is_named() -> None:
     story = Chronicle()
-    line = approved(story, request_sha256=request_digest(Chronicle().plan(request_id="another")))
+    line = approved(story, request_sha256=digest_of(Chronicle().plan(request_id="another")))
     assert "its digest is another" in " ".join(only(ledger_of(story, line)).gaps)
 
 
@@ -127,14 +129,14 @@ def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> 
     config = settings(humans=MappingProxyType({LEAD: human}), team_id="team-1")
     story = Chronicle(config)
     question = story.plan()
-    unsigned = story.verdict(approve=True, request_sha256=request_digest(question))
+    unsigned = story.verdict(approve=True, request_sha256=digest_of(question))
     text = statement("team-1", unsigned)
     command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)]
     signature = subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout.decode()
     payload = {**unsigned.payload, "signature": signature}
-    for changed, proof in (({}, Proof.SIGNED), ({"approve": False}, Proof.UNVERIFIED)):
+    for changed, is_signed in (({}, True), ({"approve": False}, False)):
         story.messages[-1] = unsigned.with_changes(payload={**payload, **changed})
-        assert only(ledger_of(story, signature=signatures_of(config))).proof is proof
+        assert (only(ledger_of(story, signature=partial(_proof, config))).proof is Proof.SIGNED) is is_signed
 
 
 def test_a_result_of_work_is_no_decision() -> None:

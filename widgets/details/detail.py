@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, lay_out
-from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
@@ -17,7 +17,11 @@ from textual.strip import Strip
 
 
 class Detail(Inked, ScrollView, can_focus=True):
-    """A scrolled document. The line API keeps a change of document to the lines that differ."""
+    """A scrolled document. The line API keeps a change of document to the lines that differ.
+
+    Attributes:
+        drawn_before: Tokens of all documents of which a line was ever drawn.
+    """
 
     DEFAULT_CSS = """
     Detail {
@@ -48,6 +52,8 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
+        self.drawn_before: set[str] = set()
+        self._hits: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> str:
@@ -75,6 +81,24 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lay_out(keep=False)
         return self.raw
 
+    def set_hits(self, words: tuple[str, ...]) -> None:
+        """Mark these words, case folded, wherever they stand in the text."""
+        if words != self._hits:
+            self._hits = words
+            self.refresh()
+
+    def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
+        """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
+        texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
+        hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
+        top = self.scroll_offset.y
+        after = [number for number in hits if (number > top if direction > 0 else number < top)]
+        if not hits:
+            return False
+        target = (after or hits)[0 if direction > 0 else -1]
+        self.scroll_to(y=target, animate=False)
+        return True
+
     def toggle_full(self) -> bool:
         """Show ids and further facts, or hide them again; returns whether they are shown now."""
         self.full = not self.full
@@ -84,9 +108,12 @@ class Detail(Inked, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
-        if self.document is not None:
+        if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
+            self.drawn_before.add(self._drawn)
         line = self._lines[number] if number < len(self._lines) else ()
+        if self._hits:
+            line = marked_hits(line, self._hits)
         return self.strip(fit(line, width), width)
 
     def action_half(self, direction: int) -> None:

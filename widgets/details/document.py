@@ -113,7 +113,7 @@ def _head(document: Document, width: int) -> list[Line]:
     lines = wrap(((document.headline, "strong"),), width) if document.headline else []
     parts: list[Part] = []
     for text, tone in document.facts:
-        apart: Part = (" · ", "faint")
+        apart: Part = (" · ", "muted")
         if parts and width_of((*parts, apart, (text, tone))) > width:
             lines += wrap(tuple(parts), width)
             parts = []

@@ -130,7 +130,7 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
         return asked
     blocks: list[Block] = list(origin_facts(message)) if read.opens is not None else []
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
-    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.body is not message.payload
+    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.carried is not None
     text = "" if sprint else content if content is not None else message.content
     if isinstance(summary, str) and len(summary) > _WHOLE_TITLE and summary.strip() != text.strip():
         blocks.append(Lines((((safe_line(summary), ""),),)))

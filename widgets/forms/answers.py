@@ -11,9 +11,9 @@ from team_console.store.protocol.client_requests import Question
 from team_console.widgets.forms.field import Field
 from team_console.widgets.forms.form import Draft, Form, labelled
 from team_console.widgets.forms.options import OptionLine, Options
-from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 ResultT = TypeVar("ResultT")
@@ -48,12 +48,8 @@ class AnswerForm(Form[ResultT]):
             questions: At least one.
             act: Takes the answers, in a thread.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._title, self._about, self._questions, self._act_on = title, about, tuple(questions), act
-
-    def title_words(self) -> str:
-        """Who asks."""
-        return self._title
+        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        self._questions, self._act_on = tuple(questions), act
 
     def verb(self) -> str:
         """The word on the button."""
@@ -63,11 +59,10 @@ class AnswerForm(Form[ResultT]):
         """How to answer."""
         most = max(len(question.options) for question in self._questions)
         choose = f"1-{min(most, 9)} choose · " if most else ""
-        return f"{choose}tab next · enter answer · esc leave"
+        return f"{choose}tab next · enter answer · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """Each question with its options and a line for own words."""
-        yield Static(Content(self._about), classes="form--note", markup=False)
         for number, question in enumerate(self._questions):
             how = " (one or more)" if question.several and question.options else ""
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
@@ -116,11 +111,9 @@ class AnswerForm(Form[ResultT]):
     def _go_to(self, number: int) -> None:
         self.query(f"#options{number}, #words{number}").first().focus()
 
-    @on(Options.Entered)
-    @on(Field.Submitted)
-    def _entered(self, event: Options.Entered | Field.Submitted) -> None:
+    def entered(self, event: Message) -> None:
         """Go on to the next question without an answer; hand in when there is none."""
-        here = int((event.control.id or "0").lstrip("optinswrd"))
+        here = int((getattr(event.control, "id", None) or "0").lstrip("optinswrd"))
         typed = self.typed()
         later = range(here + 1, len(self._questions))
         empty = [number for number in later if not typed[f"chosen{number}"] and not typed[f"words{number}"].strip()]

@@ -23,12 +23,12 @@ from textual.widgets import Button, Static
 ResultT = TypeVar("ResultT")
 
 
-_FEWEST_LINES, _MOST_LINES = 4, 14
+_FEWEST_LINES, _MOST_LINES = 2, 14
 """Lines of what is decided on that are shown at once; more of them scroll."""
-_OTHER_LINES = 14
-"""Lines of a form for everything else but its ways, where the words have two."""
+_OTHER_LINES = 6
+"""Lines of a form for everything else but its ways."""
 _LOW = 30
-"""Lines of a terminal below which the words have no more than that."""
+"""Lines of a terminal below which it is enough that the thing itself stands above the form."""
 
 
 class Way(Struct, frozen=True):
@@ -83,15 +83,11 @@ class Approval(Form[ResultT]):
             text: What may be edited first, as it was asked; None when nothing may.
             edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._title, self._about, self._act_on = title, about, act
+        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        self._act_on = act
         self._ways, self._shown, self._text, self._edit = tuple(ways), tuple(shown), text, edit
         kept = self.draft.get("edited")
         self._edited: str | None = kept if text is not None and kept != text else None
-
-    def title_words(self) -> str:
-        """What is asked."""
-        return self._title
 
     def verb(self) -> str:
         """The word on the button."""
@@ -101,11 +97,10 @@ class Approval(Form[ResultT]):
         """How to answer."""
         choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
         edit = "^e edit first · " if self._can_edit() else ""
-        return f"{choose}{edit}enter {self.verb().lower()} · esc leave"
+        return f"{choose}{edit}enter {self.verb().lower()} · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
-        yield Static(Content(self._about), classes="form--note", markup=False)
         yield Excerpt(self._blocks(), most=self._room(), id="asked")
         if len(self._ways) > 1:
             kept = self.draft.get("way", "")
@@ -115,8 +110,6 @@ class Approval(Form[ResultT]):
 
     def on_mount(self) -> None:
         """Choose first where there is something to choose, else type at once."""
-        if self._is_low():
-            self.query_one("#words", Note).styles.height = 2
         (self.query_one("#ways", Options) if len(self._ways) > 1 else self.query_one("#words", Note)).focus()
 
     def typed(self) -> Draft:
@@ -154,11 +147,13 @@ class Approval(Form[ResultT]):
 
     def _room(self) -> int:
         """Lines for what is decided on, so that the ways stay in view."""
-        spare = 0 if self._is_low() else 2
-        return min(_MOST_LINES, max(_FEWEST_LINES, self.app.size.height - _OTHER_LINES - spare - len(self._ways)))
+        if self.app.size.height < _LOW:
+            return _FEWEST_LINES
+        return min(_MOST_LINES, round(self.app.size.height * self.share()) - _OTHER_LINES - len(self._ways))
 
-    def _is_low(self) -> bool:
-        return self.app.size.height < _LOW
+    def share(self) -> float:
+        """The ways to answer need room, too."""
+        return 0.7
 
     def _can_edit(self) -> bool:
         return self._text is not None and self._edit is not None
@@ -187,13 +182,7 @@ class Approval(Form[ResultT]):
         button = self.query_one("#hand-in", Button)
         button.label = Content(f"{way.verb}{edited}")
         button.refresh(layout=True)
-        if not self.showing.is_covered:
-            self.query_one(".form--box").border_subtitle = Content(self.keys())
-
-    @on(Options.Entered)
-    @on(Note.Entered)
-    def _entered(self) -> None:
-        self.action_hand_in()
+        self.query_one(".form--keys", Static).update(Content(self.keys()))
 
 
 def _differs(asked: str, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -57,22 +57,27 @@ class Handoff(Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
+_ROOMY = 36
+"""Lines of a terminal from which on the text has more of them."""
 Foresee = Callable[[tuple[str, ...]], str]
 """Says in one safe line whom a message to these names would reach; runs in a thread."""
 
 
 class Compose(Form[ResultT]):
-    """A letter. ctrl+s sends it; esc keeps it for later."""
+    """A letter. Enter sends it; esc keeps it for later."""
 
     DEFAULT_CSS = """
-    Compose > .form--box { height: 90%; max-height: 30; }
-    Compose .form--body { height: 1fr; }
-    Compose .compose--letter { height: 1fr; margin-top: 1; }
+    Compose.-roomy .compose--letter, Compose.-roomy .compose--letter:focus { height: 8; }
     Compose .compose--extra { height: auto; max-height: 12; }
+    Compose .form--row > .compose--short { width: 22; }
+    Compose .form--row > .compose--label { width: 10; color: $text-muted; padding-left: 1; }
     Compose .compose--wide > .form--label { width: 24; }
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
-    HELP = "Write a message. Names complete with the right arrow; ctrl+s sends, esc keeps it for later."
+    HELP = (
+        "Write a message. Names complete with the right arrow; ctrl+j begins a new line, enter sends, "
+        "esc keeps it for later."
+    )
 
     def __init__(
         self,
@@ -86,6 +91,7 @@ class Compose(Form[ResultT]):
         words: Callable[[str], tuple[int, list[str]]] | None = None,
         to: str | None = None,
         verb: str = "Send",
+        quote: str = "",
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
@@ -100,18 +106,23 @@ class Compose(Form[ResultT]):
             foresee: Says who would be reached.
             words: Counts the words of a summary and says what is odd about it.
             to: Fixed recipients, safe text shown instead of the field.
+            quote: What it answers, safe text.
             draft: What to begin with.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._title, self._act_on, self._names = title, act, names
+        super().__init__(title, quote, draft=draft, on_draft=on_draft)
+        self._act_on, self._names = act, names
         self._foresee, self._words, self._to, self._verb = foresee, words, to, verb
         self._kinds = dict(kinds or {})
         self._handoffs = {handoff.key: handoff for handoff in handoffs}
         self._waiting: Timer | None = None
 
-    def title_words(self) -> str:
-        """What is written."""
-        return self._title
+    def share(self) -> float:
+        """A letter takes more room than a verdict."""
+        return 0.7
+
+    def keys(self) -> str:
+        """Enter sends, as it hands in every form."""
+        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
 
     def verb(self) -> str:
         """The word on the button."""
@@ -122,12 +133,7 @@ class Compose(Form[ResultT]):
         get = self.draft.get
         if self._to is None:
             yield labelled("to", Field(get("to", ""), id="to", suggester=NameSuggester(self._names)))
-            if self._handoffs:
-                yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
-            if len(self._kinds) > 1:
-                yield labelled("kind", Choice(tuple(self._kinds), get("kind", ""), id="kind"))
-            priorities = tuple(str(item) for item in Priority)
-            yield labelled("priority", Choice(("", *priorities), get("priority", ""), empty="default", id="priority"))
+            yield from self._choices()
         else:
             yield labelled("to", Static(Content(self._to), markup=False))
         summary = Field(get("summary", ""), placeholder="five to ten words that say it all", id="summary")
@@ -138,8 +144,23 @@ class Compose(Form[ResultT]):
         yield letter
         yield Static("", classes="form--note", id="preview", markup=False)
 
+    def _choices(self) -> Iterator[Container]:
+        """Handoff, kind and priority; the last two share a line."""
+        get = self.draft.get
+        if self._handoffs:
+            yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
+        priorities = tuple(str(item) for item in Priority)
+        urgent = Choice(("", *priorities), get("priority", ""), empty="default", id="priority")
+        if len(self._kinds) > 1:
+            kind = Choice(tuple(self._kinds), get("kind", ""), id="kind")
+            kind.add_class("compose--short")
+            yield labelled("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
+        else:
+            yield labelled("priority", urgent)
+
     def on_mount(self) -> None:
         """Begin at the first field that is empty."""
+        self.set_class(self.app.size.height >= _ROOMY, "-roomy")
         self._count()
         self._look_ahead()
         typed = self.typed()
@@ -165,9 +186,11 @@ class Compose(Form[ResultT]):
         typed = self.typed()
         names = tuple(dict.fromkeys(item.strip() for item in typed["to"].split(",") if item.strip()))
         if self._to is None and not names:
+            self.query_one("#to", Field).focus()
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
         fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
         if not fields and not typed["content"].strip():
+            self.query_one("#content", Letter).focus()
             raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
         written = Written(
             names,
@@ -211,10 +234,6 @@ class Compose(Form[ResultT]):
         place = self.query_one(".compose--extra", Container)
         place.remove_children()
         place.mount(*rows)
-
-    @on(Field.Submitted)
-    def _next(self) -> None:
-        self.focus_next()
 
     @on(Field.Changed, "#summary")
     def _count(self) -> None:

@@ -1,4 +1,4 @@
-"""Says what will happen, to how many and who is not listening, before it happens; nothing is preselected."""
+"""Says what will happen, to how many and who is not listening, before it happens."""
 
 from __future__ import annotations
 
@@ -8,23 +8,17 @@ from typing import TypeVar
 from team_console.store.model.errors import Code, TeamError
 from team_console.widgets.forms.field import Field, NameSuggester
 from team_console.widgets.forms.form import Draft, Form, labelled
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 ResultT = TypeVar("ResultT")
 
 
 class Confirm(Form[ResultT]):
-    """A question with two buttons; the harmless one has the focus. A field may ask for a reason."""
+    """A question; a field may ask for a reason. Enter does it, and nothing else does."""
 
-    HELP = "Read what will happen. The left button does nothing; tab goes to the other one."
-    BINDINGS = [
-        Binding("left", "app.focus_previous", show=False),
-        Binding("right", "app.focus_next", show=False),
-    ]
+    HELP = "Read what will happen. Enter does it, esc leaves."
 
     def __init__(
         self,
@@ -50,13 +44,9 @@ class Confirm(Form[ResultT]):
             required: Whether that field must not be empty.
             names: Names the field completes.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._title, self._lines, self._act_on, self._verb = title, lines, act, verb
+        super().__init__(title, draft=draft, on_draft=on_draft)
+        self._lines, self._act_on, self._verb = lines, act, verb
         self._field, self._required, self._names = field, required, names
-
-    def title_words(self) -> str:
-        """What is asked."""
-        return self._title
 
     def verb(self) -> str:
         """The words on the button."""
@@ -64,7 +54,7 @@ class Confirm(Form[ResultT]):
 
     def keys(self) -> str:
         """How to choose."""
-        return "tab or arrows choose · enter · esc leave"
+        return "enter does it · esc leave"
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""
@@ -76,8 +66,9 @@ class Confirm(Form[ResultT]):
             yield labelled(self._field, Field(self.draft.get("words", ""), id="words", suggester=suggester))
 
     def on_mount(self) -> None:
-        """Type first where there is something to type; else stand on the button that does nothing."""
-        (self.query_one("#words", Field) if self._field else self.query_one("#cancel", Button)).focus()
+        """Type where there is something to type."""
+        if self._field:
+            self.query_one("#words", Field).focus()
 
     def typed(self) -> Draft:
         """What stands in the field."""
@@ -89,7 +80,3 @@ class Confirm(Form[ResultT]):
         if self._required and not words:
             raise TeamError(Code.MISSING_REASON, f"{self._field}: nothing was typed", "Fill it in first.")
         return lambda: self._act_on(words)
-
-    @on(Field.Submitted)
-    def _submitted(self) -> None:
-        self.query_one("#cancel", Button).focus()

@@ -1,4 +1,4 @@
-"""The base of all questions: it stays until its act is done, and nothing typed is lost when the act fails."""
+"""The base of all questions: they grow out of the bottom of what they are about, and nothing typed is lost."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
-from team_console.widgets.forms import seen_guard
+from team_console.store.model.words import counted
 from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
+from team_console.widgets.forms.note import Note
+from team_console.widgets.forms.options import Options
+from team_console.widgets.forms.standing import Behind, Later
 from team_console.widgets.guarded import Guarded
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.events import Compose, Mount
+from textual.events import Compose, Mount, Resize
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -29,81 +32,147 @@ ResultT = TypeVar("ResultT")
 
 UNSURE = "Whether it was written is not sure; look before you do it again."
 """What is said of a write that failed in a way nobody foresaw."""
-_FEWEST_NEW = 6
-"""Lines of what is new that are shown at once, whatever the height; more of them scroll."""
+_NEW = 6
+"""Lines of what is new that are shown at once; more of them scroll."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
-_LOOK = "◔ look first"
-"""Stands where the keys of a form will stand, until they work."""
+LOOK = 0.7
+"""Seconds for which what changed must have stood there before a key hands the form in all the same."""
+_BROAD, _LEAST = 76, 8
+"""Columns from which on a form has a button to leave; lines it has at least."""
+_FRAME = 2
+"""Lines of the border and of the keys."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
 
 class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
-    """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays."""
+    """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
+
+    Enter hands in, in every field of every form.
+
+    Attributes:
+        behind: The screen it stands on; None for a form that stands alone.
+        warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
+    """
 
     DEFAULT_CSS = """
-    Form { align: center middle; background: $background 60%; }
-    Form > .form--box { width: 76; max-width: 96%; height: auto; max-height: 92%; background: $surface;
-        border: round $accent; border-title-color: $text-accent; border-title-style: bold;
-        border-subtitle-color: $text-muted; padding: 0 1; }
-    Form .form--body { height: auto; max-height: 1fr; }
-    Form .form--row { layout: horizontal; height: auto; margin-top: 1; }
-    Form .form--label { width: 11; color: $text-muted; }
+    Form { align: left bottom; background: transparent; overflow: hidden hidden; }
+    Form:ansi { background: transparent; }
+    Form > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
+        border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
+    Form .form--body { height: auto; scrollbar-size-vertical: 1; }
+    Form .form--row { layout: horizontal; height: auto; }
+    Form .form--label { width: 10; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
-    Form .form--error { display: none; height: auto; margin-top: 1; color: $text-error; }
+    Form .form--error { display: none; height: auto; max-height: 4; color: $text-error; }
     Form .form--error.-shown { display: block; }
-    Form .form--text { height: auto; margin-top: 1; }
-    Form .form--note { height: auto; color: $text-muted; margin-top: 1; }
-    Form .form--buttons { layout: horizontal; height: auto; align-horizontal: right; margin-top: 1; }
-    Form Button.-textual-compact { min-width: 10; margin-left: 2; background: $panel; color: $foreground;
-        text-style: none; padding: 0 2; }
+    Form Excerpt { margin: 0; }
+    Form .form--text { height: auto; }
+    Form .form--note { height: auto; color: $text-muted; }
+    Form .form--buttons { layout: horizontal; height: 1; }
+    Form .form--keys { width: 1fr; height: 1; color: $text-muted; }
+    Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
+        text-style: none; padding: 0 1; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
     Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
-    .-narrow Form > .form--box { width: 96%; }
+    Form.-slim #cancel { display: none; }
     """
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
+        Binding("enter", "hand_in", "Hand in", show=False),
         Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
+        Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
+        Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
     ]
-    TITLE_WORDS: ClassVar[str] = ""
     VERB: ClassVar[str] = "Send"
 
-    def __init__(self, *, draft: Draft | None = None, on_draft: Callable[[Draft], None] | None = None) -> None:
+    def __init__(
+        self,
+        title: str = "",
+        about: str = "",
+        *,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """`title` stands on the border, `about` above the fields; both safe text."""
         super().__init__()
+        self._title, self._about = title, about
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
-        self._busy = False
+        self._busy = self._is_ready = False
+        self._give_up: Callable[[], None] | None = None
         self._keeping: Timer | None = None
-        self.showing = seen_guard.Showing()
+        self.behind: Behind | None = None
+        self.warning = ""
+        self._counts_from = 0.0
+        self._limit = _LEAST
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether it stands there and is not at work: until then keys wait for it. Work may be given up by a key."""
+        return self._is_ready and (not self._busy or self._give_up is not None)
 
     def compose(self) -> ComposeResult:
-        """The box with its fields, the line for errors, and the two buttons."""
+        """The box with what it is about, its fields, the line for errors, keys and buttons."""
         with Container(classes="form--box") as box:
             box.border_title = Content(self.title_words())
-            box.border_subtitle = Content(_LOOK)
             with VerticalScroll(classes="form--body", can_focus=False):
+                if self._about:
+                    yield Static(Content(self._about), classes="form--note", markup=False)
                 yield from self.fields()
+            yield Excerpt((), most=_NEW, id="changed")
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
+                yield Static(Content(self.keys()), classes="form--keys", markup=False)
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
 
     def on_screen_resume(self) -> None:
-        """It comes to the front: no key hands it in before it was drawn and could be read."""
-        self.showing.cover()
-        self.call_after_refresh(self._drawn)
+        """It stands there: from now on keys are its own."""
+        self._stand()
+        self.call_after_refresh(self._ready)
 
-    def _drawn(self) -> None:
-        self.showing.drawn()
-        self.set_timer(seen_guard.LOOK, self._show_keys)
+    def _ready(self) -> None:
+        if self.warning and not self._is_ready:
+            self._say(f"△ {self.warning} Look at it first.")
+        self._is_ready = True
+        self._leave_room()
 
-    def _show_keys(self) -> None:
-        self.query_one(".form--box").border_subtitle = Content(self.keys())
+    def on_resize(self, event: Resize) -> None:
+        """Another size gives it another place."""
+        self.call_after_refresh(self._stand)
+
+    def _stand(self) -> None:
+        """Stand at the bottom of the thing it is about, and leave room for that above."""
+        room = self.behind.room() if self.behind is not None else self.app.size.region
+        box = self.query_one(".form--box")
+        self.set_class(room.width < _BROAD, "-slim")
+        box.styles.width = room.width
+        box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
+        self._limit = max(_LEAST, round(room.height * self.share()))
+        self._fit()
+        self.call_after_refresh(self._leave_room)
+
+    def _fit(self) -> None:
+        """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
+        below = (self.query_one(".form--error"), self.query_one("#changed"))
+        rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
+        self.query_one(".form--body").styles.max_height = max(1, self._limit - rest)
+
+    def _leave_room(self) -> None:
+        self._fit()
+        if self.behind is not None and self.is_attached and self.app.screen is self:
+            self.behind.cover(self.query_one(".form--box").outer_size.height)
+
+    def share(self) -> float:
+        """How much of the room it may take."""
+        return 0.6
 
     def title_words(self) -> str:
         """Safe text on the border."""
-        return self.TITLE_WORDS
+        return self._title
 
     def verb(self) -> str:
         """The word on the button that acts."""
@@ -111,7 +180,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def keys(self) -> str:
         """The keys of the form."""
-        return f"ctrl+s {self.verb().lower()} · esc keep for later"
+        return f"enter {self.verb().lower()} · esc keeps it"
 
     @abstractmethod
     def fields(self) -> ComposeResult:
@@ -135,12 +204,24 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             self._on_draft(self.typed())
 
     def action_leave(self) -> None:
-        """Close without acting; the draft is kept."""
-        if not self._busy:
+        """Close without acting, or give up what is waited for; the draft is kept."""
+        if self._give_up is not None:
+            self._give_up()
+        elif not self._busy:
             try:
                 self.keep()
             finally:  # a form that is broken can always be left
                 self.dismiss(None)
+
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll what the form is about."""
+        if self.behind is not None:
+            self.behind.scroll(pages)
+
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
+        """Say what is waited for, such as a key to be touched; leaving gives it up."""
+        self._give_up = give_up
+        self._say(f"◌ {words} … esc gives it up")
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""
@@ -148,8 +229,13 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             self.call_later(self.dismiss, None)
 
     def action_hand_in(self) -> None:
-        """Act on what was typed, once the form could be looked at."""
-        if self._busy or not self.showing.was_seen_at(monotonic()):
+        """Act on what was typed."""
+        if self._busy:
+            return
+        if self.warning:
+            self.ask_to_look(self.warning)
+            return
+        if monotonic() < self._counts_from:
             return
         try:
             act = self.answer()
@@ -158,8 +244,19 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             return
         self.keep()
         self._busy = True
-        self._say("◌ writing …")
+        self._say("◌ checking …")
         self._act(act)
+
+    def ask_to_look(self, why: str) -> None:
+        """Refuse once, because what it is about is not what stood there; keys typed in a row do not go on."""
+        self.warning = ""
+        self._counts_from = monotonic() + LOOK
+        dropped = self._drop_keys()
+        self._say(f"△ {why} Look at it; enter then counts.{dropped}")
+
+    def _drop_keys(self) -> str:
+        number = self.behind.drop_keys() if self.behind is not None else 0
+        return f" {counted(number, 'key')} typed meanwhile did nothing." if number else ""
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
@@ -168,21 +265,13 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
             return
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
-        self._say(f"✗ {code}{safe_text(error.message)}{hint}")
+        self._say(f"✗ {code}{safe_text(error.message)}{hint}{self._drop_keys()}")
 
     def _show_changed(self, error: AskAgain) -> None:
-        """Show what is new; as with the form itself, no key hands it in before it was drawn and could be read."""
-        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}")
-        box = self.query_one(".form--box")
-        box.border_subtitle = Content(_LOOK)
-        self.showing.cover()
-        shown = next(iter(self.query("#changed").results(Excerpt)), None)
-        if shown is not None:
-            shown.put(error.blocks)
-        elif error.blocks:
-            most = max(_FEWEST_NEW, self.app.size.height // 3)
-            box.mount(Excerpt(error.blocks, most=most, id="changed"), before=".form--error")
-        self.call_after_refresh(self.call_after_refresh, self._drawn)
+        """Show what is new: a key that was typed before it could be read does not hand the form in."""
+        self.query_one("#changed", Excerpt).put(error.blocks)
+        self._counts_from = monotonic() + LOOK
+        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}{self._drop_keys()}")
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
@@ -200,6 +289,17 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         if not self._busy:
             self.keep()
 
+    @on(Note.Entered)
+    @on(Options.Entered)
+    @on(Input.Submitted)
+    def _entered(self, event: Message) -> None:
+        event.stop()
+        self.entered(event)
+
+    def entered(self, event: Message) -> None:
+        """Enter hands in, wherever the focus is."""
+        self.action_hand_in()
+
     @on(Button.Pressed, "#cancel")
     def _cancelled(self) -> None:
         self.action_leave()
@@ -212,23 +312,30 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """The act ended, one way or the other."""
         if event.worker.group != "act":
             return
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._give_up = None
         if event.state is WorkerState.SUCCESS:
-            if self._on_draft is not None:
-                self._on_draft({})
             result: Any = event.worker.result
-            self.dismiss(result)
+            if self._on_draft is not None and not isinstance(result, Later):
+                self._on_draft({})
+            self.finish(result)
         elif event.state is WorkerState.ERROR:
-            self._busy = False
             error = event.worker.error
             if isinstance(error, TeamError):
                 self.show_error(error)
             else:
-                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
+                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}{self._drop_keys()}")
+            self._busy = False
+
+    def finish(self, result: Any) -> None:
+        """Close with the result."""
+        self.dismiss(result)
 
     def _say(self, text: str) -> None:
         line = self.query_one(".form--error", Static)
         line.update(Content(text))
-        line.add_class("-shown")
+        line.set_class(bool(text), "-shown")
+        self.call_after_refresh(self._leave_room)
 
 
 def labelled(label: str, *widgets: Any) -> Container:

@@ -16,10 +16,10 @@ class Note(Guarded, TextArea):
     """A few lines of text. Enter hands it in, ctrl+j begins a new line."""
 
     DEFAULT_CSS = """
-    Note, Note:focus { border: none; height: 4; padding: 0; background: $panel; }
+    Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
     Note:focus { background: $primary-muted 45%; }
     """
-    BINDINGS = [Binding("ctrl+j", "newline", "New line", show=False)]
+    BINDINGS = [Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False)]
 
     @dataclass
     class Entered(Message):
@@ -54,14 +54,8 @@ class Note(Guarded, TextArea):
 
 
 class Letter(Note):
-    """A text of any length; enter begins a new line."""
+    """A text of any length."""
 
     DEFAULT_CSS = """
-    Letter, Letter:focus { height: 1fr; min-height: 4; }
+    Letter, Letter:focus { height: 4; }
     """
-
-    async def _on_key(self, event: Key) -> None:
-        if event.key == "enter":
-            await TextArea._on_key(self, event)
-        else:
-            await super()._on_key(event)

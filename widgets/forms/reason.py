@@ -56,14 +56,10 @@ class ReasonPrompt(Form[ResultT]):
             second: A second field, of one line.
             foresee: Says in safe lines what will happen, given what stands in the second field.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._title, self._about, self._act_on = title, about, act
+        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        self._act_on = act
         self._verb, self._label = verb, label
         self._required, self._second, self._foresee = required, second, foresee
-
-    def title_words(self) -> str:
-        """What is asked."""
-        return self._title
 
     def verb(self) -> str:
         """The word on the button."""
@@ -71,11 +67,10 @@ class ReasonPrompt(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()} · ctrl+j new line · esc leave"
+        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""
-        yield Static(Content(self._about), classes="form--note", markup=False)
         yield labelled(self._label, Note(self.draft.get("words", ""), id="words"))
         if self._second is not None:
             field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
@@ -106,8 +101,3 @@ class ReasonPrompt(Form[ResultT]):
         if self._required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         return lambda: self._act_on(words, second)
-
-    @on(Note.Entered)
-    @on(Field.Submitted)
-    def _entered(self) -> None:
-        self.action_hand_in()

@@ -10,7 +10,7 @@ from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import NEEDS
 
 _TAG = 8
-_WORDY = 64
+_WORDY = 84
 """Cells from which on the word of the sign has room beside the title."""
 _INDENT = ("  ", "")
 _QUIET = frozenset({Need.MESSAGE})

@@ -20,8 +20,8 @@ PROOFS: Mapping[Proof, Sign] = {
 """What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
 _VERDICTS = {"approved": ("✓ ", "good"), "rejected": ("✗ ", "bad")}
 _VERDICT, _KIND = 9, 13
-_WIDE = 80
-"""Cells from which on kind and proof are words; the detail says them anyway."""
+_WITH_WORDS = 74
+"""Cells from which on verdict, kind and proof have their words beside the title; before that their signs."""
 
 
 def decision_lines(decision: Decision, drawing: Drawing) -> tuple[Line, ...]:
@@ -30,14 +30,16 @@ def decision_lines(decision: Decision, drawing: Drawing) -> tuple[Line, ...]:
     glyph, tone = _VERDICTS.get(decision.verdict, ("· ", ""))
     sign = PROOFS[decision.proof]
     who = safe_line(decision.by, 64)
-    head: Line = ((glyph, tone), (pad(verdict, _VERDICT), tone), (" ", ""), (pad_name(who, 14), "strong"), (" ", ""))
+    word = f"{pad(verdict, _VERDICT)} " if drawing.lines == 2 or drawing.width >= _WITH_WORDS else ""
+    head: Line = ((glyph, tone), (word, tone), (pad_name(who, drawing.name_width()), ""), ("  ", ""))
     what = safe_line(decision.title, 300) or f"request {safe_line(decision.request_id, 120)}"
     when = clock_time(decision.at, drawing.now) if decision.at is not None else "when not known"
     kind: Line = ((pad(safe_line(decision.kind, _KIND), _KIND), "muted"), (" ", ""))
-    proof: Line = ((f" {sign.glyph} {sign.word}" if drawing.width >= _WIDE else f" {sign.glyph}", sign.tone),)
+    proof: Line = ((f" {sign.glyph} {sign.word}", sign.tone),)
+    if drawing.lines == 1 and drawing.width >= _WITH_WORDS:
+        return (spread((*head, *kind, (what, "")), proof, drawing.width),)
     if drawing.lines == 1:
-        known = kind if drawing.width >= _WIDE else ()
-        return (spread((*head, *known, (what, "")), proof, drawing.width),)
+        return (spread((*head, (what, "")), ((f" {sign.glyph} ", sign.tone),), drawing.width),)
     words = safe_line(decision.words, 300)
     below: Line = (("  ", ""), (f"{when} ", "muted"), *kind, (f"“{words}”" if words else "no words", "muted"))
     return spread((*head, (what, "")), proof, drawing.width), below

@@ -13,6 +13,8 @@ from team_console.widgets.text.cells import Line, width_of, wrap
 
 RowT = TypeVar("RowT")
 _KEPT = 512
+_BROAD = 100
+"""Cells of a row from which on names have more of them."""
 
 
 class Drawing(Struct, frozen=True):
@@ -36,7 +38,7 @@ class Drawing(Struct, frozen=True):
 
     def name_width(self, share: int = 4) -> int:
         """Cells of a name: a part of the row, enough to tell agents apart and no more."""
-        return min(20, max(8, self.width * 3 // (share * 3 - 2)))
+        return min(16 if self.width < _BROAD else 20, max(8, self.width * 3 // (share * 3 - 2)))
 
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]

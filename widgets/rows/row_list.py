@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, Heading, centred, in_one_ink
 from team_console.widgets.rows.places import HEADING, Places, places_of
-from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
@@ -60,8 +61,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("space", "mark", "Mark", show=False),
-        Binding("enter", "open", "Open", show=False),
+        Binding("space", "mark", "Mark", show=False, id="mark"),
+        Binding("enter", "open", "Open", show=False, id="open"),
     ]
     HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
 
@@ -127,6 +128,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._row_lines, self._markable, self._roomy = lines, markable, roomy
         self._group, self._heading = group, heading
         self._places = Places(0, lines)
+        self._hidden: frozenset[str] = frozenset()
+        self._hits: tuple[str, ...] = ()
+        self._wide: float = _WIDE
         self.rows: tuple[RowT, ...] = ()
         self._index: dict[str, int] | None = None
         self._cursor, self._cursor_key = 0, None
@@ -135,6 +139,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._now = datetime.now(UTC)
         self._disturbed_at = float("-inf")
         self._is_touched = False
+        self._leaving: frozenset[str] = frozenset()
+        self._anchor: str | None = None
 
     _cursor_key: str | None
 
@@ -186,10 +192,22 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._drawn.forget()
         self._refresh_changed(before)
         changed = self._cursor_key != had or self._is_another(old_row)
-        if had is not None and (changed or self._screen_line() != old_screen_line):
+        if had is not None and (changed or self._screen_line() != old_screen_line) and not self._own_left():
             self._disturbed_at = self._clock()
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
+
+    def set_look(self, hidden: frozenset[str], *, roomy: bool) -> None:
+        """Leave columns out; `roomy` gives rows two lines wherever the list is high enough."""
+        self._hidden, self._wide = hidden, inf if roomy else _WIDE
+        self._drawn.forget()
+        self.refresh()
+
+    def set_hits(self, words: tuple[str, ...]) -> None:
+        """Mark these words, case folded, wherever they stand in a row."""
+        if words != self._hits:
+            self._hits = words
+            self.refresh()
 
     def set_lines(self, lines: int) -> None:
         """Give each row `lines` lines."""
@@ -221,6 +239,43 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._disturbed_at = self._clock()
             self._go(0, by_user=False)
 
+    def step_on(self) -> None:
+        """Go on to the row after those that were just treated; when they leave the list, that is no disturbance."""
+        treated = self._marks or frozenset(filter(None, [self._cursor_key]))
+        self._leaving |= treated
+        self.clear_marks()
+        after = (*range(self._cursor, len(self.rows)), *reversed(range(self._cursor)))
+        self._go(next((index for index in after if self._key(self.rows[index]) not in self._leaving), self._cursor))
+
+    def _own_left(self) -> bool:
+        """Whether a row is gone that the user treated."""
+        left = {key for key in self._leaving if self._find(key) is None}
+        self._leaving -= left
+        return bool(left)
+
+    def stay(self) -> None:
+        """What was treated stays after all: a row that leaves from now on is a disturbance."""
+        self._leaving = frozenset()
+
+    def mark_all(self) -> None:
+        """Mark every row, or take all marks away when all are marked."""
+        keys = frozenset(self._key(row) for row in self.rows)
+        self._mark(frozenset() if keys <= self._marks else keys)
+
+    def mark_range(self) -> None:
+        """Mark every row from the one marked last, else the first one, to the one under the cursor."""
+        start = self._find(self._anchor) if self._anchor is not None else 0
+        first, last = sorted((start or 0, self._cursor))
+        self._mark(self._marks | {self._key(row) for row in self.rows[first : last + 1]})
+
+    def _mark(self, marks: frozenset[str]) -> None:
+        if self._markable and marks != self._marks:
+            self._is_touched = True
+            before = self._visible()
+            self._marks = marks
+            self._refresh_changed(before)
+            self.post_message(self.Marked(self))
+
     def clear_marks(self) -> None:
         """Take all marks away."""
         if self._marks:
@@ -250,6 +305,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         if self._cursor_key is None or not self._markable:
             return
         self._is_touched = True
+        self._anchor = self._cursor_key
         self._marks = self._marks ^ {self._cursor_key}
         self._refresh_row(self._cursor)
         self.post_message(self.Marked(self))
@@ -273,7 +329,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Keep the cursor in sight at another size."""
         if self._roomy:
             room = room_of(self)
-            is_narrow = room.width >= _BROAD and self.app.size.width < _WIDE
+            is_narrow = room.width >= _BROAD and self.app.size.width < self._wide
             self.set_lines(2 if room.height >= self._roomy and is_narrow else 1)
         self._resize_virtual()
         self._show_cursor()
@@ -292,6 +348,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         states = ("row-list--cursor",) if index == self._cursor else ()
         if states and self._row_lines == 1:
             shown = in_one_ink(shown)
+        if self._hits:
+            shown = marked_hits(shown, self._hits)
         text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
         return Strip.join([self._gutter(index, first=line == 0), text])
 
@@ -311,7 +369,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.strip(fit(line, width), width)
 
     def _lines_of(self, index: int) -> tuple[Line, ...]:
-        drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines)
+        drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines, self._hidden)
         return self._drawn.lines(index, self.rows[index], drawing)
 
     def _heading_of(self, index: int) -> Line:

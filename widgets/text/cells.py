@@ -167,6 +167,19 @@ def _mirrored(clusters: list[tuple[int, int, int]], text: str) -> list[tuple[int
     return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(clusters)]
 
 
+def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
+    """The line with every one of `words` (case folded) in the tone of a hit; a letter that folds to two marks none."""
+    hits = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    parts: list[Part] = []
+    for text, tone in line:
+        end = 0
+        for match in hits.finditer(text):
+            parts += [(text[end : match.start()], tone), (match[0], "hit")]
+            end = match.end()
+        parts.append((text[end:], tone))
+    return tuple(part for part in parts if part[0])
+
+
 def pad_name(text: str, width: int) -> str:
     """Exactly `width` cells of a name, shortened in the middle when it is longer."""
     return pad(shorten(text, width), width)

@@ -189,6 +189,21 @@ _AWAITED = record(
     "with --wait `verdict` says how it stands",
 )
 
+_PROOF = record(
+    {
+        "message_id": text(),
+        "signer": text(),
+        "time": MOMENT,
+        "verdict": word("approve", "reject", "answer", "shutdown"),
+        "stands": flag("it is the one that decides"),
+        "trouble": or_null(text("why it decides nothing")),
+        "statement": text("the text that is signed"),
+        "signature": or_null(text("SSHSIG, armoured")),
+        "allowed_signers": array(text(), "the keys that may sign it, as ssh-keygen reads them"),
+        "command": or_null(text("what a shell runs to check it")),
+    }
+)
+
 SCHEMAS: Mapping[str, Schema] = {
     "demo": record({**_ACTED, "location": text("the folder of the team")}),
     "init": record(
@@ -235,6 +250,15 @@ SCHEMAS: Mapping[str, Schema] = {
     "shutdown": receipt(
         {"approve": or_null(flag("the answer that was waited for")), "reason": or_null(text())},
         meaning="with --all or --wait `success` says whether all agreed",
+    ),
+    "evidence": record(
+        {
+            "request_id": text(),
+            "state": text("as in `requests`"),
+            "verdicts": word("open", "signed"),
+            "proven": flag("the verdict that stands, or the order to stop, is signed and fits"),
+            "evidence": array(_PROOF, "what humans said, the oldest first"),
+        }
     ),
     "requests": record({"requests": array(_REQUEST)}),
     "roster": record({"agents": array(_AGENT)}),
@@ -307,6 +331,13 @@ SCHEMAS: Mapping[str, Schema] = {
             "next_due": or_null(MOMENT),
             "timestamp": MOMENT,
         }
+    ),
+    "config": record(
+        {
+            "path": text(),
+            "exists": flag(),
+        },
+        {"mistakes": array(record({"line": count(), "message": text(), "hint": text()}))},
     ),
     "failures": record({"failures": array(_FAILURE), "count": count()}),
     "retry": receipt(),

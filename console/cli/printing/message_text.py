@@ -94,4 +94,4 @@ def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
 
 def _carries_fields(read: Reading) -> bool:
     """Whether the message is a sprint message whose content is JSON that could be read."""
-    return read.body is not read.message.payload and bool(read.body)
+    return bool(read.carried)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from team_console.console.cli.call import Call
 from team_console.console.cli.looking import watched
 from team_console.console.cli.printing.findings import findings_of
+from team_console.console.cli.printing.message_place import place_of
 from team_console.console.cli.printing.table import width
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
@@ -41,6 +42,7 @@ def run(call: Call) -> int:
     truth = judge(snapshot, call.team.clock())
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
+    view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.out.as_json:
         call.out.json({**check_json(view), "healed": [finding_json(item) for item in healed]})
@@ -70,6 +72,17 @@ def _repaired(call: Call) -> tuple[Problem, ...]:
     if call.options.accept_settings:
         return accept_settings(call.caller)
     return heal(call.caller) if call.options.heal else ()
+
+
+_OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})
+
+
+def _with_place(call: Call, problem: Problem) -> Problem:
+    """Where in its file a verdict stands that somebody else wrote or changed."""
+    if problem.code not in _OF_VERDICTS:
+        return problem
+    where = place_of(call.team, problem.place)
+    return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
 
 
 def _print(call: Call, problem: Problem) -> None:

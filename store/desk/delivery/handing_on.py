@@ -9,7 +9,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.verdicts.recognition import is_verdict
+from team_console.store.protocol.verdicts.recognition import may_be_verdict
 from team_console.store.protocol.verdicts.trust import Mark, mark_of
 from team_console.store.settings.team_config import TeamConfig
 
@@ -44,7 +44,7 @@ class Trust(Struct, frozen=True):
 def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
     """What these messages are judged by; the store is looked at only when there is a verdict among them."""
     config = team.config()
-    verdicts = [message for message in messages if is_verdict(config, message)]
+    verdicts = [message for message in messages if may_be_verdict(config, message)]
     if not verdicts:
         return Trust(config)
     snapshot = team.snapshot()

@@ -20,15 +20,20 @@ def is_human(config: TeamConfig, name: str) -> bool:
 def is_verdict(config: TeamConfig, message: Message) -> bool:
     """Whether a message claims to be what a human decided, whoever wrote it.
 
-    An answer to what only the lead decides, a human's answer to anything else, and a human's order to stop.
+    An answer to what only the lead decides, a human's yes or no to anything else, and a human's order to stop.
     """
     read = reading(message)
-    if read.kind is None or read.kind.withdraws:
-        return False
     if read.answers in DECIDED_BY_LEAD:
         return True
-    if not is_human(config, message.sender):
-        return False
-    if read.name == ORDER:
+    is_clear = read.name == ORDER or read.answers is not None or read.approve is not None
+    return is_clear and may_be_verdict(config, message)
+
+
+def may_be_verdict(config: TeamConfig, message: Message) -> bool:
+    """The same, or a human's words about something: they decide when that is an escalation or a clarification."""
+    read = reading(message)
+    if read.answers in DECIDED_BY_LEAD:
         return True
-    return read.opens is None and read.request_id is not None and (read.answers is not None or read.approve is not None)
+    if read.kind is None or read.kind.withdraws or not is_human(config, message.sender):
+        return False
+    return read.name == ORDER or (read.opens is None and read.request_id is not None)

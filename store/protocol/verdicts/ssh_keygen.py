@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,9 +17,11 @@ PATIENCE = 60.0
 """Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
 _SHORT = 5.0
 _NEXT = "The request is still open."
+_waiting: set[subprocess.Popen[bytes]] = set()
+"""Programs that wait for a human, in whichever thread."""
 
 
-def sign(text: str, human: Human, *, namespace: str, on_terminal: bool, patience: float = PATIENCE) -> str:
+def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     """The armoured signature of `text` by the key of this human.
 
     Args:
@@ -30,7 +33,13 @@ def sign(text: str, human: Human, *, namespace: str, on_terminal: bool, patience
     """
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = signing_key(human) or _public_file(human, Path(folder))
-        return _signed(text, path, namespace, on_terminal=on_terminal, patience=patience)
+        return _signed(text, path, namespace, on_terminal=on_terminal)
+
+
+def give_up() -> None:
+    """Wait for no key any more: who waits is told that nothing was signed."""
+    for process in tuple(_waiting):
+        process.kill()
 
 
 def signing_key(human: Human) -> Path | None:
@@ -68,9 +77,11 @@ def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None
 
 def _public_file(human: Human, folder: Path) -> Path:
     """The human's first key that the agent has, as a file; `ssh-keygen` asks the agent for the private half."""
-    held = _in_agent()
-    key = next((key for key in human.keys if key_bytes(key) in held), None)
-    if key is None:
+    key = human.keys[0]
+    if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
+        held = _in_agent()
+        key = next((key for key in human.keys if key_bytes(key) in held), "")
+    if not key:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, text, hint)
@@ -103,7 +114,7 @@ def _key_in(path: Path) -> bytes:
         return b""
 
 
-def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool, patience: float) -> str:
+def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool) -> str:
     # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
     try:
         process = subprocess.Popen(
@@ -116,15 +127,19 @@ def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool, patienc
     except OSError as error:
         hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+    _waiting.add(process)
     with process:
         try:
-            out, complaint = process.communicate(text.encode("ascii"), timeout=patience)
+            out, complaint = process.communicate(text.encode("ascii"), timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:
-            why = f"the key {path} was not unlocked, touched or confirmed within {patience:g} s"
+            why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
             raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
         finally:
+            _waiting.discard(process)
             if process.poll() is None:
                 process.kill()
+    if process.returncode == -signal.SIGKILL:
+        raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
     if process.returncode or not out:
         said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
         why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"

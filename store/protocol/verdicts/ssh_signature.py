@@ -11,6 +11,7 @@ from msgspec import Struct
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
 _LARGEST = 16_384
+_COLUMNS = 70
 _HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
 
 
@@ -59,6 +60,19 @@ def read_signature(armoured: str) -> SshSignature:
         raise ValueError("it is no SSH signature that can be checked")
     inner = Parts(signature)
     return SshSignature(key, namespace, hash_name, inner.text(), inner.text(), inner.rest)
+
+
+def armoured(signature: object) -> str:
+    """A signature as OpenSSH writes it, with nothing else in it; empty for what is none."""
+    if not isinstance(signature, str):
+        return ""
+    try:
+        read_signature(signature)
+    except ValueError:
+        return ""
+    body = "".join(signature.strip().removeprefix(_BEGIN).removesuffix(_END).split())
+    lines = [body[start : start + _COLUMNS] for start in range(0, len(body), _COLUMNS)]
+    return "\n".join([_BEGIN, *lines, _END, ""])
 
 
 class Parts:

@@ -7,50 +7,45 @@ One line of JSON in ASCII: keys in alphabetical order, no blanks between them, e
 | `version`, `namespace` | 1 and `verdict@team-console` |
 | `team` | the identity of the team, `team_id` in its settings |
 | `request_id` | the request that is answered |
-| `request_sha256` | digest of the request's record: id, kind, sender, recipients, priority, time, group and payload |
-| `shown_sha256` | digest of all that the form showed, as its maker computed it; else that of the request |
+| `request_sha256` | digest of what the request says: `seen.digest_of` its record |
+| `shown_sha256` | digest of all that the form showed: `seen.Seen.sha256`; else that of the request |
 | `message_id`, `type`, `to`, `time`, `signer` | of the verdict's own record |
 | `verdict` | `approve`, `reject`, `answer` or `shutdown` |
 | `words` | the words said with it |
-| `terms` | every other field of its payload: scope, suggestion, edited input, mode, answers, the agent's name |
+| `terms` | every other field of its payload: scope, suggestion, edited input, mode, answers, evidence, ... |
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.message import Message
-from team_console.store.protocol.checks.signing import canonical, plain
+from team_console.store.protocol.checks.signing import plain
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import REQUEST, SHOWN
 from team_console.store.protocol.verdicts.recognition import ORDER
 
 NAMESPACE = "verdict@team-console"
 VERSION = 1
-SIGNATURE, REQUEST_DIGEST, SHOWN_DIGEST = "signature", "request_sha256", "shown_sha256"
-"""Fields of a signed verdict's payload."""
-_APART = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN_DIGEST, "request_id", "requestId", "content"})
-
-
-def request_digest(question: Message) -> str:
-    """What names a request in its verdict: SHA-256 of its canonical record, in hexadecimal."""
-    return hashlib.sha256(canonical(question.record)).hexdigest()
+SIGNATURE = "signature"
+"""The field of a verdict's payload that holds its signature."""
+_APART = frozenset({SIGNATURE, REQUEST, SHOWN, "request_id", "requestId", "content"})
 
 
 def statement(team_id: str, verdict: Message) -> str:
     """The text that is signed of a verdict of the team with this identity."""
     payload = verdict.payload
-    digest = payload.get(REQUEST_DIGEST)
+    digest = payload.get(REQUEST)
     said = {
         "version": VERSION,
         "namespace": NAMESPACE,
         "team": team_id,
         "request_id": reading(verdict).request_id,
-        REQUEST_DIGEST: digest,
-        SHOWN_DIGEST: payload.get(SHOWN_DIGEST, digest),
+        REQUEST: digest,
+        SHOWN: payload.get(SHOWN, digest),
         "message_id": verdict.message_id,
         "type": verdict.type,
         "to": list(verdict.recipients),

@@ -15,8 +15,9 @@ from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, SIGNATURE, request_digest, statement
+from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict, may_be_verdict
+from team_console.store.protocol.verdicts.statement import SIGNATURE, statement
 from team_console.store.protocol.verdicts.verification import signature_trouble
 from team_console.store.settings.team_config import Human, TeamConfig
 
@@ -75,6 +76,11 @@ def objection(
     return trouble
 
 
+def is_signed(config: TeamConfig, message: Message, question: Message | None) -> bool:
+    """Whether the human it names signed this verdict, whether or not the team asks for that."""
+    return not _signature_trouble(config, message, question)
+
+
 def mark_of(
     config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
 ) -> Mark | None:
@@ -83,7 +89,7 @@ def mark_of(
         seal = seal_of(message, config.key)
         if seal is not Seal.SIGNED:
             return Mark.BROKEN if seal is Seal.BROKEN else Mark.UNSIGNED
-    if not is_verdict(config, message):
+    if not is_verdict(config, message) and (question is None or not may_be_verdict(config, message)):
         return None
     if objection(config, message, question, recorded=recorded):
         return Mark.FORGED
@@ -102,20 +108,28 @@ def _own_key_trouble(config: TeamConfig, message: Message, question: Message | N
     kind = reading(message).kind
     if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
         return ""
+    return _signature_trouble(config, message, question)
+
+
+def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
     keys = human_of(config, message.sender).keys
     if not keys:
         return f"{message.sender} has no key in the settings"
     if not config.team_id:
         return "the settings give the team no team_id"
-    signed = _order_of(message) or message
+    signed = order_of(message) or message
+    asked = None if question is not None and question.message_id == message.message_id else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
-    if not trouble and question is not None and signed.payload.get(REQUEST_DIGEST) != request_digest(question):
+    if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):
         return "it was signed for another request, or the request was changed"
     return trouble
 
 
-def _order_of(message: Message) -> Message | None:
-    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation."""
+def order_of(message: Message) -> Message | None:
+    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation.
+
+    None for every other message, and for an order that does not fit.
+    """
     read, record = reading(message), message.payload.get(ORDERED)
     if read.name != CONFIRMATION or not isinstance(record, Mapping):
         return None

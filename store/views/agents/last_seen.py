@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -15,11 +16,11 @@ class LastSeen:
     """Times by agent. What left the queue still counts: an agent does not un-speak, and does not un-read."""
 
     def __init__(self) -> None:
-        self._live: dict[str, Ordered[None]] = {}
-        self._speech: dict[str, Ordered[None]] = {}
+        self._live: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
+        self._speech: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
         self._past: dict[str, Order] = {}
         self._past_speech: dict[str, Order] = {}
-        self._reading: dict[str, Ordered[None]] = {}
+        self._reading: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
         self._past_reading: dict[str, datetime] = {}
 
     @property
@@ -29,12 +30,13 @@ class LastSeen:
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        for name, moment in _readings(entry).items():
-            self._reading.setdefault(name, Ordered()).put((moment, entry.place), None)
+        if entry.message.more:
+            for name, moment in _readings(entry).items():
+                self._reading[name].put((moment, entry.place), None)
         sender = entry.message.sender
-        self._live.setdefault(sender, Ordered()).put(entry.order, None)
+        self._live[sender].put(entry.order, None)
         if is_speech(entry):
-            self._speech.setdefault(sender, Ordered()).put(entry.order, None)
+            self._speech[sender].put(entry.order, None)
 
     def remove(self, entry: Entry) -> None:
         """A message was changed; its successor is added next."""

@@ -18,8 +18,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import shown_in
-from team_console.store.protocol.verdicts.statement import REQUEST_DIGEST, request_digest
+from team_console.store.protocol.seen import REQUEST, digest_of, shown_in
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.board import view_of
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
@@ -31,11 +30,6 @@ _WORK = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH}
 """Kinds whose answers are results of agents' work, not decisions."""
 _VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
 """Actions of the audit trail that decide."""
-_SIGNATURE_GAPS = {
-    Proof.SIGNED: "",
-    Proof.UNVERIFIED: "its signature does not fit what it says and the request it answers",
-    Proof.NOT_KNOWN: "its signature cannot be verified here",
-}
 Signature = Callable[[Message, Message], Proof | None]
 """What the signature of a verdict proves of it, from question and verdict; None where it has none."""
 
@@ -135,7 +129,7 @@ class _Trail:
             asked_by=_text(facts.get("asker")),
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
-            request_sha256=_text(facts.get(REQUEST_DIGEST)),
+            request_sha256=_text(facts.get(REQUEST)),
             shown_sha256=shown,
             evidence=evidence,
             message_id=ids[0],
@@ -162,10 +156,10 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
     proof, number, gap = trail.proof(verdict.message_id)
     signed = sources.signature(row.question, verdict) if sources.signature is not None else None
     if signed is not None:
-        proof, gap = signed, _SIGNATURE_GAPS.get(signed, gap)
+        proof = signed
     line = trail.line_of(verdict.message_id)
     facts = line.facts if line is not None else {}
-    shown, evidence = shown_in(facts) if REQUEST_DIGEST in facts else shown_in(verdict.payload)
+    shown, evidence = shown_in(facts) if REQUEST in facts else shown_in(verdict.payload)
     return Decision(
         key=row.key,
         request_id=row.request_id,
@@ -179,7 +173,7 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
         title=row.title,
         words=row.reason,
-        request_sha256=_text(facts.get(REQUEST_DIGEST)) or request_digest(row.question),
+        request_sha256=_text(facts.get(REQUEST)) or digest_of(row.question),
         shown_sha256=shown,
         evidence=evidence,
         message_id=verdict.message_id,
@@ -190,8 +184,8 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
 
 def _gaps(row: RequestRow, facts: Mapping[str, object], shown: str) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
-    digest = _text(facts.get(REQUEST_DIGEST))
-    if digest and digest != request_digest(row.question):
+    digest = _text(facts.get(REQUEST))
+    if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:
         yield "the digest is of the question as it stands now; none was kept with the decision"

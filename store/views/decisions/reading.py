@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from team_console.store.contract.team import KEPT_PRIVATE, LOST, Condition, Snapshot, Team
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.views.decisions.decision import DecisionLedger
+from team_console.store.protocol.verdicts.trust import is_signed
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.decisions.decision import DecisionLedger, Proof
 from team_console.store.views.decisions.ledger import Signature, Sources, decision_ledger
-from team_console.store.views.decisions.signatures import signatures_of
 from team_console.store.views.history import past
 from team_console.store.views.rows import RequestRow
 
@@ -48,9 +50,13 @@ def ledger_of_team(
         now=team.clock(),
         complete=known.complete,
         problems=tuple(dict.fromkeys(problems)),
-        signature=signature or signatures_of(snapshot.config),
+        signature=signature or partial(_proof, snapshot.config),
     )
     return decision_ledger(sources)
+
+
+def _proof(config: TeamConfig, question: Message, verdict: Message) -> Proof | None:
+    return Proof.SIGNED if is_signed(config, verdict, question) else None
 
 
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:

@@ -45,15 +45,16 @@ class Violations:
         self._count(entry, 1)
         if entry.order[0] > self._now or entry.message.status == Status.CLAIMED:
             self._ahead[id(entry)] = entry
-        if is_judged_by_team(entry.read):
-            for name in names_concerned(entry.read):
+        read = entry.read
+        if is_judged_by_team(read):
+            for name in names_concerned(read):
                 self._concerned.setdefault(name, {})[id(entry)] = entry
             self._untold[id(entry)] = entry
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
-            self._note(entry, _BODY, (*entry.read.frame_problems, *_of_record(entry, self._config)))
+            self._note(entry, _BODY, (*read.frame_problems, *_of_record(entry, self._config)))
         else:
-            self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+            self._note(entry, _BODY, (*problems_of(read), *_of_record(entry, self._config)))
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
@@ -129,7 +130,7 @@ class Violations:
 
     def _note(self, entry: Entry, part: int, problems: Iterable[Problem]) -> None:
         key = entry.place, part
-        for number, problem in enumerate(self._found.pop(key, ())):
+        for number, problem in enumerate(self._found.pop(key, ()) if self._found else ()):
             self._list(problem).drop((*key, number))
         found = tuple(problems)
         if found:
@@ -141,17 +142,17 @@ class Violations:
         return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]
 
     def _count(self, entry: Entry, step: int) -> None:
-        message_id = entry.message.message_id
+        message_id, read = entry.message.message_id, entry.read
         number = self._ids.pop(message_id, 0) + step
         if number:
             self._ids[message_id] = number
         self._twice.discard(message_id)
         if number > 1:
             self._twice.add(message_id)
-        if entry.read.kind is None and not entry.read.frame_problems:
-            seen = self._unknown.pop(entry.read.name, 0) + step
+        if read.kind is None and not read.frame_problems:
+            seen = self._unknown.pop(read.name, 0) + step
             if seen:
-                self._unknown[entry.read.name] = seen
+                self._unknown[read.name] = seen
 
 
 def _is_sprint(entry: Entry) -> bool:
@@ -161,7 +162,7 @@ def _is_sprint(entry: Entry) -> bool:
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
     yield from self_addressed(message)
-    for name in missing_fields(config, message.type, message.payload):
+    for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():
         if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
             text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
             hint = f"message_types.{message.type} in the team settings requires it; ask {message.sender} for it."

@@ -9,7 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.model.message import Status
-from team_console.store.model.schedule import OVERDUE_AFTER, attempts_of, expires_at, max_attempts, next_attempt
+from team_console.store.model.schedule import (
+    ON_ITS_WAY,
+    OVERDUE_AFTER,
+    attempts_of,
+    expires_at,
+    max_attempts,
+    next_attempt,
+)
 from team_console.store.protocol.entries import Entry
 from team_console.store.views.ordered import Ordered
 from team_console.store.views.rows import DeliveryRow, DeliveryState
@@ -69,23 +76,27 @@ class Deliveries:
 
     def _row(self, entry: Entry, recipient: str) -> DeliveryRow:
         message = entry.message
+        key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
         state = _STATES[message.status]
         if state is DeliveryState.PENDING and self._due_until is not None and entry.order[0] < self._due_until:
             state = DeliveryState.DUE
+        expires = expires_at(message) if message.status in ON_ITS_WAY else None
+        if not message.more:  # nearly every message: nobody has tried it yet
+            return DeliveryRow(key, message, recipient, state, attempts_of(message), expires_at=expires)
         error: Any = message.envelope("error_message")
         return DeliveryRow(
-            key=message.message_id if not message.is_group else f"{message.message_id}/{recipient}",
+            key=key,
             message=message,
             recipient=recipient,
             state=state,
             attempts=attempts_of(message),
             max_attempts=max_attempts(message),
             next_attempt_at=next_attempt(message),
-            expires_at=expires_at(message) if message.status in (Status.PENDING, Status.RETRY) else None,
+            expires_at=expires,
             error="" if error is None else str(error),
         )
 
 
 def _open_recipients(entry: Entry) -> Iterable[str]:
     message = entry.message
-    return [name for name in message.recipients if name not in message.read_by]
+    return [name for name in message.recipients if name not in message.read_by] if message.more else message.recipients

@@ -110,23 +110,23 @@ class Inboxes:
         inbox = self.by_agent.get(name)
         if inbox is None:
             inbox = self.by_agent[name] = Inbox()
-        inbox.messages.put(_key(entry, name, self._ranks), entry.message)
-        if entry.message.is_unread_by(name):
+        unread = entry.message.is_unread_by(name)
+        inbox.messages.put(_key(entry, unread=unread, ranks=self._ranks), entry.message)
+        if unread:
             inbox.unread.put(entry.order, entry)
 
     def _drop(self, name: str, entry: Entry) -> None:
         inbox = self.by_agent.get(name)
         if inbox is None:
             return
-        inbox.messages.drop(_key(entry, name, self._ranks))
+        inbox.messages.drop(_key(entry, unread=entry.message.is_unread_by(name), ranks=self._ranks))
         inbox.unread.drop(entry.order)
         if not inbox.messages:
             del self.by_agent[name]
 
 
-def _key(entry: Entry, agent: str, ranks: Mapping[str, int]) -> tuple[Any, ...]:
-    message = entry.message
-    if message.is_unread_by(agent):
-        return 0, message.order_by(ranks)[0], *entry.order
+def _key(entry: Entry, *, unread: bool, ranks: Mapping[str, int]) -> tuple[Any, ...]:
+    if unread:
+        return 0, entry.message.rank_by(ranks), *entry.order
     age = (EARLIEST - entry.order[0]).total_seconds()
     return 1, 0, age, -entry.place

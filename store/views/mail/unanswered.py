@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from team_console.store.model.message import Message, Status
@@ -19,16 +20,16 @@ class Unanswered:
     """Messages read by one agent and written by another, with when the reader last wrote back."""
 
     def __init__(self) -> None:
-        self._asked: dict[_Pair, Ordered[Message]] = {}
-        self._said: dict[_Pair, Ordered[None]] = {}
+        self._asked: defaultdict[_Pair, Ordered[Message]] = defaultdict(Ordered)
+        self._said: defaultdict[_Pair, Ordered[None]] = defaultdict(Ordered)
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         message = entry.message
         for name in message.recipients:
-            self._said.setdefault((message.sender, name), Ordered()).put(entry.order, None)
+            self._said[message.sender, name].put(entry.order, None)
         if _wants_an_answer(entry.read):
-            self._asked.setdefault((message.recipients[0], message.sender), Ordered()).put(entry.order, message)
+            self._asked[message.recipients[0], message.sender].put(entry.order, message)
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
@@ -58,9 +59,10 @@ def _wants_an_answer(read: Reading) -> bool:
     if message.type not in _ASKING or read.name != message.type or len(message.recipients) != 1:
         return False
     reader = message.recipients[0]
-    was_read = message.status == Status.READ or reader in message.read_by
-    is_answer = message.payload.get("in_reply_to") is not None or message.payload.get("request_id") is not None
-    return was_read and not is_answer and reader not in (ALL, message.sender)
+    if reader in (ALL, message.sender) or not (message.status == Status.READ or reader in message.read_by):
+        return False
+    payload = message.payload
+    return payload.get("in_reply_to") is None and payload.get("request_id") is None
 
 
 def _drop(rows: dict[_Pair, Ordered[Message]] | dict[_Pair, Ordered[None]], pair: _Pair, entry: Entry) -> None:

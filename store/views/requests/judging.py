@@ -13,6 +13,7 @@ from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.verdicts.recognition import is_verdict
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
 from team_console.store.views.requests.grouping import thread_of
@@ -124,6 +125,8 @@ def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withd
     every.sort(key=lambda claim: claim.when)
     claims = _distinct(question, every)
     forged = {claim.message_id: claim.objection for claim in claims if claim.objection}
+    if is_verdict(evidence.config, question.message) and (why := evidence.objection(question, question)):
+        forged[question.message.message_id] = why
     sound = [claim for claim in claims if not claim.objection]
     valid = [claim for claim in sound if evidence.may_answer(claim.entry, question)]
     if kind in _TALK:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
+from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.backends.yaml.codec.parsing.anchors import NO_ANCHORS, Anchors, Ties
+from team_console.store.backends.yaml.codec.parsing.ordinary import (
+    ordinary_message,
+    ordinary_payload,
+    ordinary_record,
+)
 from team_console.store.backends.yaml.codec.parsing.quick_parser import read_fast
 from team_console.store.backends.yaml.codec.parsing.scalars import LIST_KEYS, MAP_KEYS, TEXT_KEYS
 from team_console.store.backends.yaml.codec.parsing.values import read_item
@@ -21,21 +27,74 @@ _SKIPPED = CodecError("not looked at, because too many entries before it are dam
 _ONE_AT_A_TIME = Lock()
 
 
-class QueueEntry:
-    """One list item; immutable, so it may be shared by every parsed text it appears in.
+class Span(Struct, frozen=True, eq=False, gc=False):
+    """A stretch of a text, read on demand: a queue read at once shares its bytes with all its entries."""
+
+    buffer: bytes
+    start: int
+    stop: int
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes."""
+        return self.buffer[self.start : self.stop]
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The record of the ordinary entry that stands there."""
+        return _records.read(self)
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """The payload of that record."""
+        return _payloads.read(self)
+
+
+class _Recent:
+    """What was read lately: a write looks at each message several times, and keeping it of all takes twice the text."""
+
+    def __init__(self, read: Callable[[bytes], dict[str, Any]], most: int) -> None:
+        self._read = read
+        self._most = most
+        self._known: dict[Span, Mapping[str, Any]] = {}
+
+    def read(self, span: Span) -> Mapping[str, Any]:
+        known = self._known.get(span)
+        if known is None:
+            known = self._read(span.raw)
+            if len(self._known) >= self._most:
+                self._known = {}  # a new one, so that no other thread finds it changed
+            self._known[span] = known
+        return known
+
+
+class QueueEntry(Struct, eq=False, gc=False):
+    """One list item; never changed, so it may be shared by every parsed text it appears in.
 
     Attributes:
-        raw: The exact bytes, from the line of its dash to before the next item.
+        span: Where its bytes are.
         known: The outcome, None before anybody asked for it.
         ties: The entry's anchors and aliases, None while nobody looked for them.
     """
 
-    __slots__ = ("known", "raw", "ties")
+    span: Span
+    known: Message | CodecError | None = None
+    ties: Ties | None = None
 
-    def __init__(self, raw: bytes, known: Message | CodecError | None = None, ties: Ties | None = None) -> None:
-        self.raw = raw
-        self.known = known
-        self.ties = ties
+    @classmethod
+    def of(cls, raw: bytes, known: Message | CodecError | None = None, ties: Ties | None = None) -> QueueEntry:
+        """The entry with these bytes of its own."""
+        return cls(Span(raw, 0, len(raw)), known, ties)
+
+    @property
+    def raw(self) -> bytes:
+        """The exact bytes, from the line of its dash to before the next item."""
+        return self.span.raw
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.span.stop - self.span.start
 
     @property
     def borrowed(self) -> Anchors:
@@ -60,23 +119,28 @@ class QueueEntry:
         return outcome if isinstance(outcome, CodecError) else None
 
     def _look(self) -> Message | CodecError:
-        try:
-            outcome: Message | CodecError = parse_entry(self.raw)
-        except CodecError as error:
-            outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
+        outcome = _understood(self.span)
         with _ONE_AT_A_TIME:
             if self.known is None:
                 self.known = outcome
             return self.known
 
 
+def _understood(span: Span) -> Message | CodecError:
+    raw = span.raw
+    try:
+        return ordinary_message(raw, span) or to_message(parse_record(raw), raw)
+    except CodecError as error:
+        return error.below(0)  # a copy, since a raised error keeps every frame it passed alive
+
+
 def skim(entry: QueueEntry) -> QueueEntry:
     """The entry understood if that is quick, else marked as not looked at."""
     try:
         record = read_fast(entry.raw) if len(entry.raw) >= _SHORTEST else None
-        return QueueEntry(entry.raw, _SKIPPED if record is None else to_message(record, entry.raw))
+        return QueueEntry(entry.span, _SKIPPED if record is None else to_message(record, entry.raw))
     except CodecError:
-        return QueueEntry(entry.raw, _SKIPPED)
+        return QueueEntry(entry.span, _SKIPPED)
 
 
 def parse_entry(raw: bytes) -> Message:
@@ -89,7 +153,7 @@ def parse_entry(raw: bytes) -> Message:
 
 
 def parse_record(raw: bytes, known: Anchors = NO_ANCHORS) -> dict[str, Any]:
-    """The record in the text of one list item: the quick reader's, or else the patient one's.
+    """The record in the text of one list item: that of an ordinary one, the quick reader's, or else the patient one's.
 
     `known` are the anchors that stand before it.
 
@@ -101,7 +165,7 @@ def parse_record(raw: bytes, known: Anchors = NO_ANCHORS) -> dict[str, Any]:
             f"a message of {len(raw):,} bytes, more than {LARGEST:,}", 1, hint="Keep it in a file instead."
         )
     try:
-        record = read_fast(raw)
+        record = ordinary_record(raw) or read_fast(raw)
     except UnicodeDecodeError:
         check_bytes(raw)
         raise CodecError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
@@ -141,3 +205,6 @@ def line_of_key(raw: bytes, key: str) -> int:
         if line.lstrip(b" -{'\"").startswith(key.encode()):
             return number
     return 1
+
+
+_records, _payloads = _Recent(parse_record, 8_192), _Recent(ordinary_payload, 16_384)

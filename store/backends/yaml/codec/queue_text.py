@@ -177,7 +177,7 @@ class QueueText:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
         entries, known = self._parts.entries, self._starts
         if known is None or known[0] is not entries:
-            places = accumulate([len(entry.raw) for entry in entries], initial=len(self._parts.head))
+            places = accumulate([entry.size for entry in entries], initial=len(self._parts.head))
             known = self._starts = entries, list(places)[: len(entries)]
         return known[1]
 
@@ -268,7 +268,7 @@ class QueueText:
         if len(parts.entries) < size or parts.entries[:size] != old.entries:
             return None
         end = len(self._data) - len(old.tail)
-        more = accumulate([len(entry.raw) for entry in parts.entries[size:]], initial=end)
+        more = accumulate([entry.size for entry in parts.entries[size:]], initial=end)
         return known[1] + list(more)[:-1]
 
     def _candidates(self, message_id: str) -> Iterator[int]:

@@ -23,7 +23,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import is_name
 from team_console.store.model.problem import Problem
-from team_console.store.protocol.verdicts.recognition import is_verdict
+from team_console.store.protocol.verdicts.recognition import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -110,7 +110,7 @@ def _look(queue: LockedQueue, path: Path, config: TeamConfig) -> Offer | None:
 def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
     """Refuse what a human decided: whoever can write a file here could have decided it for that human."""
     for message in offered:
-        if is_verdict(config, message):
+        if may_be_verdict(config, message):
             raise ValueError(f"{message.type} of {message.sender} is a verdict, and drop/ takes none")
 
 

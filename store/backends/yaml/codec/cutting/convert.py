@@ -79,12 +79,12 @@ def _block_pairs(data: bytes, body: bytes) -> bytes:
 
 
 def _same_entry(entry: QueueEntry, raw: bytes, comments: bytes) -> QueueEntry:
-    moved = QueueEntry(raw)
+    moved = QueueEntry.of(raw)
     if entry.message is None:
         if moved.error is None:
             raise CodecError("a damaged entry stands in the way", hint="Repair it in an editor first.")
         return moved
     # Halves of a character, as JSON writes them, are YAML to us only: what is written anew is for everybody.
     if moved.message is not None and StandIn.of(raw) is None and same(moved.message.record, entry.message.record):
-        return QueueEntry(raw, entry.message)
-    return QueueEntry(emit(entry.message) + comments, entry.message)
+        return QueueEntry.of(raw, entry.message)
+    return QueueEntry.of(emit(entry.message) + comments, entry.message)

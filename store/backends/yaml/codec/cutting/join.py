@@ -81,7 +81,7 @@ def _look_at_all(
 def _look(entry: QueueEntry, damaged: int) -> QueueEntry:
     if damaged >= MOST_DAMAGED:
         return skim(entry) if entry.known is None else entry
-    return QueueEntry(entry.raw) if is_skipped(entry) else entry
+    return QueueEntry(entry.span) if is_skipped(entry) else entry
 
 
 @contextmanager
@@ -134,7 +134,7 @@ def _close(entries: Sequence[QueueEntry], index: int) -> tuple[QueueEntry, int]:
         width *= 8
     if used < 2:
         return entries[index], 1
-    candidate = QueueEntry(b"".join(raws[:used]))
+    candidate = QueueEntry.of(b"".join(raws[:used]))
     if candidate.error is not None and candidate.error.kind not in (Kind.MEANING, Kind.ALIAS):
         return entries[index], 1
     return candidate, used
@@ -159,7 +159,7 @@ def _window(entries: Sequence[QueueEntry], index: int, width: int) -> list[bytes
     raws: list[bytes] = []
     size = 0
     for place in range(index, len(entries)):
-        size += len(entries[place].raw)
+        size += entries[place].size
         if raws and size > width:
             break
         raws.append(entries[place].raw)

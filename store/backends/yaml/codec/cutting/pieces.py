@@ -17,7 +17,7 @@ from team_console.store.backends.yaml.codec.cutting.frame import (
 )
 from team_console.store.backends.yaml.codec.cutting.join import join_all
 from team_console.store.backends.yaml.codec.cutting.unusual import read_unusual
-from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.backends.yaml.codec.entry import QueueEntry, Span
 from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
 
@@ -98,10 +98,14 @@ def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
 
 
 def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, QueueEntry]) -> tuple[QueueEntry, ...]:
-    pieces = [data[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
+    """Entries of a text read for the first time share its bytes; later ones have their own, or each would keep alive
+    the text it came with.
+    """
+    spans = zip(starts, [*starts[1:], end], strict=True) if starts else ()
     if not known:
-        return tuple(map(QueueEntry, pieces))
-    return tuple([known.get(piece) or QueueEntry(piece) for piece in pieces])
+        return tuple([QueueEntry(Span(data, start, stop)) for start, stop in spans])
+    pieces = [data[start:stop] for start, stop in spans]
+    return tuple([known.get(piece) or QueueEntry.of(piece) for piece in pieces])
 
 
 def _join_before_tail(data: bytes, parts: Parts, known: Mapping[bytes, QueueEntry]) -> Parts:

@@ -78,7 +78,7 @@ def _entries(data: bytes, places: Sequence[int], items: Sequence[Item]) -> Itera
         damaged += isinstance(outcome, CodecError)
         if damaged > MOST_DAMAGED:
             raise CodecError(f"more than {MOST_DAMAGED} items that are not messages", lines + 1, hint=HINT)
-        yield QueueEntry(raw, outcome)
+        yield QueueEntry.of(raw, outcome)
 
 
 def _tied(entries: tuple[QueueEntry, ...], head: bytes) -> tuple[QueueEntry, ...]:

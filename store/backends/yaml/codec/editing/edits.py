@@ -69,7 +69,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
 
 def new_entry(message: Message, style: Style) -> QueueEntry:
     """The message as an entry in the style of the file."""
-    return QueueEntry(in_style(emit(message), style), message)
+    return QueueEntry.of(in_style(emit(message), style), message)
 
 
 def replaced(entry: QueueEntry, message: Message, style: Style) -> QueueEntry:
@@ -77,9 +77,9 @@ def replaced(entry: QueueEntry, message: Message, style: Style) -> QueueEntry:
     old = entry.message
     assert old is not None
     if same(old.record, message.record):
-        return QueueEntry(entry.raw, message, entry.ties)
+        return QueueEntry(entry.span, message, entry.ties)
     raw = patch(entry.raw, old.record, message.record, style, entry.borrowed)
-    return QueueEntry(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.ties)
+    return QueueEntry.of(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.ties)
 
 
 def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> tuple[bytes, Parts]:
@@ -110,11 +110,11 @@ def _closed(entry: QueueEntry, style: Style) -> QueueEntry:
     """The entry with a line end, which must not become part of a text that ended without one."""
     raw, message = entry.raw + style.eol, entry.message
     if message is None:
-        return QueueEntry(raw)
+        return QueueEntry.of(raw)
     record = parse_record(raw, entry.borrowed)
     if not same(record, message.record):
         raw = patch(raw, record, message.record, style, entry.borrowed)
-    return QueueEntry(raw, message, entry.ties)
+    return QueueEntry.of(raw, message, entry.ties)
 
 
 def _entries(entries: tuple[QueueEntry, ...], changed: Mapping[int, QueueEntry | None]) -> tuple[QueueEntry, ...]:
@@ -143,7 +143,7 @@ def _splice(
         entry = changed[index]
         if entry is not None:
             pieces.append(entry.raw)
-        position = start + len(parts.entries[index].raw)
+        position = start + parts.entries[index].size
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(tail)

@@ -60,7 +60,9 @@ def pair_lines(key: str, value: Any, column: int, depth: int = 1) -> Iterator[st
     """The lines of one key and its value."""
     pad = " " * column
     head = f"{pad}{_key(key)}:" if len(key) <= _LONGEST_KEY else f"{pad}? {_key(key)}\n{pad}:"
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, str):
+        yield f"{head} {scalar(value, pad)}"
+    elif isinstance(value, Mapping) and value:
         yield head
         yield from mapping_lines(value, column + 2, depth + 1)
     elif isinstance(value, (list, tuple)) and value:

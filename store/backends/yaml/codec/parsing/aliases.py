@@ -61,7 +61,7 @@ def retied(raw: bytes, message: Message, before: Ties) -> QueueEntry:
     if stale:
         raw = _without_anchors(raw, before.borrowed, frozenset(stale))
         ties = read_tied(raw, before.borrowed)[1]
-    return QueueEntry(raw, message, ties)
+    return QueueEntry.of(raw, message, ties)
 
 
 def keep_values(
@@ -92,7 +92,7 @@ def keep_values(
 
 def _tied(entry: QueueEntry, known: Anchors, spent: int) -> QueueEntry:
     ties = entry.ties
-    if ties is None and (len(entry.raw) > LARGEST or not SIGN.search(entry.raw) or _is_skipped(entry)):
+    if ties is None and (entry.size > LARGEST or not SIGN.search(entry.raw) or _is_skipped(entry)):
         entry.ties = ties = UNTIED
     if ties is not None and same_borrowed(ties.borrowed, known) and not _is_over(entry, ties, spent):
         return entry
@@ -103,7 +103,7 @@ def _tied(entry: QueueEntry, known: Anchors, spent: int) -> QueueEntry:
     if entry.ties is None and not ties.borrowed:
         entry.ties = ties
         return entry
-    return QueueEntry(entry.raw, outcome, ties)
+    return QueueEntry(entry.span, outcome, ties)
 
 
 def _is_over(entry: QueueEntry, ties: Ties, spent: int) -> bool:
@@ -165,13 +165,13 @@ def _with_values(entry: QueueEntry, lost: Mapping[str, Node]) -> QueueEntry:
     rest = {name: node for name, node in entry.borrowed.items() if name not in lost}
     outcome, ties = _read(raw, rest)
     if entry.message is None:
-        return QueueEntry(raw, None, ties)
+        return QueueEntry.of(raw, None, ties)
     if not isinstance(outcome, Message) or not same(outcome.record, entry.message.record):
         raise CodecError(
             "an entry uses a value that goes with another entry, and it cannot be written there",
             hint="Write the value out in an editor, where *name stands.",
         )
-    return QueueEntry(raw, entry.message, ties)
+    return QueueEntry.of(raw, entry.message, ties)
 
 
 def _write_values(data: bytes, known: Anchors, lost: Mapping[str, Node]) -> bytes:

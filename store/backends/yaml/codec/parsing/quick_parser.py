@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from team_console.store.backends.yaml.codec.parsing.scalars import TEXT_KEYS, text_only, typed
@@ -15,8 +16,7 @@ from team_console.store.backends.yaml.codec.parsing.scalars import TEXT_KEYS, te
 # may match too much or not at all (CPython issues 100061 and 106052). The repeated groups are greedy, and each
 # of them begins with a character that the repeat before it leaves out, so there is one way only to match a
 # line and giving up costs no more than a second look at it.
-_LINES = re.compile(
-    r"""(?m)^(?P<whole>
+_LINES = r"""(?m)^(?P<whole>
       (?P<spaces>[ ]{0,40}+)
       (?P<dash>-[ ])?                                   # "- " of a list
       (?:(?P<key>
@@ -50,9 +50,7 @@ _LINES = re.compile(
           (?P<literal>(?:(?P=spaces)(?(dash)[ ]{4}|[ ]{2})[^\n]*+\n|\n)+)
       )
       |(?:\#[^\n]*+)?\n                                 # "# comment" or an empty line
-    )""",
-    re.VERBOSE,
-)
+    )"""
 _LARGEST = 1 << 16
 _EASY = bytes(range(0x20, 0x7F)) + b"\n"
 _HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
@@ -62,6 +60,12 @@ _ITEM = r"""(?:"([^"\\]*+)"|'([^']*+)'|(-?[A-Za-z0-9_][A-Za-z0-9_./-]*+))"""
 """An item of a list in brackets: `"two words"`, `'it'` or `sprint-42`."""
 _ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*").fullmatch
 _EACH_ITEM = re.compile(_ITEM).finditer
+
+
+@cache
+def _lines() -> re.Pattern[str]:
+    """Compiled when it is first needed: that takes milliseconds, and most queues hold ordinary entries alone."""
+    return re.compile(_LINES, re.VERBOSE)
 
 
 class _GaveUp(Exception):
@@ -79,7 +83,7 @@ def read_fast(raw: bytes) -> dict[str, Any] | None:
         return None
     if text[:1] == " ":
         text = _dedent(text)
-    rows = _LINES.findall(text)
+    rows = _lines().findall(text)
     if sum([len(row[0]) for row in rows]) != len(text):
         return None
     try:

@@ -1,0 +1,318 @@
+"""Decisions that are not written yet: each can be taken back for a few seconds, and none is lost on the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from time import monotonic
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from team_console.console.app.drafts import Drafts
+from team_console.console.display.wording import error_text, reason_of
+from team_console.console.input.grace import grace_seconds
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.rehearsal import rehearse
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.widgets.forms.standing import Later
+from textual.app import App
+from textual.timer import Timer
+
+_TOLD = 3
+"""Decisions that a sentence names before it only counts them."""
+KEPT = "unwritten:"
+"""What the names of notes begin with that outlive the process, so that a decision a crash cut off is told of."""
+
+
+class Act(Struct, frozen=True):
+    """One write that was decided on.
+
+    Attributes:
+        subject: The id of the request or message it is about.
+        words: What it is, safe text: `approve the plan of task-manager`.
+        do: Writes it; may raise `TeamError`.
+    """
+
+    subject: str
+    words: str
+    do: Callable[[Caller], Any]
+
+
+class Outcome(Struct, frozen=True):
+    """What became of one act: its result, or why it was not written."""
+
+    act: Act
+    result: Any = None
+    error: Exception | None = None
+
+
+class Agreed(Later, frozen=True):
+    """Acts that are decided on together, and taken back together.
+
+    Attributes:
+        verb: What is said of them until they are written: `approve`, `done`.
+        told: Makes the toast of what became of them.
+        purposes: Names of the drafts that are no longer needed once all is written.
+        refused: Acts that could not be written when they were decided on, with the reason.
+        then: Told of the outcomes, on the screen.
+        outcomes: What became of the acts, where they were written at once; None while they wait.
+    """
+
+    verb: str
+    acts: tuple[Act, ...]
+    told: Callable[[Sequence[Outcome]], str]
+    purposes: tuple[str, ...] = ()
+    refused: tuple[Outcome, ...] = ()
+    then: Callable[[Sequence[Outcome]], None] | None = None
+    outcomes: tuple[Outcome, ...] | None = None
+
+    @property
+    def words(self) -> str:
+        """What was decided, in a few words."""
+        if len(self.acts) == 1:
+            return self.acts[0].words
+        return f"{self.verb} {len(self.acts):,}"
+
+
+class Waiting(Struct):
+    """One decision in its grace.
+
+    Attributes:
+        due: When it is written, in seconds of `monotonic`.
+        taken: It is being written, or was taken back: nobody else may do it.
+    """
+
+    agreed: Agreed
+    due: float
+    note: str
+    timer: Timer | None = None
+    taken: bool = False
+    lock: Any = field(default_factory=Lock)
+
+    def take(self) -> bool:
+        """Take it, once: the screen, its end and a signal may come for it side by side."""
+        with self.lock:
+            mine, self.taken = not self.taken, True
+            return mine
+
+
+class Host(Protocol):
+    """What unwritten decisions need of the screen they were made on."""
+
+    caller: Caller
+    drafts: Drafts
+    look: Callable[[], None]
+    report: Callable[[Exception], None]
+
+    @property
+    def app(self) -> App[Any]:
+        """The running application."""
+
+    def toast(self, text: str, *, severity: str = "information") -> None:
+        """Say something for a few seconds; `text` is safe already."""
+
+    def show_unwritten(self) -> None:
+        """Show what is not written yet, and for how long."""
+
+    def seek(self, subject: str) -> None:
+        """Put the cursor on what was taken back."""
+
+
+class Unwritten:
+    """What was decided and is not written yet, the oldest first."""
+
+    def __init__(self, host: Host, *, clock: Callable[[], float] = monotonic) -> None:
+        self._host, self._clock = host, clock
+        self._waiting: list[Waiting] = []
+        self._order: asyncio.Lock | None = None
+        self._number = 0
+
+    @property
+    def subjects(self) -> Mapping[str, str]:
+        """Id of a request or message -> what was decided about it and is not written yet."""
+        return {act.subject: entry.agreed.verb for entry in self._waiting for act in entry.agreed.acts}
+
+    @property
+    def last(self) -> Agreed | None:
+        """What would be taken back."""
+        entry = next((entry for entry in reversed(self._waiting) if not entry.taken), None)
+        return entry.agreed if entry is not None else None
+
+    @property
+    def seconds(self) -> int:
+        """Whole seconds until the last decision is written."""
+        entry = next((entry for entry in reversed(self._waiting) if not entry.taken), None)
+        return max(0, round(entry.due - self._clock())) if entry is not None else 0
+
+    def __len__(self) -> int:
+        return sum(len(entry.agreed.acts) for entry in self._waiting)
+
+    def prepare(self, agreed: Agreed) -> Agreed:
+        """Write at once where there is no grace, else make sure that it can be written; runs in a thread.
+
+        Raises:
+            TeamError: A single act is refused; of several, those that are refused are named in the result.
+        """
+        caller = self._host.caller
+        if grace_seconds() <= 0:
+            return replace(agreed, outcomes=_all_or_first(_write(caller, agreed.acts)))
+        if len(agreed.acts) == 1:
+            rehearse(caller, agreed.acts[0].do)
+            return agreed
+        refused = tuple(outcome for act in agreed.acts if (outcome := _rehearsed(caller, act)) is not None)
+        wrong = {outcome.act.subject for outcome in refused}
+        return replace(agreed, acts=tuple(act for act in agreed.acts if act.subject not in wrong), refused=refused)
+
+    def take(self, prepared: Agreed) -> None:
+        """Go on with what `prepare` made of it: wait for its time, or tell what became of it."""
+        if prepared.outcomes is not None or not prepared.acts:
+            self._tell(prepared, prepared.outcomes or ())
+            return
+        self._number += 1
+        note = f"{KEPT}{os.getpid()}:{self._number}"
+        seconds = grace_seconds()
+        entry = Waiting(prepared, self._clock() + seconds, note)
+        self._host.drafts.keep(note, {"words": prepared.words})
+        self._waiting.append(entry)
+        entry.timer = self._host.app.set_timer(seconds, lambda: self._begin(entry))
+        self._host.show_unwritten()
+
+    def undo(self) -> bool:
+        """Take back what was decided last; False when nothing can be taken back any more."""
+        for entry in reversed(self._waiting):
+            if entry.take():
+                self._forget(entry)
+                self._host.toast(f"↶ Taken back: {safe_line(entry.agreed.words, 200)}. Nothing was written.")
+                if entry.agreed.acts:
+                    self._host.seek(entry.agreed.acts[0].subject)
+                return True
+        return False
+
+    def write_now(self) -> None:
+        """Write everything at once."""
+        for entry in tuple(self._waiting):
+            self._begin(entry)
+
+    def flush(self) -> list[str]:
+        """Write what is left, in this thread, because the console ends; returns what could not be written, and why.
+
+        What could not be written is told of at the next start, too.
+        """
+        lost = []
+        for entry in tuple(self._waiting):
+            if not entry.take():
+                continue
+            outcomes = _write(self._host.caller, entry.agreed.acts)
+            lost += [_lost(outcome) for outcome in outcomes if outcome.error is not None]
+            if not any(outcome.error is not None for outcome in outcomes):
+                self._clear(entry)
+        return lost
+
+    def _begin(self, entry: Waiting) -> None:
+        if entry.take():
+            if entry.timer is not None:
+                entry.timer.stop()
+            self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
+
+    async def _write(self, entry: Waiting) -> None:
+        self._order = self._order or asyncio.Lock()
+        async with self._order:  # in the order in which they were decided
+            outcomes = await asyncio.to_thread(_write, self._host.caller, entry.agreed.acts)
+        self._forget(entry)
+        self._tell(entry.agreed, outcomes)
+
+    def _tell(self, agreed: Agreed, outcomes: Sequence[Outcome]) -> None:
+        every = (*agreed.refused, *outcomes)
+        for outcome in every:
+            if outcome.error is not None and not isinstance(outcome.error, TeamError):
+                self._host.report(outcome.error)
+        bad = [outcome for outcome in every if outcome.error is not None]
+        good = [outcome for outcome in every if outcome.error is None]
+        if not bad:
+            for purpose in agreed.purposes:
+                self._host.drafts.keep(purpose, {})
+        if good and (text := agreed.told(good)):
+            self._host.toast(text)
+        if bad:
+            self._host.toast("\n".join(_refused(bad)), severity="error")
+        self._host.look()
+        if agreed.then is not None:
+            agreed.then(every)
+
+    def _forget(self, entry: Waiting) -> None:
+        if entry.timer is not None:
+            entry.timer.stop()
+        self._clear(entry)
+        with suppress(ValueError):
+            self._waiting.remove(entry)
+        self._host.show_unwritten()
+
+    def _clear(self, entry: Waiting) -> None:
+        self._host.drafts.keep(entry.note, {})
+
+
+def left_behind(drafts: Drafts) -> list[str]:
+    """What consoles that ended before they could write it had decided; each is told of once."""
+    words = []
+    for purpose in drafts.purposes(KEPT):
+        process = purpose.removeprefix(KEPT).partition(":")[0]
+        if process.isdecimal() and not _is_running(int(process)):
+            words.append(drafts.get(purpose).get("words", ""))
+            drafts.keep(purpose, {})
+    return [text for text in words if text]
+
+
+def _is_running(process: int) -> bool:
+    if process == os.getpid():
+        return False  # a number used again: what this process decides has not been written down yet
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _write(caller: Caller, acts: Sequence[Act]) -> list[Outcome]:
+    return [_written(caller, act) for act in acts]
+
+
+def _written(caller: Caller, act: Act) -> Outcome:
+    try:
+        return Outcome(act, act.do(caller))
+    except Exception as error:
+        return Outcome(act, error=error)
+
+
+def _rehearsed(caller: Caller, act: Act) -> Outcome | None:
+    try:
+        rehearse(caller, act.do)
+    except TeamError as error:
+        return Outcome(act, error=error)
+    return None
+
+
+def _all_or_first(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The outcomes; a single act that failed raises, so that its form can say why and stay."""
+    if len(outcomes) == 1 and outcomes[0].error is not None:
+        raise outcomes[0].error
+    return tuple(outcomes)
+
+
+def _refused(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield f"✗ Not written: {counted(len(outcomes), 'decision')}. Your words are kept; look, then decide again."
+    for outcome in outcomes[:_TOLD]:
+        yield f"{safe_line(outcome.act.words, 120)}: {error_text(outcome.error).removeprefix('✗ ')}"  # type: ignore[arg-type]
+    if len(outcomes) > _TOLD:
+        yield f"and {len(outcomes) - _TOLD} more"
+
+
+def _lost(outcome: Outcome) -> str:
+    return f"{safe_line(outcome.act.words, 200)}: {reason_of(outcome.error) if outcome.error else ''}"

@@ -1,0 +1,54 @@
+"""`config`: where the user's own settings are, what holds now, and what is wrong with them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from team_console.console.cli.call import Call
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+
+_MISTAKES = 1
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.\n"
+        "path says where the file is, show prints what holds now as a whole file to start from,\n"
+        "check lists every mistake with its line and leaves with 1 when there is one."
+    )
+    parser.add_argument("what", nargs="?", choices=("path", "show", "check"), default="show", help="(default: show)")
+
+
+def run(call: Call) -> int:
+    """Do one of the three."""
+    from team_console.console.input.actions import usual_keys
+    from team_console.console.preferences.file import config_path, load
+    from team_console.console.preferences.show import as_toml
+
+    path, what = safe_line(str(config_path()), 1000), call.options.what
+    if what == "path":
+        if call.out.as_json:
+            call.out.json({"path": path, "exists": config_path().exists()})
+        else:
+            call.out.say(path)
+        return 0
+    checked = load(usual_keys())
+    if what == "show" and not call.out.as_json:
+        call.out.say(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
+        call.out.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
+        return 0
+    if call.out.as_json:
+        mistakes = [
+            {"line": mistake.line, "message": mistake.message, "hint": mistake.hint} for mistake in checked.mistakes
+        ]
+        call.out.json({"path": path, "exists": checked.exists, "mistakes": mistakes})
+    else:
+        for mistake in checked.mistakes:
+            call.out.say(f"{path}:{mistake.line}: {mistake.message}. {mistake.hint}".rstrip())
+        if not checked.mistakes:
+            call.out.say(f"{path}: no mistakes" if checked.exists else f"{path} is not there; the defaults hold")
+        else:
+            call.out.say(counted(len(checked.mistakes), "mistake"))
+    return _MISTAKES if what == "check" and checked.mistakes else 0

@@ -1,0 +1,170 @@
+"""Deciding on many things at once: every marked request, every marked message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from team_console.console.app.unwritten import Act, Agreed, Outcome
+from team_console.console.app.workspace import Workspace
+from team_console.console.display.wording import error_text
+from team_console.console.handlers.agreeing import receipts_of
+from team_console.console.input.subject import DONE, Subject
+from team_console.store.desk import inbox, requests
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
+from team_console.store.protocol.client_requests import modes_of
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.views.rows import RequestRow
+
+if TYPE_CHECKING:
+    from team_console.widgets.forms.many import Item, State
+
+
+def decide_many(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
+    """Ask once for the same verdict on every marked request; each gets an answer of its own."""
+    from team_console.widgets.forms.many import Item
+
+    rows = {row.request_id: row for row in subject.to_decide(approving=approving)}
+    looked = {key: requests.fingerprint(row.question) in subject.selection.looked_at for key, row in rows.items()}
+    items = [
+        Item(key, str(row.kind), safe_line(row.asker, 64), safe_line(row.title, 200), looked[key])
+        for key, row in rows.items()
+    ]
+    verb = "approve" if approving else "reject"
+
+    def agreed(keys: Sequence[str], words: str) -> Agreed:
+        acts = tuple(_verdict_on(rows[key], words, approving=approving) for key in keys)
+        return Agreed(verb, acts, partial(_told_of_verdicts, "approved" if approving else "rejected"))
+
+    label = "note" if approving else "reason"
+    _ask(workspace, subject, verb, items, agreed, label=label, required=not approving)
+
+
+def read_many(workspace: Workspace, subject: Subject) -> None:
+    """Ask once before every marked message to the human is marked as read."""
+    from team_console.widgets.forms.many import Item
+
+    letters = {letter.message_id: letter for letter in subject.to_read}
+    items = [
+        Item(
+            key,
+            "message",
+            safe_line(letter.sender, 64),
+            safe_line(letter.summary, 200),
+            requests.fingerprint(letter) in subject.selection.looked_at,
+        )
+        for key, letter in letters.items()
+    ]
+    _ask(
+        workspace,
+        subject,
+        DONE,
+        items,
+        lambda keys, _: reading_of(workspace, subject, [letters[key] for key in keys]),
+    )
+
+
+def reading_of(workspace: Workspace, subject: Subject, letters: Sequence[Message]) -> Agreed:
+    """The decision to mark messages as read."""
+    readers = [(letter, reader) for letter in letters if (reader := subject.reader_of(letter)) is not None]
+    acts = tuple(
+        Act(letter.message_id, f"done: {safe_line(letter.summary, 60)}", partial(_read, letter, reader))
+        for letter, reader in readers
+    )
+    return Agreed(DONE, acts, _told_of_reading)
+
+
+def _ask(
+    workspace: Workspace,
+    subject: Subject,
+    verb: str,
+    items: Sequence[Item],
+    agreed: Callable[[Sequence[str], str], Agreed],
+    *,
+    label: str = "",
+    required: bool = False,
+) -> None:
+    from team_console.widgets.forms.many import Many
+
+    def act(keys: Sequence[str], words: str) -> Agreed:
+        return workspace.unwritten.prepare(replace(agreed(keys, words), then=lambda every: show(every)))
+
+    def take(result: Agreed) -> None:
+        show(result.refused)
+        workspace.step_on()
+        workspace.unwritten.take(result)
+
+    form = Many(
+        f"{verb.capitalize()} {len(items)}",
+        items,
+        act,
+        verb=verb.capitalize(),
+        label=label,
+        required=required,
+        notes=_left_alone(subject, len(items), verb),
+        on_result=take,
+        take_back=workspace.unwritten.undo,
+        write_now=workspace.unwritten.write_now,
+    )
+
+    def show(outcomes: Sequence[Outcome]) -> None:
+        form.show_states(_states(outcomes))
+
+    workspace.ask(form, None)
+
+
+def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
+    """How many marked rows it is not about, and which requests among them why not."""
+    left = subject.selection.marked - meant
+    if left <= 0:
+        return ()
+    why = [(row, subject.no_verdict_on(row)) for row in subject.selection.requests if verb != "done"]
+    named = [f"  {safe_line(row.title, 60)}: {reason or 'it wants an answer of its own'}" for row, reason in why]
+    meant_ids = {row.request_id for row in subject.to_decide(approving=verb == "approve")}
+    kept = [line for (row, _), line in zip(why, named, strict=True) if row.request_id not in meant_ids]
+    return (f"{counted(left, 'marked row')} left alone", *kept[:3])
+
+
+def _verdict_on(row: RequestRow, words: str, *, approving: bool) -> Act:
+    asker, seen = safe_line(row.asker, 64), requests.fingerprint(row.question)
+
+    def do(caller: Caller) -> Receipt:
+        if not approving:
+            return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
+        modes = modes_of(row.question.payload) if row.kind is RequestKind.PLAN else ()
+        mode = modes[0] if modes else None
+        return requests.approve(caller, request_id=row.request_id, note=words or None, seen=seen, mode=mode)
+
+    return Act(row.request_id, f"{'approve' if approving else 'reject'} the {row.kind} of {asker}", do)
+
+
+def _read(letter: Message, reader: str, caller: Caller) -> object:
+    return inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
+
+
+def _states(outcomes: Sequence[Outcome]) -> Mapping[str, State]:
+    from team_console.widgets.forms.many import State
+
+    return {
+        outcome.act.subject: State("✓ written", "good")
+        if outcome.error is None
+        else State(f"✗ not written · {error_text(outcome.error).removeprefix('✗ ').partition(chr(10))[0]}", "bad")
+        for outcome in outcomes
+    }
+
+
+def _told_of_verdicts(done: str, outcomes: Sequence[Outcome]) -> str:
+    names = dict.fromkeys(message.recipients[0] for item in receipts_of(outcomes) for message in item.messages)
+    listed = ", ".join(safe_line(name, 40) for name in list(names)[:8]) + (" …" if len(names) > 8 else "")
+    return f"✓ {counted(len(outcomes), 'request')} {done} · written for {listed}"
+
+
+def _told_of_reading(outcomes: Sequence[Outcome]) -> str:
+    if len(outcomes) == 1:
+        return f"✓ Read: {outcomes[0].act.words.removeprefix('done: ')}"
+    return f"✓ Read {counted(len(outcomes), 'message')}"

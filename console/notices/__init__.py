@@ -1,0 +1,1 @@
+"""Notices: how the user is told of new decisions while looking elsewhere."""

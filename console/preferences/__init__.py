@@ -1,0 +1,1 @@
+"""Preferences: the user's own `config.toml`, read, checked and explained."""

@@ -1,0 +1,59 @@
+"""Opens forms below the thing they are about, and gives the room back when they close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from team_console.console.panes.pane import ListPane, Pane
+from team_console.widgets.forms.standing import Behind
+from textual.geometry import Region
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from team_console.widgets.forms.form import Form
+
+ResultT = TypeVar("ResultT")
+
+
+class StandingForms:
+    """The forms of one screen, one at a time."""
+
+    def __init__(self, screen: Screen[Any], pane: Callable[[], Pane], drop_keys: Callable[[], int]) -> None:
+        self._screen, self._pane, self._drop_keys = screen, pane, drop_keys
+        self.warning = ""
+
+    def open(self, form: Form[ResultT], answered: Callable[[ResultT], None]) -> None:
+        """Show `form`; `answered` gets its result unless it was left."""
+        pane = self._pane()
+        form.behind = Behind(lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys)
+        form.warning, self.warning = self.warning, ""
+
+        def closed(result: ResultT | None) -> None:
+            _cover(pane, 0)
+            if result is not None:
+                answered(result)
+
+        self._screen.app.push_screen(form, closed)
+
+    def _room(self, pane: Pane) -> Region:
+        """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
+        whole = pane.region
+        if not isinstance(pane, ListPane):
+            return whole
+        detail = pane.detail.region
+        if not pane.detail.display or detail.width < 1:
+            return whole
+        return Region(detail.x, detail.y, detail.width, max(1, whole.bottom - detail.y))
+
+    def _scroll(self, pages: float) -> None:
+        pane = self._pane()
+        if isinstance(pane, ListPane):
+            pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
+
+
+def _cover(pane: Pane, lines: int) -> None:
+    """Keep `lines` free below the thing; a narrow terminal takes them from the list."""
+    if isinstance(pane, ListPane) and pane.is_mounted:
+        pane.set_class(lines > 0, "-asking")
+        pane.detail.styles.margin = (0, 0, lines, 0)

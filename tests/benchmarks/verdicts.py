@@ -1,0 +1,131 @@
+"""Signed verdicts: what one costs whose key is in an agent, and ten thousand of them verified, then known."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from team_console.store.backends.open import open_team
+from team_console.store.desk.asking import ask_permission
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.requests import approve
+from team_console.store.model.message import Message, from_record
+from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.verdicts.ssh_signature import SshSignature
+from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
+from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.settings.team_config import Human, TeamConfig
+
+from tests.benchmarks.data import AGENTS, LEAD, quiet, write_team
+from tests.benchmarks.run import Run
+from tests.benchmarks.samples import Samples
+from tests.benchmarks.table import Table, number
+
+_COSTS = 0.030
+"""Seconds a verdict may take with a key in an agent."""
+_SIZE = 1_000
+_TEAM_ID = "0123456789abcdef0123456789abcdef"
+
+
+def verdicts(run: Run) -> list[Table]:
+    """Two tables: giving a verdict, and verifying many."""
+    return [_given(run), _verified(run)]
+
+
+def _given(run: Run) -> Table:
+    folder = run.folder / "verdicts"
+    write_team(folder, quiet(_SIZE))
+    with _agent(run.folder) as key:
+        unsigned = _times(run, folder)
+        with (folder / "messenger-config.yaml").open("a") as settings:
+            settings.write(f"\nlead: {LEAD}\nteam_id: {_TEAM_ID}\nhumans:\n  {LEAD}:\n    keys:\n    - {key}\n")
+        signed = _times(run, folder)
+    table = Table(f"A verdict, {len(signed.values)} of each", ("approve, ms", "p50", "p95", "worst"))
+    for name, some in (("unsigned", unsigned), ("signed by a key in an agent", signed)):
+        table.add(name, *(number(figure * 1e3) for figure in (some.median, some.quantile(95), max(some.values))))
+    table.notes.append(f"At most {_COSTS * 1e3:g} ms are allowed; a queue of {_SIZE:,} messages in files.")
+    return table
+
+
+def _times(run: Run, folder: Path) -> Samples:
+    team = open_team(str(folder))
+    agent, lead = Caller(team, AGENTS[0]), Caller(team, LEAD)
+    some = []
+    for _ in range(run.rounds(80)):
+        request = ask_permission(agent, tool="Bash", input={"command": "ls"}).request_id or ""
+        start = perf_counter()
+        approve(lead, request_id=request)
+        some.append(perf_counter() - start)
+    team.close()
+    return Samples(tuple(some))
+
+
+@contextmanager
+def _agent(folder: Path) -> Iterator[str]:
+    """An agent with one key, for this process; the line of its public half."""
+    path, socket = folder / "id_ed25519", folder / "agent"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
+    public = path.with_suffix(".pub").read_text().strip()
+    before = {name: os.environ.get(name) for name in ("SSH_AUTH_SOCK", "HOME")}
+    with subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it says where it listens once it does
+        os.environ.update(SSH_AUTH_SOCK=str(socket), HOME=str(folder))
+        try:
+            subprocess.run(["ssh-add", "-q", str(path)], check=True)
+            path.unlink()
+            yield public
+        finally:
+            process.terminate()
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _verified(run: Run) -> Table:
+    amount = 1_000 if run.quick else 10_000
+    config, pairs = _many(amount)
+    table = Table(f"{amount:,} signed verdicts judged (ms)", ("look", "all", "each"))
+    for name in ("first", "again, from what is known"):
+        start = perf_counter()
+        assert not any(objection(config, verdict, question) for question, verdict in pairs)
+        seconds = perf_counter() - start
+        table.add(name, number(seconds * 1e3), number(seconds * 1e3 / amount))
+    return table
+
+
+def _many(amount: int) -> tuple[TeamConfig, list[tuple[Message, Message]]]:
+    """Questions with their verdicts, signed here: `ssh-keygen` would take minutes."""
+    private = Ed25519PrivateKey.generate()
+    blob = _packed(b"ssh-ed25519") + _packed(private.public_key().public_bytes_raw())
+    human = Human(LEAD, (f"ssh-ed25519 {base64.b64encode(blob).decode()} {LEAD}",))
+    config = TeamConfig(lead=LEAD, humans={LEAD: human}, verdicts="signed", team_id=_TEAM_ID)
+    return config, [_pair(private, blob, place) for place in range(amount)]
+
+
+def _pair(private: Ed25519PrivateKey, blob: bytes, place: int) -> tuple[Message, Message]:
+    envelope = {"created": "2026-02-24T10:30:00.000Z", "status": "read", "priority": "high"}
+    request = f"permission-{place}@{AGENTS[0]}"
+    asked = {"request_id": request, "tool": "Bash", "input": {"command": f"ls {place}"}}
+    names = {"type": "permission_request", "from": AGENTS[0], "to": LEAD}
+    question = from_record({"message_id": f"Q{place}", **names, **envelope, "payload": asked})
+    said = {"request_id": request, "approve": True, "scope": "once", REQUEST: digest_of(question)}
+    names = {"type": "permission_response", "from": LEAD, "to": AGENTS[0]}
+    record = {"message_id": f"A{place}", **names, **envelope}
+    text = statement(_TEAM_ID, from_record({**record, "payload": said}))
+    parts = SshSignature(blob, NAMESPACE.encode(), b"sha512", b"ssh-ed25519", b"", b"")
+    value = private.sign(parts.signed(text.encode()))
+    inner = _packed(b"ssh-ed25519") + _packed(value)
+    whole = b"SSHSIG\0\0\0\1" + b"".join(map(_packed, (blob, NAMESPACE.encode(), b"", b"sha512", inner)))
+    body = base64.b64encode(whole).decode()
+    armoured = f"-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n"
+    return question, from_record({**record, "payload": {**said, SIGNATURE: armoured}})
+
+
+def _packed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data

@@ -1,0 +1,79 @@
+"""What a slow line carries: a key in a list, a message that comes in, and nothing while nothing happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+
+from tests.conftest import COMMAND
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.slow
+
+LEAD = "ceo"
+KEY = LIVE = 300
+"""Bytes at most: of an arrow key in the list, and of a message for another agent that comes in."""
+WHOLE = 620
+"""The same of an arrow key with what then stands beside the list; a key that is held draws the list alone."""
+_DRAWN = b"\x1b[?2026l"
+"""What ends one drawing; that of the list comes first."""
+_AGENTS = ("task-manager", "file-manager", "schedule-manager")
+_CONFIG = "name: sprint-42\nlead: ceo\nagents: [task-manager, file-manager, schedule-manager]\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A team with a dozen letters for the lead, of which no age is about to change."""
+    place = tmp_path / "team"
+    place.mkdir()
+    (place / "messenger-config.yaml").write_text(_CONFIG, encoding="utf-8")
+    team = open_team(str(place))
+    for number in range(12):
+        sender = Caller(team, _AGENTS[number % 3])
+        mail.send(
+            sender, to=LEAD, summary=f"Note {number} of twelve short notes", content=f"The text of note {number}."
+        )
+    team.close()
+    return place
+
+
+def written(terminal: Terminal) -> int:
+    """Bytes that came since the last call, once the screen rests."""
+    before = getattr(terminal, "counted", 0)
+    terminal.settle(0.6)
+    terminal.counted = len(terminal.output)  # type: ignore[attr-defined]
+    return len(terminal.output) - before
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40)])
+def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path, columns: int, lines: int) -> None:
+    with Terminal([*COMMAND, "-t", str(folder)], cwd=folder, columns=columns, lines=lines) as terminal:
+        terminal.wait_for("LIVE", "Note 3")
+        written(terminal)
+        terminal.send("3")
+        terminal.wait_for("Requests")
+        terminal.send("1")
+        terminal.wait_for("Needs you ·")
+        written(terminal)
+        lists, wholes = [], []
+        terminal.send("j")
+        written(terminal)
+        for _ in range(4):
+            before = len(terminal.output)
+            terminal.send("j")
+            wholes.append(written(terminal))
+            lists.append(bytes(terminal.output[before:]).index(_DRAWN))
+        assert max(lists) <= KEY, f"bytes of arrow keys: {lists}"
+        assert max(wholes) <= WHOLE, f"bytes of arrow keys and what they show: {wholes}"
+        team = open_team(str(folder))
+        mail.send(Caller(team, _AGENTS[0]), to=_AGENTS[1], summary="A word between two agents", content="Nothing more.")
+        team.close()
+        terminal.wait_for("A word" if columns >= 120 else "task-manager →")
+        assert written(terminal) <= LIVE
+        assert written(terminal) == 0, "nothing happens, nothing is written"
+        terminal.send("q")
+        assert terminal.wait_exit() == 0

@@ -1,0 +1,160 @@
+"""What was decided can be taken back for a few seconds; until it is written every word says so, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from team_console.console.app.drafts import Drafts
+from team_console.console.app.unwritten import KEPT
+from team_console.console.input import grace
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.bars.grace_bar import GraceBar
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grace that ends only when a test ends it."""
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+
+
+async def approve(desk: Desk, note: str = "") -> None:
+    """Approve what is under the cursor, until it waits to be written."""
+    await desk.press("a")
+    await desk.form()
+    await desk.type(note)
+    await desk.press("enter")
+    await desk.until(lambda: len(desk.app.main.unwritten) > 0, "a decision in its grace")
+
+
+async def test_a_verdict_waits_and_says_that_it_is_not_written(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk)
+        assert verdicts(team) == []
+        bar = desk.app.main.query_one(GraceBar).text
+        assert "not written yet: approve the plan of task-manager" in bar
+        assert "U take back" in bar
+        assert "approve, not written yet" in desk.detail
+        await desk.until(lambda: "◔ approve, not" in desk.text, "the row that says so")
+        assert not any("Approved" in toast for toast in desk.toasts)
+
+
+async def test_what_was_decided_is_taken_back_and_its_words_are_kept(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk, "go on")
+        await desk.press("U")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
+        assert any("Taken back: approve the plan" in toast for toast in desk.toasts)
+        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
+        assert "not written yet" not in desk.text
+        assert verdicts(team) == []
+        await desk.press("U")
+        await desk.until(lambda: any("everything you decided is written" in toast for toast in desk.toasts), "why not")
+
+
+async def test_one_key_writes_at_once(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk, "go on")
+        await desk.press("W")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.until(lambda: desk.rows == [], "the list without the plan")
+        assert desk.app.main.drafts.get(f"approve:{request_id}") == {}
+        assert not desk.app.main.query_one(GraceBar).has_class("-shown")
+
+
+async def test_it_is_written_when_its_time_is_over(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0.05")
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+
+
+async def test_leaving_writes_what_was_decided(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk)
+        assert desk.app.write_decided() == []
+        assert [verdict.payload["approve"] for verdict in verdicts(team)] == [True]
+        assert desk.app.write_decided() == []
+        assert len(verdicts(team)) == 1
+
+
+async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_start(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk)
+        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
+        (words,) = desk.app.write_decided()
+        assert words.startswith("approve the plan of task-manager: ")
+    async with opened(team) as desk:
+        await desk.until(lambda: any("Decided and not written" in toast for toast in desk.toasts), "a word of it")
+        assert any("approve the plan of task-manager" in toast for toast in desk.toasts)
+    async with opened(team) as desk:
+        assert not any("Decided and not written" in toast for toast in desk.toasts)
+
+
+async def test_a_decision_of_a_console_that_runs_is_not_called_lost(team: MemoryTeam) -> None:
+    drafts = Drafts(team.location, LEAD)
+    drafts.keep(f"{KEPT}{os.getppid()}:1", {"words": "approve the plan of another console"})
+    async with opened(team) as desk:
+        await desk.pilot.pause()
+        assert not any("another console" in toast for toast in desk.toasts)
+
+
+async def test_a_decision_that_is_refused_while_it_waits_is_told_and_its_words_are_kept(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await approve(desk, "go on")
+        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
+        await desk.press("W")
+        await desk.until(lambda: any("Not written" in toast for toast in desk.toasts), "why it was not written")
+        assert any("ALREADY_ANSWERED" in toast for toast in desk.toasts)
+        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
+
+
+async def test_what_is_refused_already_keeps_the_form_open(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
+        await desk.press("enter")
+        await desk.until(lambda: "ALREADY_ANSWERED" in desk.text, "a refusal")
+        assert desk.app.screen is form
+        assert len(verdicts(team)) == 1
+
+
+async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("m")
+        await desk.form()
+        await desk.type("thanks")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a message in its grace")
+        await desk.press("2", "1", "D")
+        await desk.until(lambda: "done" in desk.app.main.unwritten.subjects.values(), "a done in its grace")
+        assert [(message.sender, message.status) for message in team.snapshot().messages] == [(AUTHOR, "pending")]
+        await desk.press("W")
+        await desk.until(lambda: [message.sender for message in team.snapshot().messages][-1:] == [LEAD], "the answer")
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("900", 60.0), ("soon", 7.0)])
+def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
+    monkeypatch.setattr(grace, "_configured", 7.0)
+    assert grace.grace_seconds() == seconds

@@ -1,0 +1,119 @@
+"""Marks, and one form for all that is marked."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.desk import asking, mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.forms.many import Many
+
+from tests.console.conftest import LEAD, Desk, opened, verdicts
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+NAMES = ("task-manager", "schedule-manager", "file-manager")
+
+
+def plans(team: MemoryTeam) -> list[str]:
+    """A plan of each author; their request ids."""
+    made = [
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+        for name in NAMES
+    ]
+    return [str(receipt.request_id) for receipt in made]
+
+
+async def many(desk: Desk) -> Many:
+    """The form about many things, once it is there."""
+    form = await desk.form()
+    assert isinstance(form, Many)
+    return form
+
+
+async def test_every_marked_request_gets_a_verdict_of_its_own(team: MemoryTeam) -> None:
+    asked = plans(team)
+    async with opened(team) as desk:
+        await desk.press("j", "k", "asterisk", "r")
+        form = await many(desk)
+        assert all(name in desk.text for name in NAMES)
+        await desk.type("tests first")
+        await desk.press("enter")
+        await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
+        await desk.until(lambda: desk.text.count("✓ written") == 3, "what became of each")
+        assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(asked)
+        assert {verdict.content for verdict in verdicts(team)} == {"tests first"}
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.screen is not form, "the list")
+
+
+async def test_what_was_never_on_the_screen_is_named_and_left_out_with_one_key(team: MemoryTeam) -> None:
+    plans(team)
+    async with opened(team) as desk:
+        shown = desk.app.main.subject().selection.request
+        assert shown is not None
+        await desk.press("asterisk", "a")
+        await many(desk)
+        assert "2 texts never on the screen" in " ".join(desk.text.split())
+        await desk.press("ctrl+o")
+        assert "enter approve 1" in desk.text
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        assert [verdict.request_id for verdict in verdicts(team)] == [shown.request_id]
+
+
+async def test_one_that_was_answered_meanwhile_is_named_and_the_others_are_written(team: MemoryTeam) -> None:
+    asked = plans(team)
+    async with opened(team) as desk:
+        await desk.press("asterisk", "a")
+        await many(desk)
+        requests.reject(Caller(team, LEAD), request_id=asked[1], reason="another console was faster")
+        await desk.press("enter")
+        await desk.until(lambda: len(verdicts(team)) == 3, "two verdicts more")
+        await desk.until(lambda: desk.text.count("✓ written") == 2, "what became of each")
+        assert "ALREADY_ANSWERED" in desk.text
+
+
+async def test_what_wants_words_is_left_alone_and_said(team: MemoryTeam) -> None:
+    plans(team)
+    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("asterisk", "a")
+        await many(desk)
+        assert "1 marked row left alone" in desk.text
+
+
+async def test_a_range_is_marked_from_the_last_mark_to_the_cursor(team: MemoryTeam) -> None:
+    plans(team)
+    async with opened(team) as desk:
+        await desk.press("G", "V")
+        await desk.until(lambda: "* 3 marked" in desk.text, "three marks")
+        await desk.press("escape", "g", "space", "V")
+        await desk.until(lambda: "* 2 marked" in desk.text, "two marks")
+
+
+async def test_the_first_thing_to_decide_is_under_the_cursor_and_information_is_cleared_with_one_key(
+    team: MemoryTeam,
+) -> None:
+    for number in range(3):
+        mail.send(Caller(team, "file-manager"), to=LEAD, summary=f"News number {number} of this day", content="Here")
+    async with opened(team) as desk:
+        plans(team)
+        await desk.until(lambda: len(desk.rows) == 6, "plans above the news")
+        request = desk.app.main.subject().selection.request
+        assert request is not None
+        assert "Needs you 3" in desk.text
+        await desk.press("D")
+        await desk.until(lambda: len(desk.rows) == 3, "a list without the news")
+        states = {message.type: message.status for message in team.snapshot().messages}
+        assert states == {"message": "read", "plan_approval_request": "pending"}
+
+
+async def test_a_question_is_not_approved_among_others(team: MemoryTeam) -> None:
+    plans(team)
+    question = [{"question": "Which one?", "options": [{"label": "This"}, {"label": "That"}]}]
+    asking.ask_question(Caller(team, "file-manager"), questions=question)
+    async with opened(team) as desk:
+        await desk.press("asterisk", "a")
+        form = await many(desk)
+        assert len(form.meant) == 3
+        assert "1 marked row left alone" in desk.text

@@ -1,0 +1,150 @@
+"""New decisions are told once, together, as the user chose, and nothing an agent wrote acts on the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from team_console.console.app.terminal import Canvas
+from team_console.console.notices import ways
+from team_console.console.notices.news import APART, News, is_quiet
+from team_console.console.notices.notifier import Notifier
+from team_console.console.preferences.model import Notices
+from team_console.store.views.board import Board
+from team_console.store.views.rows import View
+
+from tests.console.conftest import LEAD, hand_in_plan
+from tests.memory_team import MemoryTeam
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e; rm -rf /; `id` $(id)\nsecond line"
+
+
+def view_of(team: MemoryTeam) -> View:
+    """What waits for the lead."""
+    return Board(LEAD).update(team.snapshot(), team.clock())
+
+
+class Listener:
+    """A notifier and what it wrote to the terminal."""
+
+    def __init__(self, notices: Notices, *, read_only: bool = False) -> None:
+        self.moment, self.written = 0.0, ""
+        self.notifier = Notifier(notices, self._write, lambda: self.moment, read_only=read_only)
+
+    def _write(self, text: str) -> None:
+        self.written += text
+
+    def see(self, view: View, now: datetime = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)) -> str:
+        """Look at `view`, tell what is to be told now, and hand out what was written."""
+        self.written = ""
+        self.notifier.take(view, "sprint-42")
+        if self.notifier.seconds_left() == 0.0:
+            self.notifier.tell("sprint-42", now)
+        return self.written
+
+
+def test_only_new_decisions_are_told_and_many_at_once_are_one_notice(team: MemoryTeam) -> None:
+    hand_in_plan(team, "It was there before the console")
+    listener = Listener(Notices(title=False, bell=True))
+    assert listener.see(view_of(team)) == "", "what was there at the start is no news"
+    items = view_of(team).attention
+    many = replace(view_of(team), attention=tuple(replace(items[0], key=f"new-{number}") for number in range(30)))
+    assert listener.see(many) == "\x07"
+    assert listener.see(many) == "", "told once"
+    more = replace(many, attention=(*many.attention, replace(items[0], key="later")))
+    assert listener.see(more) == "", "not again so soon"
+    listener.moment += APART
+    assert listener.see(more) == "\x07"
+
+
+def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None:
+    news = News()
+    news.take(())
+    hand_in_plan(team)
+    news.take(view_of(team).attention)
+    news.take(())
+    assert news.seconds_left(100.0) is None
+    assert news.tell(100.0) == ""
+
+
+def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
+    listener = Listener(Notices(bell=True))
+    hand_in_plan(team)
+    view = view_of(team)
+    listener.see(replace(view, attention=()))
+    letter = replace(view.attention[0], key="letter", need="MESSAGE", answerable=False)
+    assert "\x07" not in listener.see(replace(view, attention=(letter,)))
+
+
+def test_the_title_counts_decisions_and_is_given_back(team: MemoryTeam) -> None:
+    listener = Listener(Notices())
+    hand_in_plan(team)
+    assert listener.see(view_of(team)) == "\x1b[22;2t\x1b]2;(1) sprint-42\x1b\\"
+    assert listener.see(view_of(team)) == "", "an unchanged title costs nothing"
+    assert listener.see(replace(view_of(team), attention=())) == "\x1b]2;sprint-42\x1b\\"
+    listener.written = ""
+    listener.notifier.close()
+    assert listener.written == "\x1b[23;2t"
+
+
+def test_over_a_read_only_team_nothing_is_told_unless_the_user_wants_it(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    for notices, told in ((Notices(bell=True), ""), (Notices(bell=True, read_only=True), "\x07")):
+        listener = Listener(notices, read_only=True)
+        listener.see(replace(view_of(team), attention=()))
+        assert listener.see(view_of(team)).endswith(told)
+        assert bool(listener.written) == bool(told)
+
+
+@pytest.mark.parametrize(("span", "hour", "quiet"), [("22:00-07:00", 23, True), ("22:00-07:00", 12, False)])
+def test_quiet_hours_may_go_over_midnight(span: str, hour: int, quiet: bool) -> None:
+    local = datetime.now().astimezone().replace(hour=hour, minute=30)
+    assert is_quiet((span,), local) is quiet
+
+
+def test_in_quiet_hours_news_counts_as_told(team: MemoryTeam) -> None:
+    listener, now = Listener(Notices(title=False, bell=True, quiet=("00:00-23:59",))), team.clock()
+    hand_in_plan(team)
+    listener.see(replace(view_of(team), attention=()), now)
+    assert listener.see(view_of(team), now) == ""
+    listener.moment += timedelta(hours=1).total_seconds()
+    assert listener.see(view_of(team), now) == ""
+
+
+@pytest.mark.parametrize("sequence", [ways.title(HOSTILE), ways.desktop(HOSTILE, HOSTILE)])
+def test_nothing_an_agent_wrote_ends_the_sequence_it_stands_in(sequence: str) -> None:
+    assert sequence.count("\x1b\\") == sequence.count("\x1b]")
+    body = sequence.replace("\x1b\\", "").replace("\x1b]", "")
+    assert body.isprintable()
+    assert sequence.partition("777;")[2].count(";") in (0, 2), "a head and a text, however many semicolons are in them"
+
+
+def test_a_title_and_a_notice_do_not_make_the_screen_be_drawn_anew() -> None:
+    canvas = Canvas()
+    canvas.update("\x1b[1;1Hword")
+    assert canvas.update(ways.PUSH_TITLE + ways.title("(1) sprint-42")) == ways.PUSH_TITLE + ways.title("(1) sprint-42")
+    assert canvas.update(ways.desktop("team", "a plan")) == ways.desktop("team", "a plan")
+    assert "word" not in canvas.update("\x1b[1;1Hword")
+
+
+def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_path: Path) -> None:
+    target = tmp_path / "told.json"
+    script = "import json, sys; open(sys.argv[1], 'w').write(json.dumps(sys.argv[2:]))"
+    ways.run((sys.executable, "-c", script, str(target)), f"--version {HOSTILE}")
+    for thread in threading.enumerate():
+        if thread.name == "notice":
+            thread.join()
+    [told] = json.loads(target.read_text())
+    assert told.startswith(" --version")
+    assert "$(id)" in told
+    assert "\x1b" not in told
+    assert "\n" not in told
+
+
+def test_a_program_that_is_not_there_is_no_obstacle() -> None:
+    ways.run(("/no/such/program",), "a plan")

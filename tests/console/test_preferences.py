@@ -1,0 +1,210 @@
+"""The user's own settings: each mistake has its line and a hint, what is right holds, and the console looks so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from team_console.console.display.themes import CONTRAST, DARK
+from team_console.console.input.actions import configure_keys, usual_keys
+from team_console.console.panes.requests import RequestsPane
+from team_console.console.preferences.file import check
+from team_console.console.preferences.model import Notices, Preferences
+from team_console.console.preferences.show import as_toml
+from team_console.console.screens.theme_list import ThemeList
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+
+from tests.conftest import CommandLine
+from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
+    """Writes the user's `config.toml`."""
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("TEAM_CONSOLE_CONFIG", str(path))
+    monkeypatch.delenv("TEAM_CONSOLE_THEME", raising=False)
+    return lambda text: path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "hint"),
+    [
+        ('them = "dark"', 1, "there is no them", "Did you mean theme?"),
+        ("\n\ngrace_seconds = 99", 3, "from 0 to 60", "0 writes at once"),
+        ("grace_seconds = true", 1, "from 0 to 60", ""),
+        ("grace_seconds = nan", 1, "from 0 to 60", ""),
+        ('motion = "yes"', 1, "true or false", "without quotes"),
+        ('density = "wide"', 1, "one of compact, roomy", ""),
+        ('# keys\n[keys]\napprov = "k"', 3, "[keys] has no approv", "Did you mean approve?"),
+        ('[keys]\nreject = "a"', 2, "a is the key of approve already", ""),
+        ("[keys]\nreject = 5", 2, "a key or a list of keys", "f5"),
+        ("[keys]\nreject = []", 2, "a key or a list of keys", "f5"),
+        ('[columns]\nneeds = ["agnet"]', 2, "no column agnet", "Did you mean agent?"),
+        ('[sort]\nrequests = "size"', 2, "sorted by one of", ""),
+        ('[sort]\nneeds = "age"', 2, "[sort] has no needs", ""),
+        ('[notices]\nquiet = ["25:00-1"]', 2, "spans of the day", "22:00-07:00"),
+        ('[notices]\ncommand = "notify-send"', 2, "a program and its arguments", "notify-send"),
+        ("[notices]\nbel = true", 2, "[notices] has no bel", "Did you mean bell?"),
+        ("keys = 1", 1, "keys is a table", "[keys]"),
+        ("theme = \n", 1, "Invalid value", "key = value"),
+        ('theme = "\x07"', 1, "", ""),
+    ],
+)
+def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message: str, hint: str) -> None:
+    checked = check(text, usual_keys())
+    [mistake] = checked.mistakes
+    assert (mistake.line, message in mistake.message, hint in mistake.hint) == (line, True, True), mistake
+    assert mistake.message.isprintable()
+
+
+def test_what_is_right_holds_beside_what_is_wrong() -> None:
+    checked = check('nonsense = 1\ntheme = "light"\n[notices]\nbell = true\nbel = 1', usual_keys())
+    assert (checked.preferences.theme, checked.preferences.notices) == ("light", Notices(bell=True))
+    assert len(checked.mistakes) == 2
+
+
+def test_two_keys_can_change_places() -> None:
+    checked = check('[keys]\napprove = "r"\nreject = "a"', usual_keys())
+    assert checked.mistakes == ()
+    assert dict(checked.preferences.keys) == {"approve": ("r",), "reject": ("a",)}
+
+
+def test_what_is_shown_is_a_file_that_says_the_same() -> None:
+    chosen = Preferences(
+        theme="contrast",
+        density="roomy",
+        motion=False,
+        grace_seconds=2.5,
+        keys={"approve": ("f5", "a")},
+        columns={"needs": ("age",)},
+        sort={"requests": "agent"},
+        notices=Notices(bell=True, command=("say", 'a "b" \\'), quiet=("22:00-07:00",)),
+    )
+    for preferences in (chosen, Preferences()):
+        checked = check(as_toml(preferences, usual_keys()), usual_keys())
+        assert checked.mistakes == ()
+        assert checked.preferences == preferences
+
+
+@pytest.mark.slow
+def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_path: Path) -> None:
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    path = tmp_path / "team-console" / "config.toml"
+    assert elsewhere("config", "path", env=env).out.strip() == str(path)
+    assert "the defaults hold" in elsewhere("config", "check", env=env).out
+    path.parent.mkdir()
+    path.write_text(elsewhere("config", "show", env=env).out, encoding="utf-8")
+    assert (
+        elsewhere("config", "check", env=env).status,
+        "no mistakes" in elsewhere("config", "check", env=env).out,
+    ) == (0, True)
+    path.write_text('them = "x"', encoding="utf-8")
+    result = elsewhere("config", "check", env=env)
+    assert (result.status, f"{path}:1: there is no them. Did you mean theme?" in result.out) == (1, True)
+    path.write_bytes(b"\xff")
+    assert elsewhere("config", "check", env=env).status == 1
+
+
+@pytest.mark.anyio
+async def test_keys_theme_columns_and_sorting_of_the_user_hold(
+    team: MemoryTeam, write: Callable[[str], object]
+) -> None:
+    write('theme = "contrast"\n[keys]\nfilter = "f"\n[columns]\nrequests = ["age"]\n[sort]\nrequests = "agent"')
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        assert desk.app.theme == CONTRAST
+        await desk.press("3")
+        await desk.until(lambda: isinstance(desk.app.main.pane, RequestsPane), "the requests")
+        await desk.until(lambda: "by agent" in desk.text, "the sorting")
+        pane = desk.app.main.pane
+        assert isinstance(pane, RequestsPane)
+        assert AUTHOR not in pane.rows.render_line(0).text
+        await desk.press("slash")
+        assert not pane.is_asking
+        await desk.press("f")
+        assert pane.is_asking
+    configure_keys({})
+
+
+@pytest.mark.anyio
+async def test_a_mistake_is_told_and_keeps_nothing_from_opening(
+    team: MemoryTeam, write: Callable[[str], object]
+) -> None:
+    write("densty = 1")
+    async with opened(team) as desk:
+        await desk.until(lambda: any("Did you mean density?" in toast for toast in desk.toasts), "the toast")
+
+
+@pytest.mark.anyio
+async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter(
+    team: MemoryTeam, write: Callable[[str], object]
+) -> None:
+    async with opened(team) as desk:
+        desk.app.theme = DARK
+        await desk.press("f2")
+        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the list")
+        await desk.pilot.press("j", "j")
+        await desk.until(lambda: desk.app.theme == CONTRAST, "the preview")
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.theme == DARK, "the theme of before")
+        await desk.press("f2")
+        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the list")
+        await desk.pilot.press("j", "j", "enter")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
+        assert desk.app.theme == CONTRAST
+    async with opened(team) as desk:
+        assert desk.app.theme == CONTRAST, "the theme of last time"
+
+
+@pytest.mark.anyio
+async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Split the loader from the renderer")
+    async with opened(team) as desk:
+        await desk.press("3", "slash")
+        await desk.type("loader")
+        await desk.press("enter")
+        await desk.until(lambda: "/ loader" in desk.text, "the filter")
+        desk.app.exit(0)
+    async with opened(team) as desk:
+        await desk.until(lambda: desk.app.main.mode == "requests" and "/ loader" in desk.text, "the place")
+        await desk.press("escape", "1")
+        desk.app.exit(0)
+    async with opened(team) as desk:
+        assert desk.app.main.mode == "needs"
+
+
+@pytest.mark.anyio
+async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None:
+    for words in ("The loader is split in two", "The renderer is next in line", "The loader is tested now"):
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
+    async with opened(team) as desk:
+        pane = desk.app.main.pane
+        await desk.press("slash")
+        await desk.type("loader")
+        await desk.until(lambda: len(desk.rows) == 2, "the hits")
+        segments = [segment for segment in pane.rows.render_line(0) if segment.text == "loader"]  # type: ignore[attr-defined]
+        assert [bool(segment.style and segment.style.underline) for segment in segments] == [True]
+        await desk.press("escape", "g")
+        assert len(desk.rows) == 3
+        keys = []
+        for key in ("n", "n", "N"):
+            await desk.press(key)
+            keys.append(pane.rows.cursor_row.title)  # type: ignore[attr-defined]
+        assert all("loader" in title for title in keys)
+        assert keys[0] == keys[2] != keys[1] or len(set(keys)) == 1
+
+
+@pytest.mark.anyio
+async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("colon")
+        await desk.type("agent file")
+        await desk.until(lambda: "agent file-manager" in desk.text, "the agent")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.app.main.mode == "inboxes", "the inboxes")
+        await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its inbox")  # type: ignore[attr-defined]

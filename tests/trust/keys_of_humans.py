@@ -1,0 +1,41 @@
+"""Keys of humans for tests, made once with stock `ssh-keygen`, and teams whose verdicts they sign."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import tempfile
+from pathlib import Path
+
+
+def key_file(kind: str = "ed25519", name: str = "ceo") -> Path:
+    """A private key of this kind without a passphrase; its public half lies beside it as `.pub`."""
+    return _made(kind, name)
+
+
+@functools.cache
+def _made(kind: str, name: str) -> Path:
+    place = Path(tempfile.mkdtemp(prefix="team-console-keys-")) / f"{name}_{kind}"
+    bits = {"rsa": ("-b", "3072"), "ecdsa": ("-b", "384")}.get(kind, ())
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", kind, *bits, "-N", "", "-C", f"{name}@desk", "-f", str(place)], check=True
+    )
+    return place
+
+
+def public_line(kind: str = "ed25519", name: str = "ceo") -> str:
+    """The line of its public half."""
+    return key_file(kind, name).with_suffix(".pub").read_text().strip()
+
+
+def settings_of_signed_team(team_id: str = "0123456789abcdef", kind: str = "ed25519") -> str:
+    """What makes a team of the lead `ceo` one of signed verdicts."""
+    return (
+        f"team_id: {team_id}\nhumans:\n  ceo:\n    keys:\n    - {public_line(kind)}\n    sign_with: {key_file(kind)}\n"
+    )
+
+
+def sign_verdicts(folder: Path, **wanted: str) -> None:
+    """Turn the team in this folder into one of signed verdicts."""
+    with (folder / "messenger-config.yaml").open("a") as settings:
+        settings.write(settings_of_signed_team(**wanted))

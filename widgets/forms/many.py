@@ -1,0 +1,223 @@
+"""One decision about many things: which they are, which of them were never looked at, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.words import counted
+from team_console.widgets.details.document import Lines
+from team_console.widgets.forms.excerpt import Excerpt
+from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.note import Note
+from team_console.widgets.text.cells import Line, pad, pad_name
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Button, Static
+
+_NAME, _KIND = 18, 11
+
+
+class Item(Struct, frozen=True):
+    """One of the things, all safe text.
+
+    Attributes:
+        subject: Names it.
+        looked_at: Whether its text was on the screen.
+    """
+
+    subject: str
+    kind: str
+    who: str
+    what: str
+    looked_at: bool = True
+
+
+class State(Struct, frozen=True):
+    """What became of one thing: a word with its sign, safe text, and its tone."""
+
+    words: str
+    tone: str = ""
+
+
+class Many(Form[Any]):
+    """A list and the words for all of it. After it was handed in it stays and says what became of each."""
+
+    HELP = "Enter decides on all that is listed, ctrl+o leaves out what was never on the screen, esc leaves."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
+        Binding("U", "take_back", "Take back", show=False),
+        Binding("W", "write_now", "Write now", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        items: Sequence[Item],
+        act: Callable[[Sequence[str], str], Any],
+        *,
+        verb: str,
+        label: str = "",
+        required: bool = False,
+        notes: Sequence[str] = (),
+        on_result: Callable[[Any], None] = lambda result: None,
+        take_back: Callable[[], object] = lambda: None,
+        write_now: Callable[[], object] = lambda: None,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the form.
+
+        Args:
+            act: Takes the subjects that are meant and the words, in a thread.
+            label: The name of the field for words; empty for none.
+            required: Whether empty words are refused.
+            notes: What is left alone and why, safe text.
+            on_result: Told what `act` returned; `show_states` says later what became of each.
+            take_back, write_now: What the keys `U` and `W` do after it was handed in.
+        """
+        super().__init__(title, draft=draft, on_draft=on_draft)
+        self._items, self._act_on, self._verb = tuple(items), act, verb
+        self._label, self._required, self._notes = label, required, tuple(notes)
+        self._on_result, self._take_back, self._write_now = on_result, take_back, write_now
+        self._leaves_out = False
+        self._states: Mapping[str, State] = {}
+        self._is_handed_in = False
+
+    @property
+    def meant(self) -> tuple[Item, ...]:
+        """What is decided on."""
+        return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
+
+    def share(self) -> float:
+        """Many things take more room than one."""
+        return 0.75
+
+    def verb(self) -> str:
+        """With how many it is about."""
+        return f"{self._verb} {len(self.meant)}"
+
+    def keys(self) -> str:
+        """Before and after it was handed in."""
+        if self._is_handed_in:
+            return "enter close · U take back · W write now"
+        leave_out = ""
+        if not all(item.looked_at for item in self._items):
+            leave_out = "^o take all · " if self._leaves_out else "^o leave out unseen · "
+        return f"enter {self.verb().lower()} · {leave_out}esc leave"
+
+    def fields(self) -> ComposeResult:
+        """The list, what is left alone, the words."""
+        yield Excerpt((Lines(self._lines()),), most=8, id="items")
+        if self._notes:
+            yield Static(Content("\n".join(self._notes)), classes="form--note", markup=False)
+        if self._label:
+            yield labelled(self._label, Note(self.draft.get("words", ""), id="words"))
+
+    def on_mount(self) -> None:
+        """Type where there is something to type."""
+        if self._label:
+            self.query_one("#words", Note).focus()
+
+    def typed(self) -> Draft:
+        """The words."""
+        return {"words": self.query_one("#words", Note).text} if self._label else {}
+
+    def keep(self) -> None:
+        """Nothing is kept of what was handed in."""
+        if not self._is_handed_in:
+            super().keep()
+
+    def answer(self) -> Callable[[], Any]:
+        """The act with those that are meant."""
+        words = self.typed().get("words", "").strip()
+        if self._required and not words:
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
+        subjects = [item.subject for item in self.meant]
+        if not subjects:
+            raise TeamError(Code.MISSING_CONTENT, "all of them are left out", "ctrl+o takes them in again.")
+        return lambda: self._act_on(subjects, words)
+
+    def action_hand_in(self) -> None:
+        """Hand in; after that, close."""
+        if self._is_handed_in:
+            self.dismiss(None)
+        else:
+            super().action_hand_in()
+
+    def action_leave_out(self) -> None:
+        """Leave out what was never on the screen, or take it in again."""
+        if not self._is_handed_in:
+            self._leaves_out = not self._leaves_out
+            self._show()
+
+    def action_take_back(self) -> None:
+        """Take back what was handed in."""
+        if self._is_handed_in:
+            self._take_back()
+            self.dismiss(None)
+
+    def action_write_now(self) -> None:
+        """Write it without waiting any longer."""
+        if self._is_handed_in:
+            self._write_now()
+
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll the list."""
+        items = self.query_one("#items", Excerpt)
+        items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
+
+    def entered(self, event: Message) -> None:
+        """Enter in the words, too."""
+        self.action_hand_in()
+
+    def finish(self, result: Any) -> None:
+        """Stay, and say of each that it is not written yet."""
+        self._is_handed_in, self._busy = True, False
+        self._states = {item.subject: State("◔ not written yet", "warn") for item in self.meant}
+        self.query(".form--row").set(display=False)
+        self._say("")
+        self.set_focus(None)
+        self._on_result(result)
+        self._show()
+
+    def show_states(self, states: Mapping[str, State]) -> None:
+        """Say what became of some of them."""
+        self._states = {**self._states, **states}
+        if self.is_attached:
+            self._show()
+
+    def _show(self) -> None:
+        self.query_one("#items", Excerpt).put((Lines(self._lines()),))
+        self.query_one(".form--keys", Static).update(Content(self.keys()))
+        button = self.query_one("#hand-in", Button)
+        button.label = Content("Close" if self._is_handed_in else self.verb())
+        button.refresh(layout=True)
+
+    def _lines(self) -> tuple[Line, ...]:
+        items = self._items if not self._is_handed_in else self.meant
+        lines = [self._line(item) for item in items]
+        unseen = [item for item in self._items if not item.looked_at]
+        if unseen and not self._is_handed_in:
+            names = ", ".join(dict.fromkeys(item.who for item in unseen))
+            out = "left out" if self._leaves_out else "ctrl+o leaves them out"
+            text = f"△ {counted(len(unseen), 'text')} never on the screen ({names}); {out}"
+            lines.insert(0, ((text, "alert"),))
+        return tuple(lines)
+
+    def _line(self, item: Item) -> Line:
+        state = self._states.get(item.subject)
+        out = self._leaves_out and not item.looked_at and not self._is_handed_in
+        sign = ("− ", "faint") if out else ("  ", "") if item.looked_at else ("△ ", "alert")
+        tone = "faint" if out else ""
+        line: Line = (
+            sign,
+            (pad(item.kind, _KIND) + " ", tone or "muted"),
+            (pad_name(item.who, _NAME) + " ", tone),
+            (item.what, tone),
+        )
+        return ((f"{state.words}  ", state.tone), *line[1:]) if state is not None else line

@@ -1,0 +1,28 @@
+"""What passes between a form and the screen it stands on: where it stands, and what it decided that is done later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from textual.geometry import Region
+
+
+class Later(Struct, frozen=True):
+    """The base of a result that is done later: what was typed is kept until then."""
+
+
+class Behind(Struct, frozen=True):
+    """What a form asks of the screen it stands on.
+
+    Attributes:
+        room: Where the thing it is about is shown; the form grows out of its bottom.
+        cover: Keeps so many lines at that bottom free, 0 to have them back.
+        scroll: Scrolls the thing by so many pages.
+        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
+    """
+
+    room: Callable[[], Region]
+    cover: Callable[[int], None] = lambda lines: None
+    scroll: Callable[[float], None] = lambda pages: None
+    drop_keys: Callable[[], int] = lambda: 0
