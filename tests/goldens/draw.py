@@ -13,6 +13,7 @@ from pathlib import Path
 from team_console.console.app.application import ConsoleApp
 from team_console.console.demo import showcase
 from team_console.console.input.subject import Mode
+from team_console.console.panes.pane import ListPane
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
 
@@ -20,6 +21,7 @@ PICTURES = Path(__file__).parent / "pictures"
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
 _PLACE = "~/projects/reports"
 _PLAIN = {"TZ": "UTC", "TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor", "TEAM_CONSOLE_THEME": "dark"}
+_UNDER_WAY = ("◔ looking", "◔ reading", "◔  Reading")
 _STEADY = 3
 """So many looks in a row must show the same, before what is shown counts."""
 
@@ -58,8 +60,19 @@ async def _settled(app: ConsoleApp, pilot: Pilot[int]) -> str:
     looks: list[str] = []
     while len(looks) < _STEADY or len(set(looks[-_STEADY:])) > 1:
         await pilot.pause(0.05)
-        looks.append(screen_text(app))
+        looks = [*looks, screen_text(app)] if _is_whole(app) else []
     return looks[-1]
+
+
+def _is_whole(app: ConsoleApp) -> bool:
+    """Whether the thing under the cursor is drawn, and nothing is still looked for: rows come first."""
+    pane, text = app.main.pane, screen_text(app)
+    if not isinstance(pane, ListPane) or not pane.is_mounted:
+        return False
+    has_rows = pane.rows.cursor_row is not None
+    detail = pane.detail
+    is_drawn = bool(detail._lines) if detail.document is not None and detail.size.width else not detail.display
+    return (is_drawn or not has_rows) and not any(word in text for word in _UNDER_WAY)
 
 
 def screen_text(app: ConsoleApp) -> str:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
 from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts.statement import NAMESPACE, statement
+from team_console.store.settings.team_config import Human
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
 from team_console.store.views.decisions.ledger import Sources, decision_ledger
+from team_console.store.views.decisions.reading import _proof
 from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
 
-from tests.views.chronicle import LEAD, Chronicle
+from tests.views.chronicle import LEAD, Chronicle, settings
 
 
 def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:
@@ -111,6 +119,24 @@ def test_a_signature_is_asked_and_its_word_counts() -> None:
     line = approved(story)
     for proof in (Proof.SIGNED, Proof.UNVERIFIED):
         assert only(ledger_of(story, line, signature=lambda question, verdict, proof=proof: proof)).proof is proof
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    human = Human(LEAD, (key.with_suffix(".pub").read_text().strip(),))
+    config = settings(humans=MappingProxyType({LEAD: human}), team_id="team-1")
+    story = Chronicle(config)
+    question = story.plan()
+    unsigned = story.verdict(approve=True, request_sha256=digest_of(question))
+    text = statement("team-1", unsigned)
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)]
+    signature = subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout.decode()
+    payload = {**unsigned.payload, "signature": signature}
+    for changed, is_signed in (({}, True), ({"approve": False}, False)):
+        story.messages[-1] = unsigned.with_changes(payload={**payload, **changed})
+        assert (only(ledger_of(story, signature=partial(_proof, config))).proof is Proof.SIGNED) is is_signed
 
 
 def test_a_result_of_work_is_no_decision() -> None:

@@ -34,8 +34,8 @@ from team_console.store.contract.changed import ChangedError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import is_same
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import digest_of
 from team_console.store.settings.team_config import TeamConfig
 
 HEAL = "heal"
@@ -154,7 +154,8 @@ def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
     text = queue.generation.text
     for message in rests_on:
         now = [text.entries[place].message for place in text.places(message.message_id)]
-        if not any(other is not None and is_same(other, message) for other in now):
+        digest = digest_of(message)
+        if not any(other is not None and digest_of(other) == digest for other in now):
             raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
 
 
