@@ -35,9 +35,7 @@ def title_of(read: Reading) -> str:
 def _fields(read: Reading) -> Mapping[str, Any]:
     """The fields that say something: of a sprint message those of its JSON, not the text that carries it."""
     payload = read.message.payload
-    if read.body is payload or not read.body:
-        return payload
-    return {key: value for key, value in read.body.items() if key != "msg_type"} or payload
+    return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
 
 
 def message_title(message: Message) -> str:
