@@ -6,6 +6,7 @@ The demo runs on a pseudo terminal and is driven by keys, each once what it is a
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
@@ -63,6 +64,25 @@ class Recording:
             self.terminal.send(key)
             self.watch(_PACE)
         self.watch(then)
+
+    def name_no_place(self, scratch: str) -> None:
+        """Put a name that says nothing of this machine in the place of the demo's folder, as wide as that."""
+        place = re.compile(re.escape(scratch) + r"/team-console-demo-\w+/team")
+
+        def hidden(found: re.Match[str]) -> str:
+            return "~/demo/team".rjust(len(found.group()))
+
+        self.output = [(at, place.sub(hidden, data.decode("latin-1")).encode("latin-1")) for at, data in self.output]
+        self.frames = [
+            (
+                at,
+                tuple(
+                    tuple((place.sub(hidden, text), front, back, bold) for text, front, back, bold in line)
+                    for line in frame
+                ),
+            )
+            for at, frame in self.frames
+        ]
 
     def _look(self) -> None:
         now, data = time.monotonic() - self.begin, bytes(self.terminal.output[self._seen :])
@@ -187,6 +207,7 @@ def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Pa
             end = time.monotonic() - recording.begin
             terminal.send("\x11")
             terminal.wait_exit()
+    recording.name_no_place(scratch)
     begin = recording.frames[0][0]
     folder.mkdir(parents=True, exist_ok=True)
     cast, svg = folder / "demo.cast", folder / "demo.svg"

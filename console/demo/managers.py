@@ -7,7 +7,7 @@ from team_console.console.demo.actor import Actor
 from team_console.store.desk.asking import ask_permission, ask_question, withdraw
 from team_console.store.desk.mail import broadcast, send
 from team_console.store.desk.requests import reject, submit_plan
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
 from team_console.store.protocol.reading import Reading, reading
 
@@ -27,12 +27,13 @@ class TaskManager(Actor):
             self.after(100, lambda: self.remind(asked))
 
     def waiting_plan(self) -> str | None:
-        """The request id of a plan that was handed in before, and waits; None when there is none."""
+        """The request id of a plan that was handed in before, and whose verdict is still to be read; None for none."""
         messages = self.team.snapshot().messages
-        answered = {reading(message).request_id for message in messages if message.type == "plan_approval_response"}
+        verdicts = (message for message in messages if message.type == "plan_approval_response")
+        answered = {reading(message).request_id for message in verdicts if message.status is Status.READ}
         own = (message for message in messages if message.type == "plan_approval_request")
-        ids = (reading(message).request_id for message in own if message.sender == self.name)
-        return next((given for given in ids if given not in answered), None)
+        ids = [reading(message).request_id for message in own if message.sender == self.name]
+        return ids[-1] if ids and ids[-1] not in answered else None
 
     def submit(self) -> None:
         """Hand in the plan as it is now."""

@@ -186,8 +186,9 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
         await desk.press("slash")
         await desk.type("loader")
         await desk.until(lambda: len(desk.rows) == 2, "the hits")
-        segments = [segment for segment in pane.rows.render_line(0) if segment.text == "loader"]  # type: ignore[attr-defined]
-        assert [bool(segment.style and segment.style.underline) for segment in segments] == [True]
+        lines = [pane.rows.render_line(number) for number in range(3)]  # type: ignore[attr-defined]
+        segments = [segment for line in lines for segment in line if segment.text == "loader"]
+        assert [bool(segment.style and segment.style.underline) for segment in segments] == [True, True]
         await desk.press("escape", "g")
         assert len(desk.rows) == 3
         keys = []

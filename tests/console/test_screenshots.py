@@ -20,8 +20,11 @@ def test_a_picture_is_the_same_at_everydrawing(tmp_path: Path) -> None:
     assert "Refactor" in pictures[0]
 
 
-def test_the_pictures_there_are_are_those_that_can_bedrawn() -> None:
-    assert {path.stem for path in (ROOT / "screenshots").glob("*.svg")} == {picture.name for picture in PICTURES}
+def test_the_pictures_there_are_are_those_that_can_be_drawn() -> None:
+    assert {path.stem for path in (ROOT / "screenshots").glob("*.svg")} == {
+        *(picture.name for picture in PICTURES),
+        "demo",
+    }
 
 
 def test_pictures_load_nothing_and_name_no_place_of_a_machine() -> None:

@@ -117,8 +117,9 @@ class Races:
 
     def run(self, number: int) -> None:
         """So many races, one plan each."""
-        for race in range(number):
-            moment = self._random.choice(MOMENTS)
+        moments = [MOMENTS[race % len(MOMENTS)] for race in range(number)]
+        self._random.shuffle(moments)
+        for race, moment in enumerate(moments):
             self.tally.by_moment[moment] += 1
             self._race(f"plan{race:06d}", moment)
         self.tally.races += number

@@ -66,7 +66,7 @@ def test_two_consoles_and_an_agent_share_a_team_and_survive_its_server(net: Netw
         _wait_for_word([each, other], "LIVE")
         request = far("-t", there, "--as", "architect", "plan", "--content", "Split the loader", "--json").json
         _wait_for_word([each, other], "Split the loader")
-        assert near("-t", here, "reject", request["request_id"], "--reason", "add tests").status == 0
+        assert near("-t", here, "reject", request["request_id"], "--reason", "add tests", "--as", "ceo").status == 0
         heard = far("-t", there, "receive", "--agent", "architect", "--json").json["messages"]
         assert [item["payload"]["content"] for item in heard] == ["add tests"]
         far("-t", there, "--as", "architect", "plan", "--content", "Test the loader")

@@ -146,7 +146,7 @@ def _superseded(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
     answers: list[tuple[str, str]] = []
     authors: dict[str, str] = {}
     for message in messages:
-        request, created = str((message.get("payload") or {}).get("request_id", "")), str(message["created"])
+        request, created = str((message.get("payload") or {}).get("request_id", "")), str(message.get("created", ""))
         if message.get("type") == "plan_approval_request":
             authors[request] = str(message["from"])
             plans.setdefault(authors[request], []).append((created, request))

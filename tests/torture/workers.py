@@ -216,6 +216,10 @@ def careless(job: Job) -> None:
             loaded = yaml.load(queue.read_bytes(), Loader=yaml.CSafeLoader)
         except FileNotFoundError:
             loaded = {"messages": []}
+        except yaml.YAMLError:
+            # Another program appended to an empty list: ours can read it, this one cannot, and waits.
+            time.sleep(0.1)
+            continue
         loaded["messages"].append({**record, "payload": {"content": "by hand"}})
         text = yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
         mine = queue.with_name(f"careless-{job.seed}.yaml.new")

@@ -36,7 +36,7 @@ class Tour:
     def go(self, mode: str) -> None:
         """Go to a mode and see its list."""
         self.mode = mode
-        reach(self.terminal, mode, f"─ {LISTS[mode]}")
+        reach(self.terminal, mode, f"{LISTS[mode]}")
         self.look()
 
     def walk(self, steps: int) -> None:
@@ -138,7 +138,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tour]:
     corpus.build(folder)
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
         made = Tour(terminal)
-        terminal.wait_for("hostile  as ceo", "─ Needs you · ")
+        terminal.wait_for("hostile · ceo", "Needs you · ")
         parts: tuple[Callable[[Tour], None], ...] = (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts)
         for part in parts:
             part(made)

@@ -31,7 +31,7 @@ def test_a_loss_while_the_console_runs_is_told_in_health_and_history(
         terminal.wait_for("Needs you ·", "● LIVE", PLAN[:20], seconds=60)
         HARMS[harm](team.folder / FILES[file])
         terminal.send("7")
-        terminal.wait_for("─ Health · 1 ", code, seconds=60)
+        terminal.wait_for("Health · 1 ", code, seconds=60)
         terminal.send("6")
         terminal.wait_for("History ·", "not all of it can be read", seconds=60)
         terminal.send("q")

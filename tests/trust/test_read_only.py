@@ -62,7 +62,7 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
     with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}) as terminal:
         terminal.wait_for("Needs you ·", "as ceo")
         for number, title in enumerate(SHOWN, start=1):
-            reach(terminal, str(number), f"─ {title}")
+            reach(terminal, str(number), f"{title}")
             for key in (
                 "j",
                 "a",
