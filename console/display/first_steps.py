@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from team_console.console.input.subject import Mode
+from team_console.store.model.safe import safe_line
 
 _PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "stories": ["1-1", "1-2"]}], '
 _COMMANDS = {
@@ -15,7 +16,6 @@ _COMMANDS = {
     Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
     + _PLAN
     + '"dependency_graph": {}}\'',
-    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
     Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
     Mode.HEALTH: "check",
     Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
@@ -23,12 +23,14 @@ _COMMANDS = {
 
 
 def command_for(mode: Mode, root: str, *, me: str, agent: str | None) -> str:
-    """The whole command, ready for a shell; empty where there is none.
+    """The whole command, ready for a shell; empty where there is none, or a name in it is not what can be shown of it.
 
     Args:
         root: The team's folder; empty when the team is named by the environment.
         agent: A member beside the human; None while there is none, and then it is the first thing to add.
     """
+    if any(safe_line(name) != name for name in (root, me, agent or "")):
+        return ""
     command = _COMMANDS.get(mode, "")
     if agent is None and mode is not Mode.HEALTH:
         command = "member add scribe"

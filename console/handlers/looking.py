@@ -89,11 +89,11 @@ def copy_id(workspace: Workspace, subject: Subject) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = subject.selection
     if selection.request is not None:
-        _copy(workspace, safe_line(selection.request.request_id), "id")
+        _copy(workspace, selection.request.request_id, "id")
     elif selection.message is not None:
-        _copy(workspace, safe_line(selection.message.message_id), "id")
+        _copy(workspace, selection.message.message_id, "id")
     elif selection.agents or selection.key:
-        _copy(workspace, safe_line(selection.agents[0] if selection.agents else selection.key), "name")
+        _copy(workspace, selection.agents[0] if selection.agents else str(selection.key), "name")
 
 
 def copy_text(workspace: Workspace, subject: Subject) -> None:
@@ -101,7 +101,7 @@ def copy_text(workspace: Workspace, subject: Subject) -> None:
     workspace.pane.draw_now()
     document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
     if document is not None and document.source:
-        _copy(workspace, safe_line(document.source.rstrip()), "text")
+        _copy(workspace, document.source.rstrip(), "text")
     elif document is None and isinstance(workspace.pane, ListPane) and (command := workspace.pane.first_step()):
         _copy(workspace, command, "command")
     else:
@@ -109,10 +109,11 @@ def copy_text(workspace: Workspace, subject: Subject) -> None:
 
 
 def _copy(workspace: Workspace, text: str, what: str) -> None:
-    """Copy one line of safe text: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
+    """Copy one safe line: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
 
     Line breaks become `⏎`, since not every program that reads a terminal knows bracketed pastes.
     """
+    text = safe_line(text)
     workspace.app.copy_to_clipboard(text)
     breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
     workspace.toast(f"Copied the {what}, {counted(len(text), 'character')}{breaks}")

@@ -17,8 +17,11 @@ _SCREEN = re.compile(
     | \[\d{{1,3}};\d{{1,3}}H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
     | \[B\x08{{0,3}}                                     # a row down, at most three cells back
     | \[(?:0|(?:\d{{1,3}}(?:;\d{{1,3}})*))?m           # style
+    | \[2[23];2t                                        # the title of before, kept and given back
+    | \]2;\(\d+\)[ ][\w .-]+\x1b\\                       # our title: how many decisions wait, in which team
     | \](?:22;[a-z-]+|52;c;(?P<copied>[A-Za-z0-9+/=]*))\x07
-    )""",
+    ) | \r\n(?=\x1b\[\d+;\d+H)                           # a line's end, before the next is begun at its place
+    """,
     re.VERBOSE,
 )
 _PRINT = re.compile(r"\x1b\[(?:0|1|2|3[1-6])m|\r\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -103,18 +104,18 @@ def looked_at(team: Team) -> Found:
 def shows(terminal: Terminal, found: Found) -> bool:
     """Whether the screen says exactly that: pulse, banner, the rows that are known, and the mark on Health."""
     lines = terminal.text.split("\n")
-    pulse, health = lines[0], lines[1].rstrip().endswith("!")
+    pulse, banner, health = lines[0], lines[3], re.search(r"Health \d+!", lines[1]) is not None
     has_plan = PLAN[:20] in terminal.text
     if found.condition in (Condition.UNREADABLE, Condition.VANISHED):
         word = found.condition.upper()
         kept = "Shown is what was read" in " ".join(terminal.text.split())
-        return word in pulse and lines[2].count(word) == 1 and kept and has_plan
+        return word in pulse and banner.count(word) == 1 and kept and has_plan
     if found.condition is Condition.EMPTY or found.is_rolled_back or found.is_damaged:
         # A request whose record was damaged after it was read stays on the screen, marked.
         same = has_plan == found.has_plan or (has_plan and found.is_damaged)
-        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in lines[2] and same
+        return "△ IN DOUBT" in pulse and "△ IN DOUBT" in banner and same
     if found.settings:
-        return "▲ SETTINGS" in pulse and "▲ SETTINGS" in lines[2] and NOTE in terminal.text
+        return "▲ SETTINGS" in pulse and "▲ SETTINGS" in banner and NOTE[:20] in terminal.text
     return "● LIVE" in pulse and health == found.errors and (has_plan or not found.has_plan)
 
 

@@ -60,7 +60,7 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
     """A whole session: every mode, every writing key, forms refused; it is over when this returns."""
     command = [*before, *COMMAND, "-t", ".", *options]
     with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}) as terminal:
-        terminal.wait_for("Needs you ·", "as ceo")
+        terminal.wait_for("Needs you ·", "· ceo")
         for number, title in enumerate(SHOWN, start=1):
             reach(terminal, str(number), f"{title}")
             for key in (

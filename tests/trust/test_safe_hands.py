@@ -30,6 +30,8 @@ pytestmark = pytest.mark.slow
 ACTS = 16
 THOUGHT = 10
 """Every so many acts one is thought about, the others are keys at random; later ones are all thought about."""
+_SHOWN = 16
+"""Letters of a title that its row has room for; they tell the titles below apart."""
 OTHERS = """
 import random, sys, threading
 from team_console.store.desk.inbox import receive
@@ -95,7 +97,7 @@ class Press:
         A key that asks for a verdict opens a form about what stands there; what follows goes to that form.
         """
         keys = {"approve": "a", "reject": "ar"}.get(made.action, "d")
-        return self.key in keys and made.title in self.picture
+        return self.key in keys and made.title[:_SHOWN] in self.picture
 
 
 def decided(folder: Path) -> list[Decision]:

@@ -39,6 +39,9 @@ class NameSuggester(Suggester):
         lead = head + comma + last[: len(last) - len(typed)]
         taken = {item.strip() for item in head.split(",")}
         for name in self._names():
+            # The library draws a suggestion as it is, and a name that cannot be shown is none to be typed.
+            if safe_line(name) != name:
+                continue
             if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
                 return lead + typed + name[len(typed) :]
         return None
