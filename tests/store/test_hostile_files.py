@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -149,6 +150,38 @@ def test_nothing_is_written_through_a_link_out_of_the_team(tmp_path: Path, name:
             tx.attach(b"x" * 100)
         tx.record("try")
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["archive", "inbox", "attachments", "drop"])
+def test_a_link_out_of_the_team_is_told_and_what_to_do(tmp_path: Path, name: str) -> None:
+    root, elsewhere = tmp_path / "team", tmp_path / "precious"
+    root.mkdir()
+    elsewhere.mkdir()
+    put(open_yaml(root), make_message(1))
+    (root / name).symlink_to(elsewhere)
+    (problem,) = [problem for problem in open_yaml(root).snapshot().problems if problem.code == "LINK_OUT"]
+    assert (problem.severity, problem.place) == ("error", str(root / name))
+    assert f"rm {root / name}" in str(problem.hint)
+
+
+@pytest.fixture
+def fixed_generation(tmp_path: Path) -> Iterator[Path]:
+    """The generation before, that not even root can replace while its file system says so."""
+    prev = tmp_path / "message-queue.yaml.prev"
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    put(team, make_message(2))
+    if subprocess.run(["chattr", "+i", str(prev)], capture_output=True, check=False).returncode:
+        pytest.skip("this file system or user cannot make a file immutable")
+    yield prev
+    subprocess.run(["chattr", "-i", str(prev)], check=True)
+
+
+def test_an_immutable_generation_before_leaves_no_outcome_unknown(tmp_path: Path, fixed_generation: Path) -> None:
+    before = fixed_generation.read_bytes()
+    put(open_yaml(tmp_path), make_message(3))
+    assert fixed_generation.read_bytes() == before
+    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 3
 
 
 def test_a_folder_in_the_place_of_the_generation_before_spoils_no_write(tmp_path: Path) -> None:
