@@ -15,6 +15,7 @@ from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.markup import escape
 
 
 class ActionProvider(Provider):
@@ -38,7 +39,8 @@ class ActionProvider(Provider):
 
         for name, act, help_text in self._places(query):
             if (score := matcher.match(name)) > 0:
-                yield Hit(score, matcher.highlight(name), act, help=help_text)
+                # The library reads both as markup; a name of the team must neither colour, hide nor act.
+                yield Hit(score, matcher.highlight(escape(name)), act, help=escape(help_text))
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
@@ -64,7 +66,11 @@ class ActionProvider(Provider):
         for request in view.requests:
             if request.is_open:
                 name = f"request {safe_line(request.request_id, 80)} · {safe_line(request.title, 80)}"
-                yield name, partial(screen.go_to_row, Mode.REQUESTS, request.key), f"{request.kind} of {request.asker}"
+                yield (
+                    name,
+                    partial(screen.go_to_row, Mode.REQUESTS, request.key),
+                    f"{request.kind} of {safe_line(request.asker, 64)}",
+                )
         for location in self._teams:
             yield f"team {safe_line(location, 200)}", partial(self._switch, location), "leave this team for it"
         word, _, rest = query.partition(" ")

@@ -71,9 +71,11 @@ def test_a_whole_path_into_the_folder_is_found(project: Path) -> None:
     assert (fact.size, fact.changed_at) == (5, (project / "src" / "a.py").stat().st_mtime)
 
 
-def test_sockets_and_devices_are_named_and_nothing_waits_for_them(project: Path) -> None:
+def test_sockets_and_devices_are_named_and_nothing_waits_for_them(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
     with socket.socket(socket.AF_UNIX) as listener:
-        os.chdir(project)
         listener.bind("socket")
         assert state(project, "socket") is FileState.SPECIAL
     assert state(Path("/dev"), "null") is FileState.SPECIAL
