@@ -167,9 +167,10 @@ class Terminal:
         """Read until `text` stands on the screen no more."""
         self.wait_until(lambda: text not in self.text, f"screen without {text!r}", seconds)
 
-    def settle(self, quiet: float = 0.15) -> None:
-        """Read until the child has been quiet for a while."""
-        while self.pump(quiet):
+    def settle(self, quiet: float = 0.15, at_most: float = 5.0) -> None:
+        """Read until the child is quiet for a while; one that never is, because others keep writing, is left so."""
+        deadline = time.monotonic() + at_most
+        while self.pump(quiet) and time.monotonic() < deadline:
             pass
 
     def signal(self, number: signal.Signals) -> None:
