@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+
+from team_console.store.version import VERSION
 
 _COLLECT_AFTER = 50_000
 
@@ -26,6 +29,15 @@ def main() -> int:
         return run(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
+
+
+def _say_version() -> bool:
+    """Print it; False where standard output takes nothing, which the command line then tells."""
+    try:
+        text = f"team-console {VERSION}\n".encode()
+        return os.write(1, text) == len(text)
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
@@ -35,6 +34,7 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.addressed import Addressees
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
-_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 _READ_ONLY = "The team is open read-only."
 
 

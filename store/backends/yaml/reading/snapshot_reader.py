@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
 
 Progress = Callable[[int, int], bool]
-_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_NAMED = LazyPattern(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 5.0
