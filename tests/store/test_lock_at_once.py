@@ -1,4 +1,4 @@
-"""The lock that nobody holds, taken without filelock: it and filelock's exclude each other, and it ends with its owner."""
+"""The lock that nobody holds, taken without filelock: it and filelock's exclude each other; it ends with its owner."""
 
 from __future__ import annotations
 
