@@ -12,7 +12,7 @@ class LazyPattern(Generic[AnyStr]):
     """A regular expression with the methods of a compiled one."""
 
     def __init__(self, text: AnyStr, flags: int = 0) -> None:
-        self._text = text
+        self._text: AnyStr = text
         self._flags = flags
 
     @cached_property
@@ -31,9 +31,9 @@ class LazyPattern(Generic[AnyStr]):
         """The whole of `text`, if it matches."""
         return self._compiled.fullmatch(text)
 
-    def finditer(self, text: AnyStr) -> Iterator[re.Match[AnyStr]]:
-        """All places that match."""
-        return self._compiled.finditer(text)
+    def finditer(self, text: AnyStr, start: int = 0) -> Iterator[re.Match[AnyStr]]:
+        """All places from `start` on that match."""
+        return self._compiled.finditer(text, start)
 
     def findall(self, text: AnyStr) -> list[AnyStr]:
         """What stands at all places that match: their one group, or all of the match."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from filelock import Timeout, UnixFileLock
-from team_console.store.backends.yaml import disk as disk_module
 from team_console.store.backends.yaml.disk import Disk
 
 
@@ -62,16 +62,16 @@ def test_neither_a_link_nor_a_folder_is_a_lock(tmp_path: Path) -> None:
 
 
 def test_a_file_that_lost_its_name_meanwhile_guards_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flock = disk_module.fcntl.flock
+    flock = fcntl.flock
 
     def replaced(fd: int, what: int) -> None:
-        monkeypatch.setattr(disk_module.fcntl, "flock", flock)
+        monkeypatch.setattr(fcntl, "flock", flock)
         other = path.with_name("other")
         other.touch()
         other.rename(path)
         flock(fd, what)
 
-    monkeypatch.setattr(disk_module.fcntl, "flock", replaced)
+    monkeypatch.setattr(fcntl, "flock", replaced)
     held = Disk().lock(path, 0.0, 0o600)
     assert held.ino == path.stat().st_ino
     assert not _is_free(path)
@@ -115,7 +115,7 @@ def test_an_interrupt_while_it_is_taken_leaves_it_free(path: Path, monkeypatch: 
     def interrupted(path: Path) -> os.stat_result:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(disk_module.os, "lstat", interrupted)
+    monkeypatch.setattr(os, "lstat", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Disk().lock(path, 0.0, 0o600)
     monkeypatch.undo()

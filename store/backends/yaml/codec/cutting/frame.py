@@ -164,7 +164,8 @@ def _last_item(data: bytes, style: Style) -> int:
 
 def has_other_breaks(data: bytes) -> bool:
     """Whether the text holds line breaks that YAML knows and a search for newlines does not."""
-    if not (b"\r" in data or b"\xc2\x85" in data or b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data):
+    beyond = () if data.isascii() else (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # one byte is found 10x quicker
+    if b"\r" not in data and not any(mark in data for mark in beyond):
         return False
     return _OTHER_BREAK.search(data) is not None
 
