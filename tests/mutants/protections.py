@@ -42,7 +42,7 @@ LINES = (
     Line(
         "the question a verdict rests on, against writers without the lock",
         "store/backends/yaml/writing/turn.py",
-        "                _refuse_changed(queue, rests_on)\n",
+        "        _refuse_changed(queue, rests_on)\n",
         "",
         ("tests/store/test_expected.py",),
     ),

@@ -60,7 +60,6 @@ class LockedQueue(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
-        thorough: Whether pieces that were torn long ago are held against all of the ledger, too.
         settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
             of them goes on.
     """
@@ -79,7 +78,6 @@ class LockedQueue(Struct):
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
-    thorough: bool = False
     settings: bytes | None = None
 
     @property
@@ -97,11 +95,8 @@ class LockedQueue(Struct):
         self.known = self.generation
         self.agrees = True
 
-    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> bool:
-        """Make `line` durable. What `agrees` before does so afterwards if nobody else wrote at the same moment.
-
-        Returns:
-            Whether the swap displaced the generation it was built upon, and not one that somebody else put there.
+    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> None:
+        """Make `line` durable. Everything `agrees` afterwards, unless somebody else wrote at the same moment.
 
         Raises:
             Slipped: The queue is no longer what it was when it was read; recover and try again.
@@ -114,7 +109,7 @@ class LockedQueue(Struct):
                 self.disk, self.layout, self.archives, line, text, stamp=self.stamp(), mode=self.mode
             )
             self.notices += problems
-            return self._stage_and_swap(line, text, appends, attachments or {})
+            self._stage_and_swap(line, text, appends, attachments or {})
         except CodecError as error:
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
@@ -136,7 +131,7 @@ class LockedQueue(Struct):
 
     def _stage_and_swap(
         self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
-    ) -> bool:
+    ) -> None:
         path = self.layout.stage()
         made: list[Path] = []
         before, agreed = self.tip, self.agrees
@@ -155,10 +150,8 @@ class LockedQueue(Struct):
             if self.tip is before:
                 self._remove(path)
             raise
-        alone = self._finish(text, staged, displaced)
-        if agreed and alone:
+        if self._finish(text, staged, displaced):
             self.finish_recovery()
-        return alone
 
     def _stage(self, path: Path, text: QueueText) -> Stat:
         old = self.generation.stat

@@ -73,10 +73,9 @@ def turn(
         settings = config or TeamConfig()
         ledger, archives = Ledger(disk, layout.audit, settings.key), Archives(disk, layout)
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
-        queue.thorough = action == HEAL
         begun: Mark | None = None
         try:
-            _enter(queue, settings)
+            _enter(queue, settings, thorough=action == HEAL)
             begun = queue.generation.mark
             yield queue
         finally:
@@ -117,37 +116,50 @@ def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConf
 
 def _write(
     queue: LockedQueue,
-    line: Line | None = None,
+    line: Line,
     attachments: Mapping[str, bytes] | None = None,
     *,
     rests_on: Sequence[Message] = (),
 ) -> None:
-    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment.
+    """Write `line`, and have everything agree again if somebody wrote at that very moment.
 
     Raises:
         ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was read.
     """
-    written = line is None
+
+    def commit() -> None:
+        _refuse_changed(queue, rests_on)
+        queue.commit(line, attachments)
+
+    _attempt(queue, commit)
+    with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
+        _attempt(queue)
+
+
+def _attempt(queue: LockedQueue, step: Callable[[], None] | None = None, *, thorough: bool = False) -> None:
+    """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
+
+    Raises:
+        TeamError: As `recover` and `LockedQueue.commit` do; `STORE_FAILED` when it never ends.
+    """
     for _ in range(_TRIES):
         try:
-            if queue.agrees and not written and line is not None:
-                _refuse_changed(queue, rests_on)
-                queue.commit(line, attachments)
-                written = True
-            elif not queue.agrees:
-                _recover(queue)
-            if queue.agrees and written:
-                return
+            if not queue.agrees:
+                _agree(queue, recover(queue, thorough=thorough))
+            if queue.agrees:
+                return step() if step is not None else None
         except Slipped:
             queue.agrees = False
-        except (TeamError, OSError) as error:
-            if written and line is not None:
-                return  # Ours is done; what is left of theirs is for the next turn.
-            if isinstance(error, OSError):
-                raise failure(queue.layout.queue, error) from error
-            raise
-    if not written or line is None:
-        raise _too_busy(queue)
+        except OSError as error:
+            raise failure(queue.layout.queue, error) from error
+    raise _too_busy(queue)
+
+
+def _agree(queue: LockedQueue, remedy: Line | None) -> None:
+    if remedy is None:
+        queue.finish_recovery()
+    else:
+        queue.commit(remedy)
 
 
 def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
@@ -159,19 +171,13 @@ def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
             raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
 
 
-def _enter(queue: LockedQueue, config: TeamConfig) -> None:
+def _enter(queue: LockedQueue, config: TeamConfig, *, thorough: bool) -> None:
     """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+    _attempt(queue, thorough=thorough)
     try:
-        _write(queue)
         drop.take_in(queue, lambda line: _write(queue, line), config)
     except OSError as error:
         raise failure(queue.layout.queue, error) from error
-
-
-def _recover(queue: LockedQueue) -> None:
-    remedy = recover(queue)
-    if remedy is None or queue.commit(remedy):
-        queue.finish_recovery()
 
 
 def _too_busy(queue: LockedQueue) -> TeamError:
