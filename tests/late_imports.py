@@ -383,6 +383,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.yaml.reading.addressed": (0.95, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.watch": (46.6, "a start that does not need it does not pay for it"),
         "store.backends.yaml.writing.retention": (0.71, "a start that does not need it does not pay for it"),
+        "store.backends.yaml.writing.settings_writer": (3.9, "a start that does not need it does not pay for it"),
         "store.backends.yaml.writing.turn": (3.94, "a start that does not need it does not pay for it"),
     },
     "store/desk/agents/roster.py": {

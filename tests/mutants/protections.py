@@ -185,7 +185,7 @@ LINES = (
     Line(
         "changed settings on record with the change",
         "store/backends/yaml/writing/turn.py",
-        "queue.settings = changes.settings.encode()",
+        "queue.in_force = changes.settings.encode()",
         "pass",
         ("tests/settings/test_lost_members.py::test_removed_members_are_no_lost_settings",),
     ),

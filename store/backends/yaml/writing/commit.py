@@ -18,6 +18,7 @@ from team_console.store.backends.yaml.disk import Disk, Held, Stat
 from team_console.store.backends.yaml.files import NOT_PLAIN, OutcomeUnknown, append, cut, shared_mode, write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
 from team_console.store.backends.yaml.writing.appends import Append, make_room, plan_appends
 from team_console.store.backends.yaml.writing.generation import Generation
@@ -60,8 +61,8 @@ class LockedQueue(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
-        settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
-            of them goes on.
+        settings: The settings as this turn found them.
+        in_force: Text of the settings in force, None while that is not known: what the ledger says of them goes on.
     """
 
     disk: Disk
@@ -72,13 +73,14 @@ class LockedQueue(Struct):
     archives: Archives
     generation: Generation
     known: Generation
+    settings: ReadSettings
     left: Released | None = None
     tip: Tip = field(default_factory=Tip)
     reached: int = 0
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
-    settings: bytes | None = None
+    in_force: bytes | None = None
 
     @property
     def mode(self) -> int:
@@ -125,7 +127,7 @@ class LockedQueue(Struct):
 
     def write_line(self, line: Line) -> None:
         """Put a line on record that changes no file but the ledger."""
-        mark, settings = self.generation.mark, self._in_force()
+        mark, settings = self.generation.mark, self._recorded_settings()
         at = to_text(self.clock())
         self._append_line(replace(line, seq=self.tip.seq + 1, at=at, base=mark, queue=mark, settings=settings))
 
@@ -169,7 +171,7 @@ class LockedQueue(Struct):
             base=self.generation.mark,
             queue=staged.mark,
             staged=path.name,
-            settings=self._in_force(),
+            settings=self._recorded_settings(),
         )
 
     def _record_and_swap(self, line: Line, appends: list[Append], path: Path, staged: Stat) -> Path | None:
@@ -203,12 +205,12 @@ class LockedQueue(Struct):
             self.patience -= 1
             raise Slipped
 
-    def _in_force(self) -> dict[str, object]:
+    def _recorded_settings(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""
         known = self.tip.settings
-        if self.settings is None or known.get("sha256") == digest(self.settings):
+        if self.in_force is None or known.get("sha256") == digest(self.in_force):
             return known
-        return on_record(self.settings)
+        return on_record(self.in_force)
 
     def _append_line(self, line: Line) -> None:
         try:

@@ -13,6 +13,7 @@ from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.files import shared_mode
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.recovery.recovery import recover
 from team_console.store.backends.yaml.writing import drop
@@ -36,7 +37,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import digest_of
-from team_console.store.settings.team_config import TeamConfig
 
 HEAL = "heal"
 """The action of whoever asks for repair."""
@@ -53,12 +53,12 @@ def turn(
     action: str,
     wait: float,
     known: Generation | None,
-    config: TeamConfig | None = None,
+    settings: Callable[[], ReadSettings],
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
-        config: The settings as they are: the key that seals the ledger, and whose verdicts `drop/` takes none of.
+        settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -70,13 +70,13 @@ def turn(
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
-        settings = config or TeamConfig()
-        ledger, archives = Ledger(disk, layout.audit, settings.key), Archives(disk, layout)
-        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
+        read = settings()
+        ledger, archives = Ledger(disk, layout.audit, read.config.key), Archives(disk, layout)
+        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, seen, seen, read, left=left)
         begun: Mark | None = None
         try:
-            _enter(queue, settings, thorough=action == HEAL)
-            begun = queue.generation.mark
+            _enter(queue, thorough=action == HEAL)
+            begun, queue.in_force = queue.generation.mark, read.to_record
             yield queue
         finally:
             # Whoever comes after a turn that was given up must not take us for a holder that died in it.
@@ -97,10 +97,12 @@ def _count_damaged(queue: LockedQueue, left: Released | None, begun: Mark | None
 
 
 @contextmanager
-def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConfig]) -> Iterator[YamlTransaction]:
+def transaction(queue: LockedQueue, *, actor: str) -> Iterator[YamlTransaction]:
     """A transaction on a queue whose lock is held; committed when the block ends without an exception."""
+    if queue.settings.error is not None:
+        raise queue.settings.error
     owner = os.getpid()
-    tx = YamlTransaction(queue, config())
+    tx = YamlTransaction(queue, queue.settings.config)
     yield tx
     changes = tx.finish()
     if changes is None:
@@ -109,7 +111,7 @@ def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConf
         raise RuntimeError("a transaction must end in the process that began it")
     with replaced_settings(queue.disk, queue.layout, changes.settings):
         if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            queue.settings = changes.settings.encode()
+            queue.in_force = changes.settings.encode()
         line = line_of(changes, queue.generation.text, actor=actor)
         _write(queue, line, changes.attachments, rests_on=tx.expected)
 
@@ -171,11 +173,11 @@ def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
             raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
 
 
-def _enter(queue: LockedQueue, config: TeamConfig, *, thorough: bool) -> None:
+def _enter(queue: LockedQueue, *, thorough: bool) -> None:
     """Before anything is asked: everything agrees, and what was dropped is in the queue."""
     _attempt(queue, thorough=thorough)
     try:
-        drop.take_in(queue, lambda line: _write(queue, line), config)
+        drop.take_in(queue, lambda line: _write(queue, line))
     except OSError as error:
         raise failure(queue.layout.queue, error) from error
 
