@@ -207,9 +207,9 @@ def _take_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading import archives
+    from team_console.store.backends.yaml import archive_text
 
-    patch.setattr(archives, "_crc_holds", lambda *_: True)
+    patch.setattr(archive_text, "_crc_holds", lambda *_: True)
 
 
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
@@ -275,7 +275,8 @@ def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
 def _id_index(patch: pytest.MonkeyPatch) -> None:
     from team_console.store.backends.yaml.codec import queue_text
 
-    patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
+    for few in ("_FEW_JOINED", "_FEW_UNJOINED"):
+        patch.setattr(queue_text, few, 10**9)
 
 
 def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
@@ -307,9 +308,9 @@ def _stat_poll(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.desk import questions
+    from team_console.store.desk.answering import questions
 
-    patch.setattr(questions, "_refuse_answered", _nothing)
+    patch.setattr(questions, "refuse_answered", _nothing)
 
 
 def _control_characters(patch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ LINES = (
     ),
     Line(
         "fingerprint of what was seen",
-        "store/desk/questions.py",
+        "store/desk/answering/questions.py",
         "if seen is not None:",
         "if False:",
         (DESK,),
@@ -48,7 +48,7 @@ LINES = (
     ),
     Line(
         "what its asker took back is not answered",
-        "store/desk/questions.py",
+        "store/desk/answering/questions.py",
         "    _refuse_gone(tx, request_id, question, kind, thread)\n",
         "",
         (f"{CLIENTS}::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved",),
