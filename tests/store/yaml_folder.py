@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import ROLLED_BACK, Snapshot
 from team_console.store.model.message import Message
 
 from tests.store.contract import FakeClock, make_message, put
@@ -66,6 +67,11 @@ def notices(team: YamlTeam) -> set[str]:
     """Enter once; the codes of what was repaired."""
     with team.transaction(actor="ceo", action="look", wait=5) as tx:
         return {notice.code for notice in tx.notices}
+
+
+def is_rolled_back(snapshot: Snapshot) -> bool:
+    """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
+    return any(problem.code == ROLLED_BACK for problem in snapshot.problems)
 
 
 def states(team: YamlTeam) -> dict[str, str]:
