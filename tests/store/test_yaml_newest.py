@@ -6,22 +6,12 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import emit
-from team_console.store.model.message import new_record
+
+from tests.store.contract import make_message
 
 
 def write_queue(folder: Path, count: int, *, tail: bytes = b"") -> None:
-    messages = [
-        new_record(
-            message_id=f"MSG-20260224-{number:08}",
-            type="message",
-            sender="architect",
-            to="ceo",
-            created="2026-02-24T10:30:15.123Z",
-            priority="medium",
-            payload={"content": f"number {number}"},
-        )
-        for number in range(count)
-    ]
+    messages = [make_message(number, sender="architect", to="ceo") for number in range(count)]
     (folder / "message-queue.yaml").write_bytes(b"messages:\n" + b"".join(map(emit, messages)) + tail)
 
 
