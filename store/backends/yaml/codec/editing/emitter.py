@@ -20,11 +20,12 @@ _PLAIN = re.compile(
     r"(?:[A-Za-z_]|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])"  # a letter: a digit could begin a number or a date
     + _ORDINARY
     # "10:30" and "C#", but no "key: value" and no " # comment". The repeat of the group is greedy: a possessive
-    # one of a group is wrong up to Python 3.11.4 (see `fast`). There is one way only to match, so it costs nothing.
+    # one of a group is wrong up to Python 3.11.4 (see `frame`). There is one way only to match, so it costs nothing.
     + rf"(?:(?::(?=[^ ])|(?<! )\#){_ORDINARY})*"
     + r"(?<![ \xa0])"
 ).fullmatch
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
+# One printable line, which may stand in quotes; printable lines, which may stand behind "|"; what has to be escaped.
 _ONE_LINE = re.compile(rf"[^\t\n{_UNPRINTABLE}]*").fullmatch
 _LINES = re.compile(rf"[^{_UNPRINTABLE}]*").fullmatch
 _ESCAPED = re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
