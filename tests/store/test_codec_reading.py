@@ -187,9 +187,9 @@ def test_a_reload_keeps_the_message_objects_of_entries_that_did_not_change(chang
     data = a_queue(7)
     before = QueueText.parse(data)
     kept = before.messages()
-    after = QueueText.parse(data.replace(f"text of {changed}".encode(), b"other text"), before).messages()
+    after = QueueText.parse(data.replace(f"line two of {changed}".encode(), b"other text"), before).messages()
     assert [old is new for old, new in zip(kept, after, strict=True)] == [number != changed for number in range(7)]
-    assert after[changed].content == "other text\n"
+    assert after[changed].content == "Line one\nother text\n"
 
 
 def test_a_reload_keeps_message_objects_where_others_were_added_and_removed() -> None:

@@ -70,7 +70,7 @@ def test_each_state_has_one_plan(found: Found, plan: Plan) -> None:
 
 
 def test_a_folder_in_the_place_of_the_generation_before_is_not_merged() -> None:
-    assert plan_of(_found(OURS, None, prev=_stat(THEIRS, "folder"))) == WHOLE
+    assert plan_of(replace(_found(OURS, None), prev=_stat(THEIRS, "folder"))) == WHOLE
 
 
 def test_a_transaction_that_made_the_queue_displaced_nothing() -> None:
