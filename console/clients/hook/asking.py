@@ -18,7 +18,7 @@ from team_console.console.clients.quick.session_files import ASKED
 from team_console.store.contract.presence import Presence, new_name
 from team_console.store.desk.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.desk.caller import Receipt
-from team_console.store.desk.presence import human_present
+from team_console.store.desk.presence import is_human_awaited
 from team_console.store.desk.requests import submit_plan
 from team_console.store.desk.sessions.gone import end_if_open
 from team_console.store.model.errors import TeamError
@@ -40,10 +40,9 @@ def ask_human(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
-    waits = session.config.wait_for_human
-    needs_human = waits == "present"
-    if session.event.wish is None or waits == "never" or (needs_human and not human_present(session.team)):
+    if session.event.wish is None or not is_human_awaited(session.team):
         return
+    needs_human = session.config.wait_for_human == "present"
     session.meet_teammate()
     seconds = _seconds(session.call.timeout)
     asker = new_name()
