@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import UNSET, UnsetType
+from team_console.console.clients import claude_code
 from team_console.console.clients.events import Event, Wish
+from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import TIMED_OUT, undisturbed, wait_for_verdict
 from team_console.console.clients.quick.proof import asked_by
@@ -59,11 +61,20 @@ def ask_human(session: ClientSession) -> None:
 
 def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_human: bool) -> None:
     """Wait, and say what was decided; without a verdict the request ends as what it was."""
-    decided = wait_for_verdict(session.team, request_id, me=session.name, seconds=seconds, needs_human=needs_human)
+    event = session.event
+    has_dialog = session.client is claude_code and not event.thread  # a teammate's stands in another session's terminal
+    decided = wait_for_verdict(
+        session.team,
+        request_id,
+        me=session.name,
+        seconds=seconds,
+        needs_human=needs_human,
+        dialog=Dialog(event.session) if has_dialog else None,
+    )
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.message is not None:
-        session.say(session.client.permission_reply(session.event, decided.message.payload))
+        session.say(session.client.permission_reply(event, decided.message.payload))
         _mark_as_read(session, decided.message)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
