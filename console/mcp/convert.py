@@ -105,6 +105,8 @@ def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdi
         decided=True,
         reason="answered in the session",
         answers=answers,
+        mode=None,
+        plan=None,
         answered_by="the user of this session",
         next=_NEXT["answered"],
     )

@@ -16,6 +16,7 @@ from team_console.store.desk.presence import announce_presence
 from tests.conftest import CommandLine
 from tests.mcp.conftest import AGENT, LEAD, Place, told
 
+Content = str | int | float | bool | list[str] | None
 QUESTIONS = [
     {
         "question": "Which database?",
@@ -25,7 +26,7 @@ QUESTIONS = [
     {"question": "Which targets?", "options": [{"label": "Linux"}, {"label": "macOS"}], "multi_select": True},
     {"question": "Which name?"},
 ]
-FILLED = {"answer_1": "PostgreSQL", "answer_2": ["Linux", "macOS"], "answer_3": " loader "}
+FILLED: dict[str, Content] = {"answer_1": "PostgreSQL", "answer_2": ["Linux", "macOS"], "answer_3": " loader "}
 MODES = ["auto", "legacy"]
 """A client of today, asked in a round of its own, and one of 2025-11-25, asked in the middle of the call."""
 

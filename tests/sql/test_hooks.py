@@ -203,4 +203,4 @@ def test_a_shell_waits_for_its_answer(server_team: Team, office: Office) -> None
         office.ok("answer", asked(office)[0]["request_id"], "--option", "PostgreSQL")
         out = shell.communicate(timeout=60)[0]
     assert shell.returncode == 0
-    assert json.loads(out)["answers"] == {"Which database?": "PostgreSQL"}
+    assert json.loads(out)["verdict"]["answers"] == {"Which database?": "PostgreSQL"}

@@ -47,7 +47,7 @@ def wait_for_verdict(
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
     human = _Watch(team) if needs_human else None
-    looks = [look for look in (human and human.is_gone, dialog and dialog.is_closed) if look is not None]
+    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
 
     def is_over() -> bool:
         return any(look() for look in looks)
