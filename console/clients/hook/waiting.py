@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
 from team_console.store.contract.team import Team
 from team_console.store.desk.presence import human_present
@@ -33,7 +34,9 @@ def undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool) -> Outcome | str:
+def wait_for_verdict(
+    team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool, dialog: Dialog | None = None
+) -> Outcome | str:
     """How the request was decided, or why it does not have to be any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
@@ -41,17 +44,25 @@ def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, ne
     Args:
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
+        dialog: The client's own that stands beside it, where it says when it is answered.
     """
     human = _Watch(team) if needs_human else None
+    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
+
+    def is_over() -> bool:
+        return any(look() for look in looks)
+
     try:
         with listening():
-            outcome = await_verdict(team, request_id, timeout=seconds, stop=human.is_gone if human else None, me=me)
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=is_over if looks else None, me=me)
     except KeyboardInterrupt:
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
     except TeamError as error:
         if error.code is Code.USAGE:
             raise
         return NOBODY_THERE
+    if outcome.state == "open" and dialog is not None and dialog.closed:
+        return ANSWERED_THERE
     if outcome.state == "open":
         return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
     return outcome
