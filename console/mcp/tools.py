@@ -25,6 +25,7 @@ from team_console.store.desk.inbox import Received
 from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.seen import Face, Seen
 from team_console.store.views.requests.following import RequestFollower
 from team_console.store.views.requests.verdicts import Outcome
 
@@ -261,9 +262,10 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Quote the request_id of the shutdown_request in your inbox.")
+    named = Seen(face=Face.NAMED)
     if agree:
-        return requests.approve(caller, request_id=request_id, note=reason or None)
-    return requests.reject(caller, request_id=request_id, reason=reason)
+        return requests.approve(caller, request_id=request_id, note=reason or None, seen=named)
+    return requests.reject(caller, request_id=request_id, reason=reason, seen=named)
 
 
 def _report(caller: Caller, summary: str, details: str) -> Receipt:
