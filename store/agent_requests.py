@@ -242,11 +242,13 @@ class Request:
             timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
 
         Raises:
-            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+            TeamError: `INVALID_REQUEST_ID`, also when the request was rewritten behind its asker and decided as what
+                it was not; `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
         """
         from team_console.store.views.requests.verdicts import await_row, mark_verdict_read
 
-        row = await_row(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor)
+        asked = self.receipt.messages[0] if self.receipt is not None else None
+        row = await_row(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
         if row.is_open:
             return None
         mark_verdict_read(self._caller, row.verdict)

@@ -24,6 +24,7 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.seen import Face, Seen
 from team_console.store.views.requests.following import RequestFollower
@@ -186,12 +187,12 @@ class Tools:
         return told(convert.written(receipt))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
-        outcome = await self._outcome(ctx, receipt.request_id or "", seconds)
+        outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
         return told(convert.verdict(outcome, warnings))
 
-    async def _outcome(self, ctx: Context, request_id: str, seconds: float) -> Outcome:
-        outcome = await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx))
+    async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> Outcome:
+        outcome = await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx), asked=asked)
         answer = outcome.message
         if answer is not None and answer.is_unread_by(self._seat.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.

@@ -24,8 +24,8 @@ from tests.benchmarks.terminal import Terminal
 _LINES = 5_000
 _ALLOWED = 100
 """Milliseconds."""
-_NEW = re.compile(r"step \d+ of (\d+) is another now")
-"""A line that only the new version has, with the number of its request."""
+_NEW = re.compile(r"[-−] *\d+\. step \d+ of (\d+) as it was before")
+"""A line of a diff that tells what is gone, with the number of its request."""
 _PAGES = 12
 _PAGE_DOWN = b"\x1b[6~"
 

@@ -223,9 +223,12 @@ class Postgresql(Database):
     def _run(self, statement: str, *values: Any) -> list[Any]:
         import psycopg
 
-        with psycopg.connect(self.location, autocommit=True) as connection:
+        connection = psycopg.connect(self.location, autocommit=True)
+        try:
             done = connection.execute(statement.replace("?", "%s"), values)
             return done.fetchall() if done.description else []
+        finally:
+            connection.close()
 
     def _json(self, table: str, value: str) -> str:
         return f"CAST({value} AS JSON)" if table == "agent_message" else value

@@ -53,14 +53,15 @@ def ask_human(session: ClientSession) -> None:
             return
         session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
         try:
-            _finish(session, receipt.request_id, seconds, needs_human=needs_human)
+            _finish(session, receipt, receipt.request_id, seconds, needs_human=needs_human)
         finally:
             session.files.remove(ASKED + asker)
 
 
-def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_human: bool) -> None:
+def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
     """Wait, and say what was decided; without a verdict the request ends as what it was."""
-    decided = wait_for_verdict(session.team, request_id, me=session.name, seconds=seconds, needs_human=needs_human)
+    waits = {"me": session.name, "seconds": seconds, "needs_human": needs_human}
+    decided = wait_for_verdict(session.team, request_id, **waits, asked=receipt.messages[0])
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.message is not None:

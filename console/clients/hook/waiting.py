@@ -12,6 +12,7 @@ from team_console.console.clients.hook.output import OUT, is_read, wait_until_un
 from team_console.store.contract.team import Team
 from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
 
 ANSWERED_THERE = "answered in the session"
@@ -33,7 +34,9 @@ def undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool) -> Outcome | str:
+def wait_for_verdict(
+    team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool, asked: Message
+) -> Outcome | str:
     """How the request was decided, or why it does not have to be any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
@@ -41,11 +44,13 @@ def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, ne
     Args:
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
+        asked: The question as it was written; the client goes on with that, whatever stands in the store.
     """
     human = _Watch(team) if needs_human else None
     try:
         with listening():
-            outcome = await_verdict(team, request_id, timeout=seconds, stop=human.is_gone if human else None, me=me)
+            stop = human.is_gone if human else None
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
     except KeyboardInterrupt:
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
     except TeamError as error:
