@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from team_console.store.backends.open import open_team
 from team_console.store.desk import inbox, mail
@@ -10,7 +11,7 @@ from team_console.store.desk.caller import Caller
 
 from tests.trust.places_of_teams import PLACES, Files
 
-WORDS = {"summary": "one two three four five", "content": "c"}
+WORDS: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
 
 def test_what_a_human_never_said_does_not_come_through_drop(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def ask_human(session: ClientSession) -> None:
 
 def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
     """Wait, and say what was decided; without a verdict the request ends as what it was."""
-    waits = {"me": session.name, "seconds": seconds, "needs_human": needs_human}
-    decided = wait_for_verdict(session.team, request_id, **waits, asked=receipt.messages[0])
+    team, asked = session.team, receipt.messages[0]
+    decided = wait_for_verdict(team, request_id, me=session.name, seconds=seconds, needs_human=needs_human, asked=asked)
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.message is not None:
