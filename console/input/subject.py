@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from itertools import takewhile
+from types import MappingProxyType
 
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
@@ -48,7 +49,8 @@ class Selection(Struct, frozen=True):
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
-        looked_at: Fingerprints of everything that was on the screen so far.
+        looked_at: Fingerprint of everything that was on the screen so far -> all that was shown of it; None for what
+            is no request.
     """
 
     key: str | None = None
@@ -62,7 +64,7 @@ class Selection(Struct, frozen=True):
     seen: Seen | None = None
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
-    looked_at: frozenset[str] = frozenset()
+    looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
 
 DONE, MESSAGE = "done", "message"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.pane import FilterLine, ListPane, set_title
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
@@ -92,14 +93,19 @@ class InboxesPane(ListPane[Message]):
         return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
 
     def document_of(self, row: Message) -> Document | None:
-        """The message."""
+        """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
+        request, content = self._request_of(row), self.content_of(row)
+        around = beside(self, request) if request is not None else None
         return message_document(
             row,
             now=self.now,
-            content=self.content_of(row),
+            content=content,
             token=fingerprint(row),
             problems=self.problems_of(row),
             seal=self.seal_of(row),
+            seen=around.seen if around is not None else None,
+            above=around.above if around is not None else (),
+            below=around.below if around is not None else beside_report(self, row, content),
         )
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:

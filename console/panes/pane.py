@@ -18,6 +18,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import View
 from team_console.widgets.bars.one_line import OneLine
 from team_console.widgets.details.detail import Detail
@@ -50,7 +51,7 @@ class AttachmentCache(Struct):
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
         unwritten: Id of a request or message -> what was decided about it and is not written yet.
-        looked_at: Tokens of the documents that were on the screen.
+        looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
         preferences: What the user chose.
     """
@@ -58,7 +59,7 @@ class AttachmentCache(Struct):
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
     unwritten: Mapping[str, str] = field(default_factory=dict)
-    looked_at: set[str] = field(default_factory=set)
+    looked_at: dict[str, Seen | None] = field(default_factory=dict)
     evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
 
@@ -326,10 +327,10 @@ class ListPane(Pane, Generic[RowT]):
             looked_at=self._looked_at(),
         )
 
-    def _looked_at(self) -> frozenset[str]:
-        """Tokens of what was on the screen, here and in the other modes."""
+    def _looked_at(self) -> Mapping[str, Seen | None]:
+        """What was on the screen, here and in the other modes, by its token."""
         self.shelf.looked_at |= self.detail.drawn_before
-        return frozenset(self.shelf.looked_at)
+        return dict(self.shelf.looked_at)
 
     def step_on(self) -> None:
         """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""

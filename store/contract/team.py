@@ -129,11 +129,6 @@ class Snapshot(Struct, frozen=True):
         """Why messages may be missing all the same, or are: somebody else wrote the queue."""
         return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
 
-    @property
-    def is_rolled_back(self) -> bool:
-        """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
-        return any(problem.code == ROLLED_BACK for problem in self.problems)
-
 
 class Page(Struct, frozen=True):
     """A stretch of history, newest first; `cursor` continues it, None at the end."""

@@ -21,6 +21,7 @@ def decision_document(decision: Decision, *, now: datetime, problems: tuple[Prob
     return Document(
         key=f"decision:{decision.key}",
         title=f"{safe_line(decision.verdict, 20).capitalize()} · {safe_line(decision.by, 64)}",
+        headline=safe_line(decision.title, 400),
         blocks=tuple(_blocks(decision, now, problems)),
         source=decision.words or decision.title,
     )
@@ -28,9 +29,6 @@ def decision_document(decision: Decision, *, now: datetime, problems: tuple[Prob
 
 def _blocks(decision: Decision, now: datetime, problems: tuple[Problem, ...]) -> Iterator[Block]:
     yield from _facts(decision, now)
-    if decision.title:
-        yield Heading("what was asked")
-        yield Text(safe_text(decision.title))
     yield Heading("its words")
     yield Text(safe_text(decision.words)) if decision.words else Lines(((("none", "muted"),),))
     yield Heading("what was shown")
@@ -62,9 +60,11 @@ def _digest(text: str) -> Line:
 
 
 def _shown(decision: Decision) -> Iterator[Block]:
+    if decision.shown_by:
+        yield Lines((((safe_line(decision.shown_by, 300), ""),),))
     if decision.evidence:
         yield Lines(tuple(((safe_line(piece, 300), ""),) for piece in decision.evidence), indent=2)
     elif decision.shown_sha256:
         yield Lines(((("the question alone", "muted"),),))
-    else:
+    elif not decision.shown_by:
         yield Lines((_UNKNOWN,))

@@ -288,6 +288,7 @@ SCHEMAS: Mapping[str, Schema] = {
         {
             "message": STORED,
             "live": flag("it is in the queue, not in the archive"),
+            "seen": or_null(text("of an open request: what an answer to exactly this gives with --seen")),
             "request": or_null(_REQUEST),
             "versions": array(_REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),

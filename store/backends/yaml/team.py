@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
 from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed, is_closed_path
-from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
+from team_console.store.backends.yaml.reading.settings_in_force import refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
@@ -103,15 +103,8 @@ class YamlTeam(Team):
         """See `Team.transaction`."""
         from team_console.store.backends.yaml.writing.turn import transaction
 
-        with self._turn(action, wait) as queue:
-            queue.settings = self._settings_in_force()
-            with transaction(queue, actor=actor, config=self.config) as tx:
-                yield tx
-
-    def _settings_in_force(self) -> bytes | None:
-        """The text of the settings now; None while there is none or those in force are lost."""
-        settings, config = self._reader.settings(), self._reader.settings().config
-        return None if config.lost or config.is_misread or settings.error else settings.text
+        with self._turn(action, wait) as queue, transaction(queue, actor=actor) as tx:
+            yield tx
 
     @contextmanager
     def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
@@ -119,14 +112,14 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import turn
 
         self._check_writable()
-        known, config = self._reader.generation, self._reader.settings().config
-        clock, disk = self.clock, self._disk
-        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, config=config) as queue:
+        reader, clock, disk = self._reader, self.clock, self._disk
+        known, settings = reader.generation, reader.settings
+        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, settings=settings) as queue:
             try:
                 yield queue
             finally:
-                self._reader.generation = queue.generation
-                self._reader.folder_seen = True
+                reader.generation = queue.generation
+                reader.folder_seen = True
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
@@ -193,7 +186,7 @@ class YamlTeam(Team):
             shortenings = plan(queue, before=before, keep=live)
             ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
             if ids:
-                with transaction(queue, actor=actor, config=self.config) as tx:
+                with transaction(queue, actor=actor) as tx:
                     left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
                 carry_out(queue, shortenings)
@@ -201,18 +194,19 @@ class YamlTeam(Team):
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
+        from team_console.store.backends.yaml.writing.settings_writer import put_back
         from team_console.store.backends.yaml.writing.turn import transaction
 
         if not self._reader.settings().config.lost:
             return None
         with self._turn("restore_settings", wait) as queue:
-            settings = self._reader.settings()
-            if not settings.config.lost or settings.in_force is None:
+            lost = queue.settings
+            if not lost.config.lost or lost.in_force is None:
                 return None
-            kept = put_back(queue, settings.in_force)
-            queue.settings = settings.in_force
-            with transaction(queue, actor=actor, config=self.config) as tx:
-                tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
+            kept = put_back(queue, lost.in_force)
+            queue.settings, queue.in_force = self._reader.settings(), lost.in_force
+            with transaction(queue, actor=actor) as tx:
+                tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
 
@@ -221,13 +215,12 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import transaction
 
         with self._turn("accept_settings", wait) as queue:
-            settings = self._reader.settings()
-            if not settings.config.lost and settings.error is None:
+            if not queue.settings.config.lost and queue.settings.error is None:
                 return None
-            refuse_unreadable(self.layout, settings)
-            queue.settings = settings.text or b""
-            with transaction(queue, actor=actor, config=lambda: settings.config) as tx:
-                tx.record("accept_settings", sha256=digest(queue.settings))
+            refuse_unreadable(self.layout, queue.settings)
+            queue.in_force = queue.settings.text or b""
+            with transaction(queue, actor=actor) as tx:
+                tx.record("accept_settings", sha256=digest(queue.in_force))
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:

@@ -9,6 +9,7 @@ from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 20
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+"""A marker that git leaves: `<<<<<<< HEAD`, `>>>>>>>`. A line of `=======` may be a title in a text."""
 
 
 def check_bytes(data: bytes) -> None:

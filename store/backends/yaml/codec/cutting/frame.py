@@ -26,12 +26,17 @@ _LIST = re.compile(
 )
 _GAP = re.compile(_BLANKS)
 _FIRST = re.compile(rb"(?P<indent> {0,40})-(?=[ \t\r\n]|\Z)")
+"""The dash of the first entry: `  - message_id: a`, but not `--- ` or `-1`."""
+# Before the list: nothing but comments, and a line "---"; behind it nothing but comments.
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
+# Line breaks of YAML 1.1: "\r" alone (old Macs), U+0085, U+2028, U+2029; lines are cut at "\n" and "\r\n" only.
 _OTHER_BREAK = LazyPattern(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _ANY_BREAK = LazyPattern(rb"\r\n?|\n|\xc2\x85|\xe2\x80[\xa8\xa9]")
+# What no YAML may hold: control characters of ASCII and of Latin-1, U+FFFE, U+FFFF.
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
+"""The line that begins a document or ends one: `--- # next`, `...`."""
 _NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*"
 """`version` or `a:b`: a colon ends a key only before a blank, which has to be asked for behind it as well."""
 _KEY = LazyPattern(

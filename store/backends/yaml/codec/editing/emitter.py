@@ -26,7 +26,7 @@ _AWKWARD = re.compile(r"[^\n -~]|\n +(?:\n|\Z)").search
 def _plain(first: str, other: str) -> Callable[[str], object]:
     """Plain scalars: "10:30" and "C#", but no "key: value" and no " # comment".
 
-    The repeat of the group is greedy: a possessive one of a group is wrong up to Python 3.11.4 (see `quick_parser`).
+    The repeat of the group is greedy: a possessive one of a group is wrong up to Python 3.11.4 (see `frame`).
     There is one way only to match, so it costs nothing.
     """
     return re.compile(rf"{first}{other}*+(?:(?::(?=[^ ])|(?<! )\#){other}*+)*(?<![ \xa0])").fullmatch
@@ -48,6 +48,7 @@ def _wide() -> tuple[Callable[[str], object], ...]:
 
 @cache
 def _escaped() -> re.Pattern[str]:
+    """What has to be escaped in double quotes."""
     return re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
 
 
