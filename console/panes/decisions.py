@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from team_console.console.display.screen_state import ScreenState, empty_words
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.words import counted
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof

@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from team_console.console.display.screen_state import ScreenState, pulse_of, truth_of
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.problem import Problem

@@ -23,8 +23,10 @@ from team_console.console.display.tips import step_of, tip_line
 from team_console.console.handlers import handlers
 from team_console.console.input.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, shown_key
 from team_console.console.input.subject import NOTHING, Mode, Subject
+from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import EvidenceWanted
-from team_console.console.panes.pane import AgentPane, AttachmentCache, ListPane, Pane
+from team_console.console.panes.list_pane import ListPane
+from team_console.console.panes.pane import AgentPane, Pane
 from team_console.console.preferences.model import Preferences
 from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from team_console.console.panes.pane import ListPane, Pane
+from team_console.console.panes.list_pane import ListPane
+from team_console.console.panes.pane import Pane
 from team_console.widgets.standing import Behind
 from textual.geometry import Region
 from textual.screen import Screen

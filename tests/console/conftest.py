@@ -15,7 +15,7 @@ import pytest
 import textual.app
 import textual.pilot
 from team_console.console.app.application import ConsoleApp
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller

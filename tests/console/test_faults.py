@@ -16,7 +16,7 @@ from team_console.console.app.containment import ContainedApp
 from team_console.console.app.faults import Faults, log
 from team_console.console.input.actions import ACTIONS
 from team_console.console.input.subject import Mode
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.console.screens.main import MainScreen
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
