@@ -73,7 +73,7 @@ class DecisionsPane(ListPane[Decision]):
         """The request that was decided, as far as the view still knows it."""
         if row is None:
             return NOTHING
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         request = next((item for item in view.requests if item.key == row.key), None) if view is not None else None
         if request is None:
             return NOTHING
@@ -113,7 +113,7 @@ class DecisionsPane(ListPane[Decision]):
         snapshot = self.situation.snapshot
         if snapshot is None or self._reading is not None:
             return
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         known = sources_stamp(view.requests if view is not None else (), snapshot)
         if known != self._read_for:
             self._read_for, self._failure = known, ""

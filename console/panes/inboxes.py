@@ -73,7 +73,7 @@ class InboxesPane(ListPane[Message]):
     @property
     def _me(self) -> str:
         """Who looks at the screen."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         return view.me if view is not None else ""
 
     def key_of(self, row: Message) -> str:
@@ -134,14 +134,14 @@ class InboxesPane(ListPane[Message]):
 
     def _request_of(self, message: Message | None) -> RequestRow | None:
         """The request the message asks, so that it is answered here as in the other lists."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         if message is None or view is None:
             return None
         return next((row for row in view.requests if row.question.message_id == message.message_id), None)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the inbox that belongs to it."""
-        view = situation.sight.view if situation.sight else None
+        view = situation.view
         self.situation, self.now = situation, now
         empty = empty_words(Mode.INBOXES, situation)
         if view is not None and view.snapshot.messages:

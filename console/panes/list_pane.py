@@ -135,7 +135,7 @@ class ListPane(Pane, Generic[RowT]):
         """Show the rows of another view."""
         first_whole = situation.is_read and not self.situation.is_read
         self.situation, self.now = situation, now
-        view = situation.sight.view if situation.sight else None
+        view = situation.view
         self._all = self.rows_of(view) if view is not None else ()
         self._fill()
         if first_whole:

@@ -96,7 +96,7 @@ class NeedsPane(ListPane[AttentionItem]):
     def document_of(self, row: AttentionItem) -> Document | None:
         """The request, else the message, else the item itself."""
         if row.request is not None:
-            view = self.situation.sight.view if self.situation.sight else None
+            view = self.situation.view
             around = beside(self, row.request)
             return request_document(
                 row.request,

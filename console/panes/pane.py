@@ -69,7 +69,7 @@ class Pane(Guarded, Container):
 
     def problems_of(self, message: Message) -> tuple[Problem, ...]:
         """Where the message departs from its protocol, as far as findings know."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         findings = view.findings if view is not None else ()
         return tuple(finding for finding in findings if finding.place.partition(" ")[0] == message.message_id)
 

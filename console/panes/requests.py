@@ -47,7 +47,7 @@ class RequestsPane(ListPane[RequestRow]):
 
     def document_of(self, row: RequestRow) -> Document | None:
         """The request with its answers and its history."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         around = beside(self, row)
         return request_document(
             row,
