@@ -310,7 +310,7 @@ class MainScreen(Guarded, Screen[None]):
         return self.pane.is_mounted
 
     async def _bring_in(self, pane: Pane) -> None:
-        await self.query_one("#body").mount(pane)
+        await self.query_one("#body").mount(pane, before="#team")
         if self.pane is pane:
             self._enter()
 
