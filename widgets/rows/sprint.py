@@ -57,9 +57,8 @@ def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
     head: Line = (sign, (pad_name(label, name + 2) + "  ", ""), *progress(batch, bar), (f" {done}/{total}", ""))
     words = f"{failed} failed " if failed else "complete " if batch.complete else ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
-    first = spread(
-        (*head, ("  ", ""), *_stories(batch, drawing.width - width_of((*head, *end)) - 2)), end, drawing.width
-    )
+    stories = _stories(batch, drawing.width - width_of((*head, *end)) - 2)
+    first = spread((*head, ("  ", ""), *stories), end, drawing.width)
     return (first,) if drawing.lines == 1 else (first, (("  ", ""), *_stories(batch, drawing.width)))
 
 
