@@ -128,7 +128,7 @@ class Approval(Form[ResultT]):
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing may be edited, the key stays what it is in a text: the end of the line."""
+        """Where nothing may be edited, the key goes to the words, as in every form."""
         return self._can_edit() if action == "edit" else super().check_action(action, parameters)
 
     def action_edit(self) -> None:
