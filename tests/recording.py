@@ -117,7 +117,7 @@ _RESTING = 0.3
 
 
 def play(recording: Recording) -> None:
-    """The first minute: a plan goes back and returns changed, a tool is allowed, a question answered, a stop refused."""
+    """The first minute: a plan goes back and comes back changed, a tool is allowed, a stop refused."""
     recording.until("LIVE", "Plan · task-manager")
     recording.watch(2.0)
     recording.press("r", then=0.8)

@@ -27,7 +27,7 @@ from team_console.console.display.wording import reason_of
 from team_console.console.input.actions import configure_keys, usual_keys
 from team_console.console.input.grace import configure_grace
 from team_console.console.input.key_queue import KeyQueue
-from team_console.console.notices.timed import TimedNotices
+from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.store.backends.open import open_team
@@ -62,6 +62,10 @@ LEFT_BEHIND = 1.0
 """Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
 """Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+_TOGETHER = 0.5
+"""Seconds in which news is gathered before it is told."""
 _SOON = 0.05
 """Seconds after the end of a request at which the clock is sure to have come there."""
 
@@ -120,7 +124,8 @@ class ConsoleApp(ContainedApp[int]):
         configure_keys(self.preferences.keys)
         self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
         self.next_team: str | None = None
-        self._notices = TimedNotices(self, self.preferences.notices, team.clock, read_only=self.read_only)
+        self._notifier = Notifier(self.preferences.notices, self._to_terminal, monotonic, read_only=self.read_only)
+        self._telling: Timer | None = None
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
@@ -184,7 +189,7 @@ class ConsoleApp(ContainedApp[int]):
         """Leave; the place is kept for next time."""
         with suppress(Exception):
             self.last_place.keep(self.main.place)
-            self._notices.close()
+            self._notifier.close()
         super().exit(*arguments, **options)
 
     async def on_event(self, event: events.Event) -> None:
@@ -278,10 +283,32 @@ class ConsoleApp(ContainedApp[int]):
         if sight.snapshot.holder is not None:
             self.set_timer(HOLDER_LOOK, self.look)
         self._look_when_one_ends(sight.view, now)
-        self._notices.take(sight.view)
+        self._tell_news(sight.view)
         if first:
             self.call_after_refresh(self._watch)
             self.call_after_refresh(_collect_as_usual)
+
+    def _tell_news(self, view: View | None) -> None:
+        """Tell of new decisions, what comes within a while together."""
+        self._notifier.take(view, self._team_name)
+        seconds = self._notifier.seconds_left()
+        if seconds is not None and self._telling is None:
+            self._telling = self.set_timer(max(_TOGETHER, seconds), self._tell_now)
+
+    def _tell_now(self) -> None:
+        self._telling = None
+        self._notifier.tell(self._team_name, self.team.clock())
+
+    @property
+    def _team_name(self) -> str:
+        snapshot = self.situation.snapshot
+        return snapshot.config.name if snapshot is not None else "team-console"
+
+    def _to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence that changes no cell; a console without a terminal has nowhere to write it."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
 
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
         """What expires leaves the list when it does, not at the next look."""
