@@ -167,8 +167,9 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
-        text = f"{_NOTHING[mode][1]} No agent has written anything yet."
-        return (*_words("○", "The queue is empty", text), *first_step_lines(mode, situation))
+        title, text, _ = _NOTHING[mode]
+        text = f"{text} The queue is empty: no agent has written anything yet."
+        return (*_words("○", title, text), *first_step_lines(mode, situation))
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:

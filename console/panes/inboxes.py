@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import set_title
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.list_pane import ListPane
-from team_console.console.panes.titles import set_title
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import set_title, unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
 from team_console.console.panes.sorting import sorted_rows, sorts_of
-from team_console.console.panes.titles import set_title, unwritten
 from team_console.store.views.rows import View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document, Lines

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import unwritten
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
-from team_console.console.panes.titles import unwritten
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of

@@ -15,7 +15,7 @@ from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.forms.note import Note
 
 from tests.conftest import CommandLine
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -26,9 +26,13 @@ def read(desk: Desk) -> str:
     return " ".join(desk.text.split())
 
 
-async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes_back(team: MemoryTeam) -> None:
+async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes_back(
+    team: MemoryTeam, clock: Clock
+) -> None:
     first = hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it")
+    clock.advance(60)
     requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll it back")
+    clock.advance(60)
     hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it\n2. Keep the old one")
     async with opened(team) as desk:
         await desk.press("c")
@@ -127,7 +131,6 @@ async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: 
         desk.app.main.show_again()
         await desk.until(lambda: "rejects this plan with a reason" in read(desk), "the first tip")
         requests.approve(Caller(team, LEAD), request_id=request_id)
-        hand_in_plan(team, "Another plan for the loader")
         await desk.until(lambda: "shows the sprint" in read(desk), "the second tip")
         await desk.press("5")
         await desk.until(lambda: "finds any action, agent or team" in read(desk), "the third tip")
