@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -32,6 +33,8 @@ class Action(Struct, frozen=True, kw_only=True):
         writes: Changes the team, so it is not there when the team is read-only.
         deciding: Must not happen on a row that just changed by itself.
         footer: Whether it is worth a place in the footer.
+        why_not: Why it cannot be used on a subject.
+        wording: Another label on a subject; empty for the usual one.
     """
 
     id: str
@@ -45,6 +48,11 @@ class Action(Struct, frozen=True, kw_only=True):
     deciding: bool = False
     footer: bool = True
     why_not: Reason = lambda subject: None
+    wording: Callable[[Subject], str] = lambda subject: ""
+
+    def label_on(self, subject: Subject) -> str:
+        """The words for the footer, of what it does to `subject`."""
+        return self.wording(subject) or self.label
 
     @property
     def asks(self) -> bool:

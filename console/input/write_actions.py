@@ -100,6 +100,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         group=Group.WRITE,
         modes=_LETTERS,
         writes=True,
+        wording=lambda subject: "answer…" if subject.wants_words else "",
     ),
     Action(
         id="retry",

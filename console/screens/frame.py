@@ -12,7 +12,6 @@ from team_console.console.display.screen_state import ScreenState, notice_of, pu
 from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
 from team_console.console.display.tips import step_of, tip_line
-from team_console.console.input.action import Action, Group
 from team_console.console.input.actions import BY_ID, PINNED, actions_in, shown_key
 from team_console.console.input.subject import Mode, Subject
 from team_console.store.desk.caller import Caller
@@ -89,12 +88,12 @@ class Frame:
             self._screen.query_one(TeamColumn).show(cells, events, shown.now)
 
     def show_keys(self, subject: Subject, *, cannot_write: bool) -> None:
-        """The keys that do something to `subject`; those that decide stand there always."""
-        here = [action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer]
-        pairs = [(_hint(action, subject), action.group) for action in here]
-        hints = [hint for hint, group in pairs if hint.enabled or group is Group.DECIDE]
+        """The keys that do something to `subject`."""
+        here = (action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer)
+        usable = (action for action in here if action.disabled(subject) is None)
+        hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
         pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
-        self._screen.query_one(KeyBar).show(tuple(hints), pinned)
+        self._screen.query_one(KeyBar).show(hints, pinned)
 
     def show_fault(self, fault: Fault) -> None:
         """Say that a part of the console failed and where that is logged; of several the first, the others follow."""
@@ -126,7 +125,3 @@ class Frame:
         elif last is None and self._counting is not None:
             self._counting.stop()
             self._counting = None
-
-
-def _hint(action: Action, subject: Subject) -> KeyHint:
-    return KeyHint(shown_key(action), action.label, action.disabled(subject) is None)

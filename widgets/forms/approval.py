@@ -29,6 +29,8 @@ _OTHER_LINES = 6
 """Lines of a form for everything else but its ways."""
 _LOW = 30
 """Lines of a terminal below which it is enough that the thing itself stands above the form."""
+_TALL = 34
+"""Lines from which on enough of it stands there to need none of it in the form."""
 
 
 class Way(Struct, frozen=True):
@@ -96,8 +98,8 @@ class Approval(Form[ResultT]):
     def keys(self) -> str:
         """How to answer."""
         choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
-        edit = "^e edit first · " if self._can_edit() else ""
-        return f"{choose}{edit}enter {self.verb().lower()} · esc keeps it"
+        edit = " · ^e edit first" if self._can_edit() else ""
+        return f"{choose}enter {self.verb().lower()}{edit} · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
@@ -161,9 +163,13 @@ class Approval(Form[ResultT]):
     def _blocks(self) -> tuple[Block, ...]:
         """What is decided on: the difference once it was edited."""
         if self._edited is None or self._text is None:
-            return self._shown
+            return () if self._stands_above() else self._shown
         lines = difference(self._text, self._edited)
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
+
+    def _stands_above(self) -> bool:
+        """Whether what is decided on is seen above the form, and need not be shown twice."""
+        return self.behind is not None and self.app.size.height >= _TALL
 
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()

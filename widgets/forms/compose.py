@@ -122,7 +122,7 @@ class Compose(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter sends, as it hands in every form."""
-        return f"enter {self._verb.lower()} · esc keeps it · ^j new line · ^e editor"
+        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
 
     def verb(self) -> str:
         """The word on the button."""

@@ -67,7 +67,7 @@ class ReasonPrompt(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()} · esc keeps it · ^j new line · ^e editor"
+        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""

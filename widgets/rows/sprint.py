@@ -46,7 +46,7 @@ def trouble_of(life: Lifecycle) -> str:
 
 def _widths(drawing: Drawing) -> tuple[int, int]:
     """Cells of a name and of a bar; the same for batches and agents, so that bars stand below each other."""
-    return max(10, min(26, drawing.width // 3 - 1)), max(_LEAST, min(_MOST, drawing.width // 6))
+    return max(10, min(26, drawing.width // 3 - 1)), max(_LEAST, min(_MOST, drawing.width // 7))
 
 
 def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from team_console.widgets.text.cells import Line, Part, shorten, width_of
+from team_console.widgets.text.cells import Line, Part, abbreviate, width_of
 from team_console.widgets.text.glyphs import Sign
 
 _SIZES = (14, 9)
@@ -109,7 +109,8 @@ def _width(parts: Sequence[StripPart]) -> int:
 
 def _named(cell: AgentCell, size: int, moved: frozenset[str]) -> StripPart:
     tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (shorten(cell.name, size), tone), ("  ", "")), cell.key)
+    name = abbreviate(cell.name, size)
+    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (name, tone), ("  ", "")), cell.key)
 
 
 def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:
