@@ -88,7 +88,10 @@ class Frame:
             self._screen.query_one(TeamColumn).show(cells, events, shown.now)
 
     def show_keys(self, subject: Subject, *, cannot_write: bool) -> None:
-        """The keys that do something to `subject`."""
+        """The keys that do something to `subject`; none while something stands in front that has its own."""
+        if self._screen.app.screen is not self._screen:
+            self._screen.query_one(KeyBar).show(())
+            return
         here = (action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer)
         usable = (action for action in here if action.disabled(subject) is None)
         hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
@@ -120,6 +123,7 @@ class Frame:
         words = safe_line(last.words, 200) if last is not None else ""
         more = len(unwritten) - len(last.acts) if last is not None else 0
         self._screen.query_one(GraceBar).show(words, unwritten.seconds, more=more)
+        self._screen.query_one(TipBar).set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
         if last is not None and self._counting is None:
             self._counting = self._screen.set_interval(1.0, lambda: self.count_down(unwritten))
         elif last is None and self._counting is not None:

@@ -13,7 +13,7 @@ from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
 from team_console.console.app.last_place import Place
-from team_console.console.app.unwritten import Unwritten, left_behind
+from team_console.console.app.unwritten import Unwritten, left_behind, left_behind_words
 from team_console.console.display.screen_state import ScreenState, no_writing
 from team_console.console.input.action import Group
 from team_console.console.input.actions import ACTIONS, BY_ID, actions_in, shown_key
@@ -31,7 +31,6 @@ from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms
 from team_console.console.screens.toasts import Toasts
 from team_console.store.desk.caller import Caller
-from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.banner import Banner
 from team_console.widgets.bars.grace_bar import GraceBar
 from team_console.widgets.bars.key_bar import KeyBar
@@ -45,7 +44,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.events import DescendantFocus, Resize
+from textual.events import DescendantFocus, Resize, ScreenResume, ScreenSuspend
 from textual.screen import Screen
 
 if TYPE_CHECKING:
@@ -163,9 +162,7 @@ class MainScreen(Guarded, Screen[None]):
     def _tell_left_behind(self) -> None:
         """Say what was decided in a console that ended before it could write it."""
         if words := left_behind(self.drafts):
-            listed = "\n".join(f"· {safe_line(text, 200)}" for text in words[:6])
-            said = f"△ Decided and not written when a console was cut off; decide again:\n{listed}"
-            self.toast(said, severity="error")
+            self.toast(left_behind_words(words), severity="error")
 
     @property
     def takes_keys(self) -> bool:
@@ -343,12 +340,8 @@ class MainScreen(Guarded, Screen[None]):
             self.frame.show_keys(self.subject(), cannot_write=self.cannot_write)
 
     @on(Pane.Looked)
-    def _looked(self, event: Pane.Looked) -> None:
-        event.stop()
-        self._show_keys()
-
     @on(DescendantFocus)
-    def _focused(self) -> None:
+    def _looked(self) -> None:
         self._show_keys()
 
     @on(Pane.Wanted)
@@ -393,6 +386,11 @@ class MainScreen(Guarded, Screen[None]):
     @on(TabBar.Chosen)
     def _chosen(self, event: TabBar.Chosen) -> None:
         self.go(Mode(event.id))
+
+    @on(ScreenSuspend)
+    @on(ScreenResume)
+    def _another_front(self) -> None:
+        self.call_after_refresh(self._show_keys)
 
     def on_resize(self, event: Resize) -> None:
         """The team beside list and detail where there is room for it."""

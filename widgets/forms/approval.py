@@ -24,13 +24,11 @@ ResultT = TypeVar("ResultT")
 
 
 _FEWEST_LINES, _MOST_LINES = 2, 14
-"""Lines of what is decided on that are shown at once; more of them scroll."""
+"""Lines of what was edited that are shown at once; more of them scroll."""
 _OTHER_LINES = 6
 """Lines of a form for everything else but its ways."""
 _LOW = 30
 """Lines of a terminal below which it is enough that the thing itself stands above the form."""
-_TALL = 34
-"""Lines from which on enough of it stands there to need none of it in the form."""
 
 
 class Way(Struct, frozen=True):
@@ -168,8 +166,8 @@ class Approval(Form[ResultT]):
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
     def _stands_above(self) -> bool:
-        """Whether what is decided on is seen above the form, and need not be shown twice."""
-        return self.behind is not None and self.app.size.height >= _TALL
+        """Whether what is decided on is seen above the form, and is not shown twice."""
+        return self.behind is not None
 
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()

@@ -43,7 +43,7 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
 
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
-    name = min(20, max(8, drawing.width * 2 // 13))
+    name = min(20, max(8, drawing.width * 2 // 12))
     to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()

@@ -70,7 +70,7 @@ def _stories(batch: Batch, room: int) -> Line:
         (f"{safe_line(story.key, 16)} {STORIES[story.state].glyph}", STORIES[story.state].tone) for story in stories
     ]
     apart = "  " if width_of(tuple(named)) + 2 * len(named) <= room else " "
-    return tuple((text + apart, tone) for text, tone in named)
+    return tuple((f"{apart if order else ''}{text}", tone) for order, (text, tone) in enumerate(named))
 
 
 def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
