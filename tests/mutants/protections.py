@@ -33,6 +33,13 @@ LINES = (
         (f"{TRUST}/test_hostile_verbs.py::test_json_on_a_terminal_is_safe_and_loses_nothing",),
     ),
     Line(
+        "what superseded another is put back",
+        "store/backends/yaml/recovery/healing.py",
+        "may_go = archived(message) and message not in needed",
+        "may_go = archived(message)",
+        ("tests/trust/test_history_decides.py::test_a_plan_stays_superseded_when_another_program_drops_the_later_one",),
+    ),
+    Line(
         "fingerprint of what was seen",
         "store/desk/questions.py",
         "if seen is not None:",
