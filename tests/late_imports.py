@@ -337,7 +337,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "widgets.forms.confirm": (3.66, "the first picture does not wait for forms that may never open"),
         "widgets.forms.reason": (7.68, "the first picture does not wait for forms that may never open"),
     },
-    "console/panes/pane.py": {
+    "console/panes/filter_line.py": {
         "widgets.forms.field": (1.81, "the first picture does not wait for forms that may never open"),
     },
     "store/api/agent_requests.py": {

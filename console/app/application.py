@@ -377,7 +377,7 @@ def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | No
     """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
     while True:
         app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
-        app.main.tip = 0 if tips else None
+        app.main.frame.tip = 0 if tips else None
         with announce_presence(team) if _may_answer(app, me) else nullcontext():
             status = run_to_the_end(app)[1]
         if app.next_team is None:

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import unwritten
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
-from team_console.console.panes.pane import AttachmentCache, ListPane, unwritten
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of
@@ -19,6 +21,7 @@ from team_console.widgets.details.message import message_document
 from team_console.widgets.details.request import earlier_plans, request_document
 from team_console.widgets.rows.attention import attention_lines
 from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.picture import Headings
 from team_console.widgets.text.cells import Line, spread
 from team_console.widgets.text.glyphs import NEEDS
 
@@ -30,7 +33,6 @@ class NeedsPane(ListPane[AttentionItem]):
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
-    GROUPED: ClassVar[bool] = True
 
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
@@ -41,12 +43,16 @@ class NeedsPane(ListPane[AttentionItem]):
         decided = self.unwritten_of(row)
         return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
-    def group_of(self, row: AttentionItem) -> object:
+    def headings(self) -> Headings[AttentionItem]:
+        """Its part, and for decisions why they rank there."""
+        return Headings(self._group_of, self._heading_of)
+
+    def _group_of(self, row: AttentionItem) -> object:
         """Its part, and its rank among what is to decide."""
         part = part_of(row)
         return (part, rank_of(row)) if part is Part.DECIDE else (part, None)
 
-    def heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
+    def _heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
         """The part and the rank, how many, and the key that clears what is for information."""
         part = part_of(below[0])
         words = f" {part.upper()} {len(below):,}"
@@ -90,7 +96,7 @@ class NeedsPane(ListPane[AttentionItem]):
     def document_of(self, row: AttentionItem) -> Document | None:
         """The request, else the message, else the item itself."""
         if row.request is not None:
-            view = self.situation.sight.view if self.situation.sight else None
+            view = self.situation.view
             around = beside(self, row.request)
             return request_document(
                 row.request,
