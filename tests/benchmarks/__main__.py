@@ -19,6 +19,7 @@ BENCHMARKS = {
     "stores": "send, reload and cold open against PyYAML, Maildir, litequeue and persist-queue",
     "processes": "`team-console send` as a process against bare Python and ClawTeam",
     "bulk": "verbs on up to 100,000 messages as processes: processor time, memory and growth, against bare Python",
+    "agents": "slices of the lock, 32 waiting agents, a look beside 1 GB of archive: each figure with its limit",
     "hooks": "events of clients that need nothing, and how soon a verdict is printed",
     "verdicts": "a verdict signed by a key in an agent, and ten thousand of them verified",
     "screens": "the console on a terminal against neomutt: first paint, keys, bytes, memory",

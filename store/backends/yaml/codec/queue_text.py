@@ -15,6 +15,7 @@ from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.model.copies import distinct
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
@@ -22,13 +23,16 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
 _HIDDEN_IDS = (
-    (b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
-    (b"*", re.compile(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
-    (b"!", re.compile(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
-    (b"- *", re.compile(rb"(?m)^ *- \*")),  # - *message
-    (b"<<", re.compile(rb"<<[\"']?[ \t]*:")),  # <<: *message
+    (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
+    (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
+    (b"!", b"!", LazyPattern(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
+    (b"*", b"- *", LazyPattern(rb"(?m)^ *- \*")),  # - *message
+    (b"<", b"<<", LazyPattern(rb"<<[\"']?[ \t]*:")),  # <<: *message
 )
-"""What may be an id that the bytes of the text do not show, and a cheap sign that there is one."""
+"""What may be an id that the bytes of the text do not show, and two cheap signs that there is one, the cheapest first.
+
+One byte is searched for ten times as quickly as two or three.
+"""
 
 
 class QueueText:
@@ -284,9 +288,10 @@ class QueueText:
                 yield index
             following = index + 1
             position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
-        for sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
-            for found in hidden.finditer(data, len(self._parts.head)) if sign in data else ():
-                yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
+        for byte, sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
+            if byte in data and sign in data:
+                for found in hidden.finditer(data, len(self._parts.head)):
+                    yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
 
 
 def _holds_one(data: bytes, words: Collection[bytes]) -> bool:

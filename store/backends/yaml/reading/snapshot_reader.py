@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,25 +14,26 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
-from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
 from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings, SettingsFile
-from team_console.store.backends.yaml.reading.side_checks import Beside
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
+    from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
+    from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+    from team_console.store.backends.yaml.reading.side_checks import Beside
 
 Progress = Callable[[int, int], bool]
-_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_NAMED = LazyPattern(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 5.0
@@ -57,9 +58,6 @@ class SnapshotReader:
         self._settings_guard = threading.Lock()
         self._settings = SettingsFile(disk, layout)
         self._broken: _Broken | None = None
-        self._beside = Beside(disk, layout)
-        self._recorded = RecordedReader(disk, layout.audit)
-        self._offered = OfferedMessages(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
@@ -67,6 +65,24 @@ class SnapshotReader:
         self._losses: Losses | None = None
         self.folder_seen = layout.folder_exists(disk)
         self.generation: Generation | None = None
+
+    @cached_property
+    def _beside(self) -> Beside:
+        from team_console.store.backends.yaml.reading.side_checks import Beside
+
+        return Beside(self._disk, self._layout)
+
+    @cached_property
+    def _recorded(self) -> RecordedReader:
+        from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+
+        return RecordedReader(self._disk, self._layout.audit)
+
+    @cached_property
+    def _offered(self) -> OfferedMessages:
+        from team_console.store.backends.yaml.reading.offered import OfferedMessages
+
+        return OfferedMessages(self._disk, self._layout)
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
