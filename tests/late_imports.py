@@ -23,7 +23,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.desk.agents.spawn": (12.97, "the first picture does not wait for it"),
         "widgets.forms.form": (22.92, "the first picture does not wait for forms that may never open"),
     },
-    "console/app/terminal.py": {
+    "console/terminal/driver.py": {
         "curses": (2.02, "the first picture does not wait for it"),
     },
     "console/cli/arguments.py": {

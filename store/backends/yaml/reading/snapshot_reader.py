@@ -80,7 +80,8 @@ class SnapshotReader:
                 self.generation = generation
                 generation.text.parse_all(progress)
                 messages = generation.text.distinct()
-                problems += copy_problems(generation.text.messages())
+                if messages is not generation.text.messages():
+                    problems += copy_problems(generation.text.messages())
                 found, damaged = self._damage(generation.text)
                 problems += found
             elif broken is not None:
