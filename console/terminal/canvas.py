@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from team_console.console.terminal.cells import Row, cells_of, is_joined
-from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, parts_of
+from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
 from team_console.console.terminal.scrolling import best_shift
 
 _TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
@@ -25,6 +25,7 @@ _GAP = 4
 """Unchanged cells that are cheaper to write again than to jump over."""
 _BLANKS, _LAST_BLANKS = 10, 4
 """More spaces than this are erased rather than written; fewer at the end of a run, where the pen need not pass them."""
+_BLANKS_APART = re.compile(f"( {{{_BLANKS + 1},}}| {{{_LAST_BLANKS + 1},}}$)")
 _HOME = (1, 1)
 """Where the cursor is left when nothing is typed; it is hidden then and may stay where it is."""
 
@@ -116,25 +117,31 @@ class Canvas:
         runs = _runs(before, line)
         if any(cell is not None and not cell[0] for cell in (*before, *line)):
             runs = [(_first_known(line), len(line))]
-        pen = self._pen
         for start, stop in runs:
-            yield pen.move(number, start + 1)
-            column = start + 1
-            for style, text, width in _stretches(line[start:stop]):
-                column += width
-                most = _LAST_BLANKS if column > stop else _BLANKS
-                if not (text.isspace() and pen.blanks_like(style)):
-                    yield pen.to(style)
-                if len(text) > most and self._can_erase(text, style):
-                    yield pen.erase(len(text))
-                else:
-                    yield pen.write(text)
-                if is_joined(text):
-                    # Terminals differ in how wide this is: name the place of what follows, so that nothing moves.
-                    pen.lift(row=number)
-                    yield pen.move(number, column)
+            yield self._pen.move(number, start + 1)
+            yield from self._run(number, start + 1, list(_stretches(line[start:stop])))
             if stop >= len(line):
+                self._pen.lift(row=number)
+
+    def _run(self, number: int, column: int, stretches: list[tuple[str, str, int]]) -> Iterator[str]:
+        """Stretches of a row one after the other, the first of them at `column`, where the pen is."""
+        pen, last = self._pen, len(stretches) - 1
+        for place, (style, text, width) in enumerate(stretches):
+            column += width
+            if text.isspace():
+                # Blanks look the same in the style of what follows: one change of style does for both.
+                ahead = stretches[place + 1][0] if place < last else style
+                yield "" if pen.blanks_like(style) else pen.to(ahead if are_blanks_alike(style, ahead) else style)
+            else:
+                yield pen.to(style)
+            if len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(text, style):
+                yield pen.erase(len(text))
+            else:
+                yield pen.write(text)
+            if is_joined(text):
+                # Terminals differ in how wide this is: name the place of what follows, so that nothing moves.
                 pen.lift(row=number)
+                yield pen.move(number, column)
 
     def _can_erase(self, text: str, style: str) -> bool:
         """Whether they are spaces, and the terminal erases in the background's colour."""
@@ -142,22 +149,33 @@ class Canvas:
 
 
 def _stretches(cells: Row) -> Iterator[tuple[str, str, int]]:
-    """Neighbouring cells of one style as that style, their text and how many they are; a joined character by itself."""
+    """Neighbouring cells of one style as that style, their text and how many they are.
+
+    A joined character and many blanks are by themselves.
+    """
     known = [cell for cell in cells if cell is not None]
     for style, group in groupby(known, itemgetter(1)):
         texts = [cell[0] for cell in group]
-        begin = 0
-        for index, text in enumerate(texts):
-            if is_joined(text):
-                if index > begin:
-                    yield style, "".join(texts[begin:index]), index - begin
-                end = index + 1
-                while end < len(texts) and not texts[end]:
-                    end += 1
-                yield style, text, end - index
-                begin = end
-        if begin < len(texts):
-            yield style, "".join(texts[begin:]), len(texts) - begin
+        if len(texts) > _LAST_BLANKS and (plain := "".join(texts)).isascii():
+            yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
+        else:
+            yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
+
+
+def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:
+    """The characters of cells as text with its width, each joined character by itself."""
+    begin = 0
+    for index, text in enumerate(texts):
+        if is_joined(text):
+            if index > begin:
+                yield "".join(texts[begin:index]), index - begin
+            end = index + 1
+            while end < len(texts) and not texts[end]:
+                end += 1
+            yield text, end - index
+            begin = end
+    if begin < len(texts):
+        yield "".join(texts[begin:]), len(texts) - begin
 
 
 def _runs(before: Row, after: Row) -> list[tuple[int, int]]:

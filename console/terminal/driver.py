@@ -11,6 +11,8 @@ from team_console.console.terminal.patience import PatientEvent
 if TYPE_CHECKING:
     from textual.driver import Driver
 
+_AT_ONCE = 400
+"""Characters that reach the terminal by one write and are drawn by it as one picture; more are bracketed for that."""
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 
 
@@ -46,9 +48,11 @@ def sparing(driver_class: type[Driver]) -> type[Driver]:
                 self._begun = False
             else:
                 changed = self.canvas.update(data)
-                if changed:
+                if len(changed) > _AT_ONCE:
                     self._send((SYNC_BEGIN if self._begun else "") + changed)
                     self._begun = False
+                elif changed:
+                    self._send(changed)
 
         def close(self) -> None:
             super().close()

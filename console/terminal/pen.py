@@ -63,10 +63,13 @@ class Pen:
 
     def blanks_like(self, style: str) -> bool:
         """Whether spaces look the same in the present style as in `style`."""
-        if self.style is None:
-            return False
-        (here, _, back), (there, _, other) = parts_of(self.style), parts_of(style)
-        return back == other and SHOWS_ON_BLANKS.isdisjoint(here) and SHOWS_ON_BLANKS.isdisjoint(there)
+        return self.style is not None and are_blanks_alike(self.style, style)
+
+
+def are_blanks_alike(style: str, other: str) -> bool:
+    """Whether spaces look the same in both styles."""
+    (here, _, back), (there, _, behind) = parts_of(style), parts_of(other)
+    return back == behind and SHOWS_ON_BLANKS.isdisjoint(here) and SHOWS_ON_BLANKS.isdisjoint(there)
 
 
 def _within_row(column: int, target: int) -> str:

@@ -74,9 +74,8 @@ def pictures(draw: st.DrawFn) -> list[tuple[list[str], int]]:
     for _ in range(draw(st.integers(1, 4))):
         by, place = draw(st.integers(-4, 4)), draw(st.integers(0, len(rows) - 1))
         fresh = draw(_TEXTS)[: abs(by)]
-        rows = (
-            [*rows[:place], *fresh, *rows[place:]][:LINES] if by >= 0 else [*rows[:place], *rows[place - by :], *fresh]
-        )
+        rows = [*rows[:place], *fresh, *rows[place:]] if by >= 0 else [*rows[:place], *rows[place - by :], *fresh]
+        rows = rows[:LINES]
         shown.append((rows, 1))
     return shown
 
