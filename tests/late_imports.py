@@ -374,6 +374,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.yaml.writing.drop": (11.19, "a start that does not need it does not pay for it"),
     },
     "store/backends/yaml/reading/snapshot_reader.py": {
+        "store.backends.yaml.codec.glimpse": (4.1, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.foreign_changes": (1.62, "a start that does not need it does not pay for it"),
     },
     "store/backends/yaml/reading/watch.py": {

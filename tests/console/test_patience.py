@@ -12,6 +12,7 @@ from threading import Thread
 
 from team_console.console.terminal import patience
 from team_console.console.terminal.patience import INPUT_THREAD, PatientEvent
+from textual import constants
 
 
 @contextmanager
@@ -72,4 +73,4 @@ def test_other_threads_are_answered_without_waiting() -> None:
 
 
 def test_an_escape_is_told_from_a_sequence_before_it_sleeps_again() -> None:
-    assert patience._AWAKE > patience.constants.ESCAPE_DELAY + 0.1, "the thread looks every 0.1 s while it is awake"
+    assert patience._AWAKE > constants.ESCAPE_DELAY + 0.1, "the thread looks every 0.1 s while it is awake"

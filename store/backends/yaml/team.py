@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -84,9 +84,9 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._reader.newest(limit)
+        return self._reader.newest(limit, names)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""

@@ -7,20 +7,19 @@ swallows some, and what stands elsewhere, is known only when all is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.frame import Style, split
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.model.message import Message
+from team_console.store.protocol.reading import reading
 
 _BEGINNING = 1 << 16
 """Bytes at the beginning of a queue that tell how it is written."""
 _QUOTING = (b"request_id", b"in_reply_to")
 _VALUE = re.compile(rb"""["']?: *["']?([^\s"',}]+)""").match
-Asks = Callable[[Message], str | None]
-"""The id that answers to a message quote, None for a message that asks nothing."""
 
 
 class Glimpse(Struct, frozen=True):
@@ -69,7 +68,7 @@ class _Text:
         return self.begins[begin]
 
 
-def glimpse(data: bytes, limit: int, *, names: Collection[str], asks: Asks) -> Glimpse | None:
+def glimpse(data: bytes, limit: int, names: Collection[str] = ()) -> Glimpse | None:
     """The last `limit` entries, up to as many before them with one of `names` in an address, and what answers those.
 
     None when the file is not written as we write it, or is not larger than a few times of that.
@@ -83,7 +82,8 @@ def glimpse(data: bytes, limit: int, *, names: Collection[str], asks: Asks) -> G
         if first <= _BEGINNING or data.find(b"\0") >= 0:
             return None
         mine = [message for place in _named(data, names, first, limit) if (message := text.add_around(place))]
-        ids = {asked.encode("utf-8", "replace") for message in mine if (asked := asks(message)) is not None}
+        asked = [read.request_id for read in map(reading, mine) if read.opens is not None]
+        ids = {quoted.encode("utf-8", "replace") for quoted in asked if quoted is not None}
         for place in _quoting(data, ids) if ids else ():
             text.add_around(place)
     except CodecError:
