@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.conftest import CommandLine
 
 pytestmark = pytest.mark.slow
 
+PLAN = "plan_approval_request"
 FORGED = """- message_id: MSG-FORGED-1
   type: plan_approval_response
   from: ceo
@@ -152,3 +154,23 @@ def test_a_copied_team_keeps_what_is_known_of_its_verdicts(
     for place in ("team.db", "back"):
         found = request_of(team, "-t", str(team.folder / place))
         assert (found["state"], found["flags"]) == ("rejected", [])
+
+
+def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: CommandLine) -> None:
+    words = ("plan", "--summary", "one two three four five", "--content")
+    earlier = team.ok("--as", "task-manager", *words, "the first").out.strip()
+    later = rejected(team)
+    question = next(
+        item for item in team.ok("history", "--json").json["messages"] if item["type"] == PLAN and later in str(item)
+    )
+    queue = team.folder / "message-queue.yaml"
+    records = yaml.safe_load(queue.read_text())
+    records["messages"] = [item for item in records["messages"] if item["message_id"] != question["message_id"]]
+    replacement = team.folder / "copy.yaml"
+    replacement.write_text(yaml.safe_dump(records, sort_keys=False))
+    replacement.rename(queue)
+    assert team.ok("status", "--json").json["missing"] == 1
+    refused = team("approve", earlier, "--json")
+    assert (refused.status, refused.json["superseded_by"]) == (1, later)
+    states = {item["request_id"]: item["state"] for item in team.ok("requests", "--json").json["requests"]}
+    assert states == {earlier: "superseded", later: "rejected"}

@@ -12,16 +12,16 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
-from team_console.store.protocol.relations.sessions import lasting_notes
+from team_console.store.protocol.relations.reliance import (
+    DONE,
+    newest_words,
+    questions_in,
+    threads_of,
+    with_superseders,
+)
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
-
-_MEMBERSHIP = frozenset({"AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"})
-
-
-_DONE = (Status.READ, Status.RECALLED)
-"""What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
 
 
 def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
@@ -34,7 +34,7 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     """
     config = tx.config
     just_read = frozenset(keep)
-    done = [message for message in tx.everything() if message.status in _DONE and message.message_id not in just_read]
+    done = [message for message in tx.everything() if message.status in DONE and message.message_id not in just_read]
     if not done:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
@@ -62,21 +62,14 @@ def bound(
     Args:
         leaving: Ids of messages that go unless they are bound.
     """
-    threads = _threads(messages)
+    threads = threads_of(messages)
     newer = superseders(messages)
     gone = set(leaving)
-    kept: set[str] = {key for key, thread in threads.items() if _is_unanswered(thread, key, config, now, newer)}
-    kept.update(key for message_id, key in _questions(threads) if message_id in newer and message_id not in gone)
-    waiting = list(kept)
-    while waiting:
-        for message_id, _ in _questions({key: threads[key] for key in (waiting.pop(),)}):
-            later = newer.get(message_id)
-            key = reading(later).request_id if later is not None else None
-            if key is not None and key not in kept:
-                kept.add(key)
-                waiting.append(key)
+    open_keys = {key for key, thread in threads.items() if _is_unanswered(thread, key, config, now, newer)}
+    staying = {key for message_id, key in questions_in(threads) if message_id in newer and message_id not in gone}
+    kept = with_superseders(open_keys | staying, threads, newer)
     members = (message.message_id for key in kept for message in threads[key])
-    return frozenset((*members, *_membership(messages), *lasting_notes(messages)))
+    return frozenset((*members, *newest_words(messages)))
 
 
 def _older(message: Message, limit: datetime) -> bool:
@@ -84,28 +77,11 @@ def _older(message: Message, limit: datetime) -> bool:
     return moment is not None and moment < limit
 
 
-def _threads(messages: Iterable[Message]) -> dict[str, list[Message]]:
-    threads: dict[str, list[Message]] = {}
-    for message in messages:
-        request_id = reading(message).request_id
-        if request_id is not None:
-            threads.setdefault(request_id, []).append(message)
-    return threads
-
-
-def _questions(threads: Mapping[str, Iterable[Message]]) -> Iterable[tuple[str, str]]:
-    """Message id and request id of each question."""
-    for key, thread in threads.items():
-        for message in thread:
-            if reading(message).opens is not None:
-                yield message.message_id, key
-
-
 def _is_unanswered(
     thread: Sequence[Message], request_id: str, config: TeamConfig, now: datetime, newer: Mapping[str, Message]
 ) -> bool:
     """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
-    if any(message.status not in _DONE for message in thread):
+    if any(message.status not in DONE for message in thread):
         return True
     return any(
         (kind := reading(question).opens) is not None
@@ -125,16 +101,3 @@ def _ends(message: Message, question: Message, kind: RequestKind, request_id: st
         return True
     may = may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0])
     return may and answers(message, kind, request_id)
-
-
-def _membership(messages: Sequence[Message]) -> Iterable[str]:
-    roster_seen = False
-    stops: set[str] = set()
-    for message in reversed(messages):
-        name = reading(message).name
-        if name in _MEMBERSHIP and not roster_seen:
-            yield message.message_id
-            roster_seen = name == "AGENT_ROSTER_BROADCAST"
-        elif name == "shutdown_response" and message.sender not in stops:
-            stops.add(message.sender)
-            yield message.message_id

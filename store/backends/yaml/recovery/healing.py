@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml.codec import QueueText
@@ -19,6 +20,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import is_same
 from team_console.store.model.words import counted
 from team_console.store.protocol.relations.recording import is_answer
+from team_console.store.protocol.relations.reliance import DONE, relied_on
 
 SYSTEM = "system"
 """Actor of what recovery does by itself."""
@@ -76,13 +78,14 @@ def reconcile(
 
     Args:
         expected: What the queue held by our own account.
-        archived: Whether a message is safe in an archive, so that it may be gone from the queue.
+        archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
     healing = Healing()
     found = by_id(current.distinct())
     damaged = [entry.raw for entry in current.entries if entry.message is None]
     last = current.entries[-1].message if current.entries else None
+    needed = _Needed(expected, found)
     for message_id, wanted in expected.items():
         here = list(found.get(message_id, ()))
         if len(wanted) == len(here) == 1:
@@ -91,7 +94,8 @@ def reconcile(
         for message in wanted:
             twin = counterpart(message, here)
             if twin is None:
-                _restore(message, damaged, healing, archived, shared=bool(here) or len(wanted) > 1)
+                may_go = archived(message) and message not in needed
+                _restore(message, damaged, healing, may_go=may_go, shared=bool(here) or len(wanted) > 1)
             else:
                 here.remove(twin)
                 _heal(message, twin, last, healing, current)
@@ -201,11 +205,26 @@ def understood(records: Iterable[Record]) -> Iterator[Message]:
             yield from_record(record)
 
 
-def _restore(
-    wanted: Message, damaged: list[bytes], healing: Healing, archived: Callable[[Message], bool], *, shared: bool
-) -> None:
+class _Needed:
+    """Messages that were read, and that what is in the queue still relies on; judged only where one is missing."""
+
+    def __init__(self, expected: Held, here: Held) -> None:
+        self._expected = expected
+        self._here = here
+
+    def __contains__(self, message: Message) -> bool:
+        return message.status in DONE and message.message_id in self._ids
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        added = (messages for message_id, messages in self._here.items() if message_id not in self._expected)
+        everything = [message for messages in (*self._expected.values(), *added) for message in messages]
+        return relied_on(everything, present=self._here.keys())
+
+
+def _restore(wanted: Message, damaged: list[bytes], healing: Healing, *, may_go: bool, shared: bool) -> None:
     message_id = wanted.message_id
-    if archived(wanted):
+    if may_go:
         healing.removed.append((message_id, digest(wanted) if shared else ""))
         return
     healing.adds.append(wanted)
