@@ -107,8 +107,8 @@ class Events:
                 self._known[event.key] = event if known is None else _together(known)
         latest_first = reversed(self._known.values())
         self._newest = tuple(sorted(latest_first, key=lambda event: event.at, reverse=True)[:_KEPT])
-        if len(self._known) > 4 * _KEPT + _NEWEST:
-            self._known = {event.key: event for event in self._newest}
+        self._known = {event.key: event for event in reversed(self._newest)}
+        if len(self._seen) > 4 * _NEWEST:
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}
 
 

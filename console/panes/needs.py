@@ -36,7 +36,7 @@ class NeedsPane(ListPane[AttentionItem]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
-        self._arranged = LastResult(arranged)
+        self._arranged = LastResult(self._arrange)
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
@@ -71,9 +71,12 @@ class NeedsPane(ListPane[AttentionItem]):
         items = view.attention
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
+        return self._arranged(items)
+
+    def _arrange(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
         if any(item.need is Need.DAMAGED for item in items):
             items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
-        return self._arranged(items)
+        return arranged(items)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show the items; the cursor stays on the first thing to decide until the human did something with a row."""
