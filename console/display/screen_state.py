@@ -218,7 +218,8 @@ def _reading(situation: ScreenState) -> Notice | None:
         return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
     shown = ""
     if situation.sight is not None:
-        shown = f"Shown are the newest {len(situation.sight.snapshot.messages):,}; keys that write wait for the rest."
+        number = len(situation.sight.snapshot.messages)
+        shown = f"Shown are {number:,} of them, the newest and yours; keys that write wait for the rest."
     if situation.progress is None:
         return Notice(NoticeKind.READING, "the team", shown) if shown else None
     done, total = situation.progress

@@ -13,6 +13,7 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
+from team_console.store.model.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of
 from team_console.store.views.rows import AttentionItem, Need, View
@@ -37,6 +38,7 @@ class NeedsPane(ListPane[AttentionItem]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
+        self._arranged = LastResult(self._arrange)
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
@@ -75,6 +77,9 @@ class NeedsPane(ListPane[AttentionItem]):
         items = view.attention
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
+        return self._arranged(items)
+
+    def _arrange(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
         if any(item.need is Need.DAMAGED for item in items):
             items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
         return arranged(items)
@@ -165,6 +170,8 @@ class NeedsPane(ListPane[AttentionItem]):
         return [f"z {len(self._snoozed)} snoozed"] if self._snoozed else []
 
     def _wake_due(self, view: View) -> None:
+        if not self._snoozed:
+            return
         present = {item.key: item for item in view.attention}
         for key, (until, matter) in list(self._snoozed.items()):
             item = present.get(key)

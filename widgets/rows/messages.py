@@ -47,7 +47,7 @@ def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
-    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", "faint"), (pad_name(to, name), ""))
+    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", ""), (pad_name(to, name), ""))
     decided = decision_words(message)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     return ((*time, (status.glyph + " ", status.tone), *parties, ("  ", ""), *what),)
