@@ -24,7 +24,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.desk.agents.spawn": (12.97, "the first picture does not wait for it"),
         "widgets.forms.form": (22.92, "the first picture does not wait for forms that may never open"),
     },
-    "console/app/terminal.py": {
+    "console/terminal/driver.py": {
         "curses": (2.02, "the first picture does not wait for it"),
     },
     "console/cli/arguments.py": {
@@ -338,7 +338,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "widgets.forms.confirm": (3.66, "the first picture does not wait for forms that may never open"),
         "widgets.forms.reason": (7.68, "the first picture does not wait for forms that may never open"),
     },
-    "console/panes/pane.py": {
+    "console/panes/filter_line.py": {
         "widgets.forms.field": (1.81, "the first picture does not wait for forms that may never open"),
     },
     "store/api/agent_requests.py": {
@@ -378,6 +378,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.yaml.writing.drop": (11.19, "a start that does not need it does not pay for it"),
     },
     "store/backends/yaml/reading/snapshot_reader.py": {
+        "store.backends.yaml.codec.glimpse": (4.1, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.foreign_changes": (1.62, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.offered": (0.52, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.recorded_reader": (1.06, "a start that does not need it does not pay for it"),

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "verdicts": "a verdict signed by a key in an agent, and ten thousand of them verified",
     "screens": "the console on a terminal against neomutt: first paint, keys, bytes, memory",
     "diffs": "a diff of 5,000 lines from the key to the screen, against `diff -u` in `less`",
+    "costs": "the console at rest, under a stream of messages, per change and in bytes, each beside its target",
     "live": "from a change on disk to the screen, over 500 changes",
     "sql": "one to 32 agents on a team in files, in SQLite and in PostgreSQL",
     "growth": "what grows from 100 to 100,000 messages, and memory with a large archive",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property
@@ -82,9 +82,9 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._reader.newest(limit)
+        return self._reader.newest(limit, names)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk, Mark, Stat
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings, SettingsFile
 from team_console.store.backends.yaml.writing.generation import Generation, load
@@ -36,6 +36,8 @@ Progress = Callable[[int, int], bool]
 _NAMED = LazyPattern(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
+_MANY_BYTES = 1 << 20
+"""Size of a queue from which on its first picture does not wait until all of it is cut into entries."""
 ASK_KERNEL_SECONDS = 5.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
@@ -96,7 +98,8 @@ class SnapshotReader:
                 self.generation = generation
                 generation.text.parse_all(progress)
                 messages = generation.text.distinct()
-                problems += copy_problems(generation.text.messages())
+                if messages is not generation.text.messages():
+                    problems += copy_problems(generation.text.messages())
                 found, damaged = self._damage(generation.text)
                 problems += found
             elif broken is not None:
@@ -130,10 +133,26 @@ class SnapshotReader:
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
+        return self._glimpse(limit, names) or self._newest(limit)
+
+    def _glimpse(self, limit: int, names: Collection[str]) -> Snapshot | None:
+        """The newest of a queue that is large and written as we write it, without cutting all of it."""
+        found = self._disk.stat(self._layout.queue)
+        if found is None or found.size < _MANY_BYTES:
+            return None
+        from team_console.store.backends.yaml.codec.glimpse import glimpse
+
+        try:
+            data, found = self._disk.read(self._layout.queue)
+        except OSError:
+            return None
+        seen = glimpse(data, limit, names)
+        return self._preliminary(found, seen.messages, seen.left_out) if seen is not None else None
+
+    def _newest(self, limit: int) -> Snapshot | None:
         with self._guard:
-            settings = self.settings()
             generation, _ = self._read_queue()
             if generation is None or generation.stat is None:
                 return None
@@ -141,16 +160,20 @@ class SnapshotReader:
             if generation.text.size < _LARGE * limit:
                 return None
             left_out, messages = generation.text.newest(limit)
-            return Snapshot(
-                revision=f"{_words(generation.mark)}/newest",
-                taken_at=self._clock(),
-                changed_at=datetime.fromtimestamp(generation.stat.mtime_ns / 1e9, UTC),
-                config=settings.config,
-                messages=messages,
-                problems=settings.problems,
-                condition=Condition.OK,
-                left_out=left_out,
-            )
+            return self._preliminary(generation.stat, messages, left_out)
+
+    def _preliminary(self, stat: Stat, messages: tuple[Message, ...], left_out: int) -> Snapshot:
+        settings = self.settings()
+        return Snapshot(
+            revision=f"{_words(stat.mark)}/newest",
+            taken_at=self._clock(),
+            changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC),
+            config=settings.config,
+            messages=messages,
+            problems=settings.problems,
+            condition=Condition.OK,
+            left_out=left_out,
+        )
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
