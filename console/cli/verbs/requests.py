@@ -22,7 +22,7 @@ def run(call: Call) -> int:
     """List them: open ones first, the oldest on top."""
     options = call.options
     snapshot = call.snapshot()
-    call.actor  # a name that cannot act is refused, as by every verb
+    _ = call.actor  # a name that cannot act is refused, as by every verb
     now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
     if call.out.as_json:
