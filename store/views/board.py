@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.collecting import collection_paused
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts

@@ -18,7 +18,7 @@ def test_requests_alone_are_those_of_the_whole_view(data: st.DataObject, complet
     for _ in range(data.draw(st.integers(1, 14))):
         data.draw(st.sampled_from(ACTS))(story, data)
     snapshot = snapshot_of(story.messages)
-    archived = [*reversed(story.archived), *data.draw(st.lists(st.sampled_from(story.messages or [None]), max_size=2))]
-    history = [message for message in archived if message is not None]
+    again = data.draw(st.lists(st.sampled_from(story.messages), max_size=2)) if story.messages else []
+    history = [*reversed(story.archived), *again]
     view = view_of(snapshot, me=LEAD, now=story.now, history=history, complete=complete)
     assert requests_of(snapshot, now=story.now, history=history, complete=complete) == view.requests

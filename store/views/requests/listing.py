@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.collecting import collection_paused
 from team_console.store.model.message import Message
 from team_console.store.protocol.entries import Entry, Queue
 from team_console.store.views.agents.last_seen import LastSeen

@@ -16,7 +16,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import tie
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parsing.values import first_item_end
 from team_console.store.backends.yaml.codec.parts import Parts
-from team_console.store.model.collecting import collection_paused
+from team_console.store.contract.collecting import collection_paused
 from team_console.store.model.message import Message
 
 _TRIES = 100
