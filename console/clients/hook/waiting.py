@@ -8,10 +8,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
 from team_console.store.contract.team import Team
 from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
 
 ANSWERED_THERE = "answered in the session"
@@ -33,7 +35,16 @@ def undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool) -> Outcome | str:
+def wait_for_verdict(
+    team: Team,
+    request_id: str,
+    *,
+    me: str,
+    seconds: float,
+    needs_human: bool,
+    asked: Message,
+    dialog: Dialog | None = None,
+) -> Outcome | str:
     """How the request was decided, or why it does not have to be any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
@@ -41,17 +52,27 @@ def wait_for_verdict(team: Team, request_id: str, *, me: str, seconds: float, ne
     Args:
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
+        asked: The question as it was written; the client goes on with that, whatever stands in the store.
+        dialog: The client's own that stands beside it, where it says when it is answered.
     """
     human = _Watch(team) if needs_human else None
+    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
+
+    def is_over() -> bool:
+        return any(look() for look in looks)
+
     try:
         with listening():
-            outcome = await_verdict(team, request_id, timeout=seconds, stop=human.is_gone if human else None, me=me)
+            stop = is_over if looks else None
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
     except KeyboardInterrupt:
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
     except TeamError as error:
         if error.code is Code.USAGE:
             raise
         return NOBODY_THERE
+    if outcome.state == "open" and dialog is not None and dialog.closed:
+        return ANSWERED_THERE
     if outcome.state == "open":
         return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
     return outcome

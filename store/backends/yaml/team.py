@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
-from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
-from team_console.store.backends.yaml.reading.archives import Archives
-from team_console.store.backends.yaml.reading.audit_reader import Trail
 from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed, is_closed_path
-from team_console.store.backends.yaml.reading.integrity import DELETED, past_problems
 from team_console.store.backends.yaml.reading.settings_in_force import refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.presence import Attendance, Presence
@@ -35,16 +30,20 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
+    from team_console.store.backends.presence_folder import PresenceFolder
     from team_console.store.backends.yaml.reading.addressed import Addressees
+    from team_console.store.backends.yaml.reading.archives import Archives
+    from team_console.store.backends.yaml.reading.audit_reader import Trail
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
-_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 _READ_ONLY = "The team is open read-only."
 
 
@@ -71,7 +70,6 @@ class YamlTeam(Team):
         self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
         self._disk = disk or Disk()
         self._reader = SnapshotReader(self._disk, self.layout, clock)
-        self._trail = Trail(self._disk, self.layout.audit)
         self._addressees: Addressees | None = None
         self._was_there = self.layout.folder_exists(self._disk)
 
@@ -84,9 +82,9 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._reader.newest(limit)
+        return self._reader.newest(limit, names)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
@@ -125,12 +123,12 @@ class YamlTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
+        from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
+
         if is_closed_path(self.layout.archives):
             page = Page((), None)
         else:
-            page = ArchivePages(self._disk, Archives(self._disk, self.layout)).page(
-                agent=agent, cursor=cursor, limit=limit
-            )
+            page = ArchivePages(self._disk, self._archives()).page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
         closed = closed_problem(self.layout)
@@ -140,13 +138,24 @@ class YamlTeam(Team):
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
         if is_closed_path(self.layout.archives):
             return []
-        return list(
-            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
-        )
+        return list({message.message_id: message for message in self._archives().holding(word)}.values())
+
+    def _archives(self) -> Archives:
+        from team_console.store.backends.yaml.reading.archives import Archives
+
+        return Archives(self._disk, self.layout)
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
+        from team_console.store.backends.yaml.reading.integrity import past_problems
+
         return past_problems(self._disk, self.layout)
+
+    @cached_property
+    def _trail(self) -> Trail:
+        from team_console.store.backends.yaml.reading.audit_reader import Trail
+
+        return Trail(self._disk, self.layout.audit)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -168,6 +177,7 @@ class YamlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        from team_console.store.backends.yaml.reading.integrity import DELETED
         from team_console.store.backends.yaml.writing.retention import carry_out, plan
         from team_console.store.backends.yaml.writing.turn import transaction
 
@@ -225,11 +235,16 @@ class YamlTeam(Team):
         if self.read_only or folder is None:
             return nullcontext(False)
         found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
-        return PresenceFolder(self.layout.presence).announce(presence, name, mode=found.mode)
+        return self._present().announce(presence, name, mode=found.mode)
 
     def attendance(self, presence: Presence) -> Attendance:
         """See `Team.attendance`."""
-        return PresenceFolder(self.layout.presence).attendance(presence)
+        return self._present().attendance(presence)
+
+    def _present(self) -> PresenceFolder:
+        from team_console.store.backends.presence_folder import PresenceFolder
+
+        return PresenceFolder(self.layout.presence)
 
     def places(self) -> Mapping[str, str]:
         """See `Team.places`."""

@@ -24,7 +24,7 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
-from team_console.store.protocol.seen import Seen, digest_of, fingerprint
+from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
 
 
@@ -82,7 +82,8 @@ def open_question(
     """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
-        seen: What was shown of it: everything, or the `fingerprint` of the question alone.
+        seen: What was shown of it: everything, or the `fingerprint` of the question alone; what was only named by its
+            id may be whatever it is now.
 
     Raises:
         ChangedError: It is not what was `seen`, or what was shown beside it is not.
@@ -108,7 +109,9 @@ def open_question(
 
 def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
     """Refuse what was not on the screen: another question, or another former version beside it."""
-    if fingerprint(question) != (seen if isinstance(seen, str) else seen.question):
+    wanted = seen if isinstance(seen, str) else seen.question
+    is_named_alone = isinstance(seen, Seen) and seen.face is Face.NAMED and not wanted
+    if not is_named_alone and fingerprint(question) != wanted:
         raise ChangedError(request_id, question)
     for other, digest in () if isinstance(seen, str) else seen.before:
         if not any(digest_of(message) == digest for message in tx.thread(other)):

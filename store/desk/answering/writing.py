@@ -214,7 +214,7 @@ def _say(
     refuse_held(question, tx)
     verdict = words_as_answer(question, kind, verdict)
     head = answer_type(kind), caller.actor, (question.sender,)
-    body = {**answer_body(question, kind, verdict), **shown}
+    body = {**answer_body(question, kind, verdict), **shown, REQUEST_DIGEST: digest_of(question)}
     warnings = Draft(*head, payload=body).check(tx.config)
     draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)

@@ -23,7 +23,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import is_name
 from team_console.store.model.problem import Problem
-from team_console.store.protocol.verdicts.recognition import may_be_verdict
+from team_console.store.protocol.verdicts.recognition import is_human, may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -107,10 +107,16 @@ def _look(queue: LockedQueue, path: Path) -> Offer | None:
 
 
 def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
-    """Refuse what a human decided: whoever can write a file here could have decided it for that human."""
+    """Refuse what a human decided, and in a team of signed verdicts whatever a human says.
+
+    Whoever can write a file here could have said it for that human, and words such as "approved" need no verdict.
+    """
     for message in offered:
         if may_be_verdict(config, message):
             raise ValueError(f"{message.type} of {message.sender} is a verdict, and drop/ takes none")
+        if config.verdicts == "signed" and is_human(config, message.sender):
+            text = f"{message.type} bears the name of {message.sender}, for whom nobody else speaks in this team"
+            raise ValueError(f"{text}; write it with team-console send")
 
 
 def _against_known(queue: LockedQueue, offers: Iterable[Offer]) -> list[Offer]:

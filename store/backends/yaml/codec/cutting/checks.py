@@ -29,7 +29,7 @@ def check_bytes(data: bytes) -> None:
             kind=Kind.SYNTAX,
         )
     _check_utf8(data)
-    if b"\n<<<<<<<" in data or b"\n>>>>>>>" in data or data.startswith((b"<<<<<<<", b">>>>>>>")):
+    if any(sign in data and (b"\n" + 7 * sign in data or data.startswith(7 * sign)) for sign in (b"<", b">")):
         _check_conflict(data)
 
 
