@@ -1,10 +1,13 @@
 """Runs the commands that README.md shows, in a team made for it, and writes what they print below them.
 
-Clock and ids are those of the step, so that the same commands print the same on every machine and day.
+Clock and ids are those of the step, and the human's key is always the same, so that the same commands print the same
+on every machine and day.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 import shlex
 import subprocess
@@ -13,18 +16,28 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
 from tests.conftest import DECIDING, clean_environment
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _PROMPT = "$ "
 _PROGRAM = "team-console"
+_RUN = (_PROGRAM, "printf")
+"""Programs whose blocks are run; `printf` writes into settings."""
+_OF_A_SHELL = re.compile(r" (?:\||>>) ")
+"""What only a shell understands of a command."""
 _HOME = "/home/you"
 _INSTALLED = f"{_HOME}/.local/bin/{_PROGRAM}"
 _LONGEST, _HEAD, _TAIL = 40, 24, 8
 """Lines of output that are shown whole, and those that are left of more at the beginning and at the end."""
 _OURS = str(Path(sys.executable).parent / _PROGRAM)
 """The program under test, as what it writes into settings names it."""
-_ID = re.compile(r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w")
+_ID = re.compile(
+    r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w|(?<=--seen )[0-9a-f]{16}"
+)
+"""What a later command quotes of an earlier output."""
 _PROCESS = """
 import random, secrets, sys
 from datetime import UTC, datetime, timedelta
@@ -33,6 +46,7 @@ step = int(sys.argv[1])
 moment = datetime(2026, 2, 24, 10, 30, tzinfo=UTC) + timedelta(seconds=step)
 team_console.store.model.clock.utc_now = lambda: moment
 secrets.choice = random.Random(step).choice
+secrets.token_hex = lambda count=32: random.Random(step).randbytes(count).hex()
 secrets.randbelow = random.Random(step).randrange
 from team_console.console.cli.main import run
 sys.exit(run(sys.argv[2:]))
@@ -46,6 +60,7 @@ def with_transcripts(text: str) -> str:
         folder = Path(home).resolve() / "sprint-42"
         for place in (folder, folder / "notes"):
             place.mkdir()
+        _make_key(folder.parent / ".ssh")
         session = _Session(folder)
         return _BLOCK.sub(lambda match: session.block(match.group()), text)
 
@@ -59,17 +74,33 @@ def shown_commands(text: str) -> Iterator[list[str]]:
                 yield words
 
 
+def _make_key(folder: Path) -> None:
+    """The key of whoever reads the README, as `ssh-keygen -t ed25519` would have made it."""
+    private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"the README of team-console").digest())
+    folder.mkdir(mode=0o700)
+    path = folder / "id_ed25519"
+    path.touch(mode=0o600)
+    path.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    path.with_suffix(".pub").write_bytes(public + b" you@desk\n")
+
+
 class _Session:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._step = 0
+        self._shim = folder.parent / "bin" / _PROGRAM
+        self._shim.parent.mkdir()
+        words = (sys.executable, "-P", "-u", "-c", _PROCESS)
+        self._shim.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$STEP" "$@"\n')
+        self._shim.chmod(0o755)
         self._renamed: dict[str, str] = {}
 
     def block(self, text: str) -> str:
         """A block with its output made anew; a block with other programs in it stays as it is."""
         steps = list(_steps(text))
         words = [shlex.split(command, comments=True) for command, _ in steps]
-        if not all(word[0] == _PROGRAM and len(word) > 1 for word in words):
+        if not all(word[0] in _RUN and len(word) > 1 for word in words):
             return text
         return "".join(self._run(command, before) for command, before in steps)
 
@@ -78,10 +109,14 @@ class _Session:
             command = command.replace(old, new)
         self._step += 1
         done = subprocess.run(
-            [sys.executable, "-P", "-u", "-c", _PROCESS, str(self._step), *shlex.split(command, comments=True)[1:]],
+            self._words(command),
             cwd=self._folder,
             env=clean_environment(
-                HOME=str(self._folder.parent), XDG_STATE_HOME="", XDG_CONFIG_HOME="", **_seat(command)
+                HOME=str(self._folder.parent),
+                PATH=f"{self._shim.parent}:{os.environ['PATH']}",
+                STEP=str(self._step),
+                **dict.fromkeys(("XDG_STATE_HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"), ""),
+                **_seat(command),
             ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -94,11 +129,18 @@ class _Session:
         self._renamed |= dict(zip(old_ids, new_ids, strict=False))
         return f"{_PROMPT}{command}\n{after}"
 
+    def _words(self, command: str) -> list[str]:
+        """How the command is run: without a shell where it needs none."""
+        words = shlex.split(command, comments=True)
+        if words[0] != _PROGRAM or _OF_A_SHELL.search(command):
+            return ["sh", "-c", command]
+        return [sys.executable, "-P", "-u", "-c", _PROCESS, str(self._step), *words[1:]]
+
 
 def _seat(command: str) -> dict[str, str]:
     """Who sits there: a reader of the README decides at a terminal, where the lead need not be named."""
     words = shlex.split(command, comments=True)
-    return {"TEAM_CONSOLE_AS": "ceo"} if words[1] in DECIDING and "--as" not in words else {}
+    return {"TEAM_CONSOLE_AS": "ceo"} if words[0] == _PROGRAM and words[1] in DECIDING and "--as" not in words else {}
 
 
 def _shortened(text: str) -> str:

@@ -13,6 +13,7 @@ from team_console.store.model.safe import safe_line
 if TYPE_CHECKING:
     from team_console.console.cli.call import Call
     from team_console.store.desk.caller import Receipt
+    from team_console.store.model.message import Message
     from team_console.store.views.requests.verdicts import Outcome
 
 YES, NO, NOTHING_YET, WITHDRAWN = 0, 10, 11, 12
@@ -71,7 +72,7 @@ def finish_asking(call: Call, receipt: Receipt) -> int:
     if not call.out.as_json:
         call.out.warn(receipt.warnings)
         call.out.note(safe_line(f"waits for the verdict on {request_id}"))
-    outcome = _awaited(call, request_id)
+    outcome = _awaited(call, request_id, asked=receipt.messages[0])
     if call.out.as_json:
         from team_console.store.views.requests.verdicts import outcome_json
 
@@ -98,10 +99,11 @@ def look_or_wait(call: Call, request_id: str) -> Outcome:
     return verdict_of(call.team, request_id, me=call.given_actor or "")
 
 
-def _awaited(call: Call, request_id: str) -> Outcome:
+def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Outcome:
     from team_console.store.views.requests.verdicts import await_verdict
 
-    return await_verdict(call.team, request_id, timeout=seconds_of(call), me=call.given_actor or "")
+    timeout, me = seconds_of(call), call.given_actor or ""
+    return await_verdict(call.team, request_id, timeout=timeout, me=me, asked=asked)
 
 
 def _take(call: Call, outcome: Outcome) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b32encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.clock import epoch_ms, to_text
+from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
+from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import REQUEST, Face, digest_of, seen_of
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 
@@ -99,32 +101,84 @@ def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> N
 
 
 def write(root: Path, scene: Scene) -> None:
-    """Put the scene into the team at `root`, a transaction for everything up to each record's moment."""
-    from team_console.store.backends.open import open_team
+    """Put the scene into the team at `root`, a transaction for everything up to each record's moment.
 
-    moment = scene.now
-    team = open_team(str(root), clock=lambda: moment)
+    What was asked and decided is written as the desk writes it, when it was, so that the audit trail vouches for it;
+    what is only in the archives leaves the queue before anything recent comes.
+    """
     ordered = sorted(scene.lines, key=lambda line: line.message.created)
     past = [line for line in ordered if not line.live]
-    recent = [line for line in ordered if line.live]
-    for lines in ([past] if past else []) + [[line] for line in recent]:
+    asked = [line for line in past if _is_asked(line.message)]
+    writer = _Writer(root, ordered)
+    writer.put([line for line in past if line not in asked], waits=False)
+    for line in asked:
+        writer.put([line])
+    writer.let_go(asked)
+    for line in ordered:
+        if line.live:
+            writer.put([line])
+    writer.team.close()
+
+
+class _Writer:
+    """Writes lines at the moment of the first of them."""
+
+    def __init__(self, root: Path, lines: Iterable[SceneLine]) -> None:
+        from team_console.store.backends.open import open_team
+
+        self._moment = utc_now()
+        self.team = open_team(str(root), clock=lambda: self._moment)
+        messages = (line.message for line in lines)
+        self._questions = {reading(item).request_id: item for item in messages if reading(item).opens is not None}
+
+    def put(self, lines: Sequence[SceneLine], *, waits: bool = True) -> None:
+        """Write lines in one transaction; without `waits` only into the archives of their readers."""
+        if not lines:
+            return
         first = lines[0].message
-        moment = first.created_at or scene.now
-        action = _ACTIONS.get(first.type, "send")
-        with team.transaction(actor=first.sender, action=action, wait=10.0) as tx:
+        self._moment, action = first.created_at or self._moment, _action(first)
+        with self.team.transaction(actor=first.sender, action=action, wait=10.0) as tx:
             for line in lines:
                 if line.archived_for:
                     tx.archive(line.archived_for, line.message)
-                if line.live:
+                if waits:
                     tx.add(line.message)
-            tx.record(action, ids=[line.message.message_id for line in lines])
-    team.close()
+            ids = [line.message.message_id for line in lines]
+            tx.record(action, ids=ids, **self._decided(first))
+
+    def let_go(self, lines: Sequence[SceneLine]) -> None:
+        """Let archived messages leave the queue."""
+        if not lines:
+            return
+        ids = [line.message.message_id for line in lines]
+        with self.team.transaction(actor=lines[-1].message.sender, action="compact", wait=10.0) as tx:
+            for message in filter(None, map(tx.get, ids)):
+                tx.remove(message)
+            tx.record("compact", ids=ids)
+
+    def _decided(self, message: Message) -> dict[str, Any]:
+        """What the audit trail keeps of a verdict; empty for all other messages."""
+        read = reading(message)
+        question = self._questions.get(read.request_id) if read.answers is not None else None
+        if question is None:
+            return {}
+        asked = {"kind": str(read.answers), "asker": question.sender, "question": question.message_id}
+        face = Face.CONSOLE if message.sender == self.team.config().lead else Face.HANDED
+        shown = {REQUEST: digest_of(question), **seen_of(question, face=face).as_recorded}
+        return {"request_id": read.request_id, **asked, **shown}
 
 
-_ACTIONS = {
-    "plan_approval_request": "plan",
-    "plan_approval_response": "approve",
-    "shutdown_request": "shutdown",
-    "shutdown_response": "approve",
-    "broadcast": "broadcast",
-}
+def _is_asked(message: Message) -> bool:
+    """Whether it is a request, or the answer to one."""
+    read = reading(message)
+    return read.opens is not None or read.answers is not None
+
+
+def _action(message: Message) -> str:
+    read = reading(message)
+    if read.answers is not None and read.approve is not None:
+        return "approve" if read.approve else "reject"
+    return _ACTIONS.get(message.type, "send")
+
+
+_ACTIONS = {"plan_approval_request": "plan", "shutdown_request": "shutdown", "broadcast": "broadcast"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.store.protocol.client_requests import modes_of
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.seen import Seen, seen_title
 from team_console.store.views.rows import RequestRow
 
 if TYPE_CHECKING:
@@ -35,10 +37,11 @@ def decide_many(workspace: Workspace, subject: Subject, *, approving: bool) -> N
         Item(key, str(row.kind), safe_line(row.asker, 64), safe_line(row.title, 200), looked[key])
         for key, row in rows.items()
     ]
+    seen = {key: _seen_before(row, subject) for key, row in rows.items()}
     verb = "approve" if approving else "reject"
 
     def agreed(keys: Sequence[str], words: str) -> Agreed:
-        acts = tuple(_verdict_on(rows[key], words, approving=approving) for key in keys)
+        acts = tuple(_verdict_on(rows[key], words, seen[key], approving=approving) for key in keys)
         return Agreed(verb, acts, partial(_told_of_verdicts, "approved" if approving else "rejected"))
 
     label = "note" if approving else "reason"
@@ -119,19 +122,25 @@ def _ask(
 
 
 def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
-    """How many marked rows it is not about, and which requests among them why not."""
+    """How many marked rows it is not about, and why not: each reason once, with how many it holds for."""
     left = subject.selection.marked - meant
     if left <= 0:
         return ()
-    why = [(row, subject.no_verdict_on(row)) for row in subject.selection.requests if verb != "done"]
-    named = [f"  {safe_line(row.title, 60)}: {reason or 'it wants an answer of its own'}" for row, reason in why]
     meant_ids = {row.request_id for row in subject.to_decide(approving=verb == "approve")}
-    kept = [line for (row, _), line in zip(why, named, strict=True) if row.request_id not in meant_ids]
-    return (f"{counted(left, 'marked row')} left alone", *kept[:3])
+    others = [row for row in subject.selection.requests if row.request_id not in meant_ids and verb != "done"]
+    reasons = Counter(subject.no_verdict_on(row) or "it wants an answer of its own" for row in others)
+    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in reasons.items()]
+    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why[:3])))),)
 
 
-def _verdict_on(row: RequestRow, words: str, *, approving: bool) -> Act:
-    asker, seen = safe_line(row.asker, 64), requests.fingerprint(row.question)
+def _seen_before(row: RequestRow, subject: Subject) -> Seen:
+    """All that was on the screen of a request when it was looked at; its title in the list where it never was."""
+    shown = subject.selection.looked_at.get(requests.fingerprint(row.question))
+    return shown or seen_title(row.question, safe_line(row.title, 200))
+
+
+def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> Act:
+    asker = safe_line(row.asker, 64)
 
     def do(caller: Caller) -> Receipt:
         if not approving:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from itertools import takewhile
+from types import MappingProxyType
 
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
@@ -48,7 +49,8 @@ class Selection(Struct, frozen=True):
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
-        looked_at: Fingerprints of everything that was on the screen so far.
+        looked_at: Fingerprint of everything that was on the screen so far -> all that was shown of it; None for what
+            is no request.
     """
 
     key: str | None = None
@@ -62,7 +64,7 @@ class Selection(Struct, frozen=True):
     seen: Seen | None = None
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
-    looked_at: frozenset[str] = frozenset()
+    looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
 
 DONE, MESSAGE = "done", "message"
@@ -115,6 +117,12 @@ class Subject(Struct, frozen=True):
         if row.kind in _FROM_AN_AGENT:
             return "its result comes from the agent asked"
         return None
+
+    @property
+    def wants_words(self) -> bool:
+        """Whether what is under the cursor is an open question that the actor answers in words."""
+        row = self.selection.request
+        return row is not None and row.is_open and row.kind in _WANTS_WORDS and self.may_answer(row)
 
     def to_decide(self, *, approving: bool) -> tuple[RequestRow, ...]:
         """Those of the selected requests that one form can give the same verdict."""

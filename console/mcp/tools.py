@@ -24,7 +24,9 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.presence import human_present, is_human_awaited
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.seen import Face, Seen
 from team_console.store.views.requests.following import RequestFollower
 from team_console.store.views.requests.verdicts import Outcome, verdict_of
 
@@ -200,12 +202,12 @@ class Tools:
         return told(convert.verdict(await self._seen(late)) if late else convert.answered_here(request_id, first))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
-        outcome = await self._outcome(ctx, receipt.request_id or "", seconds)
+        outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
         return told(convert.verdict(outcome, warnings))
 
-    async def _outcome(self, ctx: Context, request_id: str, seconds: float) -> Outcome:
-        return await self._seen(await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx)))
+    async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> Outcome:
+        return await self._seen(await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx), asked=asked))
 
     async def _seen(self, outcome: Outcome) -> Outcome:
         """The same, its answer marked as read."""
@@ -294,9 +296,10 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Quote the request_id of the shutdown_request in your inbox.")
+    named = Seen(face=Face.NAMED)
     if agree:
-        return requests.approve(caller, request_id=request_id, note=reason or None)
-    return requests.reject(caller, request_id=request_id, reason=reason)
+        return requests.approve(caller, request_id=request_id, note=reason or None, seen=named)
+    return requests.reject(caller, request_id=request_id, reason=reason, seen=named)
 
 
 def _report(caller: Caller, summary: str, details: str) -> Receipt:

@@ -14,6 +14,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.waiting import wait_for_messages
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
 
 T = TypeVar("T")
@@ -32,14 +33,19 @@ Tell = Callable[[float, float, str], Awaitable[None]]
 """Sends progress: seconds waited, seconds at most, what is waited for."""
 
 
-async def wait_for_verdict(seat: Seat, request_id: str, seconds: float, tell: Tell | None = None) -> Outcome:
+async def wait_for_verdict(
+    seat: Seat, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
+) -> Outcome:
     """How a request stands as soon as it is not open any more, at the latest after `seconds`.
+
+    Args:
+        asked: The question as it was written; an answer to anything else is refused.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
     """
     stop = Event()
-    look = partial(_verdict, request_id=request_id, seconds=seconds, stop=stop)
+    look = partial(_verdict, request_id=request_id, seconds=seconds, stop=stop, asked=asked)
     try:
         return await _telling(tell, seconds, f"waiting for an answer to {request_id}", partial(seat.wait, look))
     finally:
@@ -81,8 +87,8 @@ async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[
     return result
 
 
-def _verdict(caller: Caller, *, request_id: str, seconds: float, stop: Event) -> Outcome:
-    return await_verdict(caller.team, request_id, timeout=seconds, stop=stop.is_set, me=caller.actor)
+def _verdict(caller: Caller, *, request_id: str, seconds: float, stop: Event, asked: Message | None) -> Outcome:
+    return await_verdict(caller.team, request_id, timeout=seconds, stop=stop.is_set, me=caller.actor, asked=asked)
 
 
 def _taken(caller: Caller, *, take: Take, seconds: float) -> Received:

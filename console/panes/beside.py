@@ -95,7 +95,7 @@ def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Bl
 
 def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
     """What evidence of a request is looked for with; None where there is none, or its text is still read."""
-    view = pane.situation.sight.view if pane.situation.sight else None
+    view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None or pane.is_incomplete(row.question):
         return None
     rejected = rejected_before(row, earlier_plans(row, view.requests))

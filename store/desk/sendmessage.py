@@ -14,6 +14,7 @@ from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Face, Seen
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
@@ -46,8 +47,8 @@ def _sent(caller: Caller, form: Form) -> Receipt:
         return requests.request_shutdown(caller, agent=form.recipient, reason=form.content)
     _check_quoted(caller, form)
     if form.approve:
-        return requests.approve(caller, request_id=form.request_id, note=form.content)
-    return requests.reject(caller, request_id=form.request_id, reason=form.content or "")
+        return requests.approve(caller, request_id=form.request_id, note=form.content, seen=Seen(face=Face.NAMED))
+    return requests.reject(caller, request_id=form.request_id, reason=form.content or "", seen=Seen(face=Face.NAMED))
 
 
 def _check_quoted(caller: Caller, form: Form) -> None:

@@ -1,6 +1,7 @@
 """What a human saw of a request when deciding on it: its digests, and the evidence that stood beside it.
 
-A verdict keeps them under `SHOWN` and `EVIDENCE`, so that the ledger of decisions can say on what it was given.
+A verdict keeps them under `SHOWN`, `EVIDENCE` and `SHOWN_BY`, so that the ledger of decisions can say on what it was
+given, and what of that nobody can prove.
 """
 
 from __future__ import annotations
@@ -8,44 +9,58 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 
-REQUEST, SHOWN, EVIDENCE = "request_sha256", "shown_sha256", "evidence"
+REQUEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
 """Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,
-the digest of all that was shown, and the evidence that was shown, one line a piece."""
+the digest of all that was shown, the evidence that was shown, one line a piece, and what showed it (`Face`)."""
 _MOST_PIECES = 40
 _LONGEST_PIECE = 240
 _SHORT = 16
 
 
+class Face(StrEnum):
+    """What showed a request to whoever decided on it, and how much of it, in words that the record keeps."""
+
+    CONSOLE = "the console: the request, and beside it what is named as evidence"
+    TITLE = "the console: its title in a list of several, not its text"
+    PRINTED = "team-console show: the request, no evidence"
+    HANDED = "a program, which had the request in hand"
+    NAMED = "nothing: it was named by its id"
+
+
 class Seen(Struct, frozen=True):
-    """What stood on the screen when a request was decided.
+    """What was shown when a request was decided.
 
     Attributes:
-        question: `fingerprint` of the question.
+        question: `fingerprint` of the question; empty where none was shown.
         before: Request id and `digest_of` the message, for each message of another request that was shown beside it:
             the former version it was compared with, and the words of its refusal.
         evidence: What was shown beside it, one line a piece.
-        sha256: Digest of all of it, the lines of each piece of evidence included.
+        sha256: Digest of all of it, the lines of each piece of evidence included; empty where nothing was shown.
+        face: What showed it.
     """
 
-    question: str
+    question: str = ""
     before: tuple[tuple[str, str], ...] = ()
     evidence: tuple[str, ...] = ()
     sha256: str = ""
+    face: Face = Face.CONSOLE
 
     @property
     def as_recorded(self) -> dict[str, Any]:
         """The fields that the verdict keeps; small, whatever was shown."""
         if not self.sha256:
-            return {}
+            return {SHOWN_BY: str(self.face)}
         lines = [safe_line(line, _LONGEST_PIECE) for line in self.evidence[:_MOST_PIECES]]
         left = len(self.evidence) - len(lines)
-        return {SHOWN: self.sha256, EVIDENCE: [*lines, *([f"{left} more were shown"] if left else [])]}
+        kept = [*lines, *([f"{left} more were shown"] if left else [])]
+        return {SHOWN: self.sha256, EVIDENCE: kept, SHOWN_BY: str(self.face)}
 
 
 def digest_of(message: Message) -> str:
@@ -59,7 +74,13 @@ def fingerprint(message: Message) -> str:
     return digest_of(message)[:_SHORT]
 
 
-def seen_of(question: Message, *, before: Iterable[tuple[str, Message]] = (), evidence: Iterable[str] = ()) -> Seen:
+def seen_of(
+    question: Message,
+    *,
+    before: Iterable[tuple[str, Message]] = (),
+    evidence: Iterable[str] = (),
+    face: Face = Face.CONSOLE,
+) -> Seen:
     """What is shown of a request, with everything beside it.
 
     Args:
@@ -70,11 +91,31 @@ def seen_of(question: Message, *, before: Iterable[tuple[str, Message]] = (), ev
     pieces = tuple(evidence)
     whole = json.dumps([digest_of(question), others, pieces])
     heads = tuple(piece.partition("\n")[0] for piece in pieces)
-    return Seen(fingerprint(question), others, heads, hashlib.sha256(whole.encode()).hexdigest())
+    return Seen(fingerprint(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
 
 
-def shown_in(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Digest and evidence that a verdict, or its line in the audit trail, keeps; empty where it keeps none."""
-    digest, lines = fields.get(SHOWN), fields.get(EVIDENCE)
+def seen_title(question: Message, title: str) -> Seen:
+    """What is shown of a request of which only the title stands in a list."""
+    digest = hashlib.sha256(json.dumps([str(Face.TITLE), title]).encode()).hexdigest()
+    return Seen(fingerprint(question), (), (f"title: {title}",), digest, Face.TITLE)
+
+
+class Shown(Struct, frozen=True):
+    """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing.
+
+    Attributes:
+        sha256: Digest of all of it.
+        evidence: One line a piece.
+        by: What showed it: a `Face`, or what another program wrote there.
+    """
+
+    sha256: str = ""
+    evidence: tuple[str, ...] = ()
+    by: str = ""
+
+
+def shown_in(fields: Mapping[str, Any]) -> Shown:
+    """What these fields of a verdict, or of its line in the audit trail, say of what was shown."""
+    digest, lines, face = fields.get(SHOWN), fields.get(EVIDENCE), fields.get(SHOWN_BY)
     known = tuple(line for line in lines if isinstance(line, str)) if isinstance(lines, (list, tuple)) else ()
-    return digest if isinstance(digest, str) else "", known
+    return Shown(digest if isinstance(digest, str) else "", known, face if isinstance(face, str) else "")

@@ -12,6 +12,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.protocol.checks.message_rules import problems_of
 from team_console.store.protocol.reading import reading
 from team_console.store.views.board import view_of
+from team_console.store.views.decisions.reading import ledger_of_team
 from team_console.store.views.rows import View
 
 pytestmark = pytest.mark.slow
@@ -64,6 +65,16 @@ def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
     problems = [problem for message in messages for problem in problems_of(reading(message))]
     assert problems == []
     assert [finding for finding in view.findings if finding.severity == "error"] == []
+
+
+def test_the_audit_trail_vouches_for_every_decision(root: Path) -> None:
+    team = open_team(str(root), read_only=True, clock=lambda: NOW)
+    ledger = ledger_of_team(team, team.snapshot())
+    assert {str(decision.proof) for decision in ledger.decisions} == {"recorded"}
+    assert {decision.verdict for decision in ledger.decisions} >= {"approved", "rejected"}
+    plans = [decision for decision in ledger.decisions if decision.kind == "plan"]
+    assert len(plans) >= 4
+    assert [decision.gaps for decision in plans] == [()] * len(plans)
 
 
 def test_texts_are_written_in_more_than_one_script(view: View) -> None:

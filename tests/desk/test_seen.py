@@ -6,7 +6,19 @@ import pytest
 from team_console.store.contract.changed import ChangedError
 from team_console.store.desk import requests
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of, fingerprint, seen_of, shown_in
+from team_console.store.protocol.seen import (
+    EVIDENCE,
+    REQUEST,
+    SHOWN,
+    SHOWN_BY,
+    Face,
+    Seen,
+    Shown,
+    digest_of,
+    fingerprint,
+    seen_of,
+    shown_in,
+)
 
 from tests.console.test_deciding import rewrite
 from tests.desk.conftest import SeatOf
@@ -25,7 +37,7 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
     request_id, question = plan(team, caller, "1. Split")
     seen = seen_of(question, evidence=["files it names: there: a.py\nmore lines of it"])
     receipt = requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    kept = {SHOWN: seen.sha256, EVIDENCE: ["files it names: there: a.py"]}
+    kept = {SHOWN: seen.sha256, EVIDENCE: ["files it names: there: a.py"], SHOWN_BY: str(Face.CONSOLE)}
     assert {key: receipt.messages[0].payload[key] for key in kept} == kept
     (line,) = [line for line in team.audit() if line.action == "approve"]
     assert {key: line.facts[key] for key in kept} == kept
@@ -35,7 +47,16 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
 def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:
     request_id, question = plan(team, caller, "1. Split")
     receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=fingerprint(question))
-    assert shown_in(receipt.messages[0].payload) == ("", ())
+    assert shown_in(receipt.messages[0].payload) == Shown()
+
+
+def test_what_was_named_by_its_id_is_answered_as_it_is_and_says_so(team: MemoryTeam, caller: SeatOf) -> None:
+    request_id, question = plan(team, caller, "1. Split")
+    rewrite(team, question.message_id, content="1. Delete")
+    with pytest.raises(ChangedError):
+        requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.PRINTED))
+    receipt = requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.NAMED))
+    assert shown_in(receipt.messages[0].payload) == Shown(by="nothing: it was named by its id")
 
 
 def test_another_question_is_refused_and_given_back(team: MemoryTeam, caller: SeatOf) -> None:

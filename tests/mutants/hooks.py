@@ -102,9 +102,9 @@ HOOK_LINES = (
     ),
     Line(
         "notes that still count",
-        "store/desk/maintenance/compaction.py",
-        "*_membership(messages), *lasting_notes(messages)))",
-        "*_membership(messages)))",
+        "store/protocol/relations/reliance.py",
+        "    yield from lasting_notes(messages)\n",
+        "",
         (f"{_ROSTER}::test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count",),
     ),
     Line(

@@ -265,6 +265,19 @@ def test_what_changed_while_it_was_signed_is_not_answered(desk: Desk) -> None:
     assert desk.row(request).state is RequestState.WITHDRAWN
 
 
+def test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none(desk: Desk, team: CommandLine) -> None:
+    request, queue = desk.plan(), team.folder / "message-queue.yaml"
+
+    def tell(words: str, give_up: Callable[[], None]) -> None:
+        queue.write_text(queue.read_text().replace("1. Go", "1. Delete"))
+
+    with pytest.raises(TeamError) as caught:
+        requests.approve(Caller(desk.team, "ceo", tell=tell), request_id=request)
+    assert caught.value.code is Code.INVALID_REQUEST_ID
+    assert "changed while it was being signed" in caught.value.message
+    assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
+
+
 def test_the_team_gets_its_identity_with_the_first_verdict(team: CommandLine) -> None:
     sign_verdicts(team.folder)
     path = team.folder / "messenger-config.yaml"

@@ -20,7 +20,7 @@ class Detail(Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:
-        drawn_before: Tokens of all documents of which a line was ever drawn.
+        drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
     """
 
     DEFAULT_CSS = """
@@ -52,7 +52,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
-        self.drawn_before: set[str] = set()
+        self.drawn_before: dict[str, Seen | None] = {}
         self._hits: tuple[str, ...] = ()
 
     @property
@@ -110,7 +110,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         width, number = room_of(self).width, y + self.scroll_offset.y
         if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
-            self.drawn_before.add(self._drawn)
+            self.drawn_before[self._drawn] = self.document.seen
         line = self._lines[number] if number < len(self._lines) else ()
         if self._hits:
             line = marked_hits(line, self._hits)

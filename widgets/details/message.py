@@ -13,6 +13,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks.signing import Seal
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.seen import Seen
 from team_console.store.views.nested_text import structure
 from team_console.store.views.titles import title_of
 from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts, source_of
@@ -46,6 +47,8 @@ def message_document(
     token: str = "",
     problems: tuple[Problem, ...] = (),
     seal: Seal | None = None,
+    seen: Seen | None = None,
+    above: tuple[Block, ...] = (),
     below: tuple[Block, ...] = (),
 ) -> Document:
     """What there is to read of `message`.
@@ -55,7 +58,8 @@ def message_document(
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
         seal: What its signature tells, None when the team has no key.
-        below: Evidence below its text.
+        seen: All that is shown of the request that it asks, `above` and `below` included.
+        above, below: Evidence above and below its text.
     """
     read = reading(message)
     return Document(
@@ -65,11 +69,13 @@ def message_document(
         facts=head_facts(message, now, seal),
         more=more_facts(message, read, now),
         blocks=(
+            *above,
             *content_blocks(message, read, content),
             *below,
             *problem_blocks(problems or read.frame_problems),
         ),
         token=token,
+        seen=seen,
         source=content if content is not None else message.content or source_of(message) or structure(message.payload),
     )
 

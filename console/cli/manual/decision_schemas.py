@@ -22,6 +22,7 @@ _DECISION = record(
         "request_sha256": or_null(text("digest of the question as it was decided on")),
         "shown_sha256": or_null(text("digest of all that was shown to whoever decided; null: not known")),
         "evidence": array(text(), "what was shown beside the question, one line a piece"),
+        "shown_by": or_null(text("what showed it, and how much of it, in words; null: not known")),
         "proof": word("signed", "recorded", "unverified", "not known"),
         "message_id": or_null(text("the message that decided")),
         "audit_line": or_null(count("its line in the audit trail")),

@@ -8,6 +8,7 @@ from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.chosen_options import Answers, answers_from
 from team_console.console.cli.printing.verdict import describe
+from team_console.console.cli.seen import add_seen, seen_by
 from team_console.console.cli.stdin import content
 from team_console.store.protocol.client_requests import questions_of
 
@@ -28,11 +29,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--text", action="append", default=[], metavar="[HEADER=]WORDS", help="own words in place of it"
     )
     parser.add_argument("--content", metavar="C|-", help="words to the asker; - reads standard input")
+    add_seen(parser)
 
 
 def run(call: Call) -> int:
     """Answer, and say what was answered on whose request."""
-    from team_console.store.desk.requests import answer, fingerprint, live_question
+    from team_console.store.desk.requests import answer, live_question
 
     options = call.options
     question = live_question(call.snapshot(), options.request)
@@ -46,6 +48,6 @@ def run(call: Call) -> int:
         request_id=options.request,
         answers=answers,
         content=words or None,
-        seen=fingerprint(question) if question is not None else None,
+        seen=seen_by(call, question),
     )
     return call.finish(receipt, describe("answered", receipt))

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
+from team_console.console.cli.seen import add_seen, seen_by
 from team_console.console.cli.stdin import file_text
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.safe import safe_line
@@ -32,6 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
     )
+    add_seen(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
 
 
@@ -47,6 +49,7 @@ def run(call: Call) -> int:
         request_id=options.request,
         note=options.note,
         agent_name=options.agent_name,
+        seen=seen_by(call),
         scope="once" if options.always is None else "always",
         suggestion=options.always or None,
         mode=options.mode,

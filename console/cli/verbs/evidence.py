@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_place import place_of
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.requests.following import RequestFollower
 from team_console.store.views.requests.proofs import Proof, proofs
@@ -21,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     request = parser.add_argument("request", metavar="REQUEST", help="the request id")
     complete_with(request, "requests")
+    parser.add_argument(
+        "--command", action="store_true", help="print nothing but the commands that check it: evidence R --command | sh"
+    )
 
 
 def run(call: Call) -> int:
@@ -29,6 +33,8 @@ def run(call: Call) -> int:
     row = RequestFollower(call.team, call.options.request, me=call.actor).look()
     shown = proofs(row, config, call.team.snapshot().recorded)
     is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
+    if call.options.command:
+        return _show_commands(call, shown, is_proven=is_proven)
     if call.out.as_json:
         facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
         call.out.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
@@ -37,6 +43,16 @@ def run(call: Call) -> int:
         call.out.say(f"no human has said anything to {safe_line(row.request_id)}")
     for proof in shown:
         _show(call, proof)
+    return int(not is_proven)
+
+
+def _show_commands(call: Call, shown: tuple[Proof, ...], *, is_proven: bool) -> int:
+    if call.out.as_json:
+        raise TeamError(Code.USAGE, "--json and --command exclude each other", "Leave one of them out.")
+    call.out.say("set -e")
+    for proof in shown:
+        if proof.command:
+            call.out.say(safe_text(proof.command))
     return int(not is_proven)
 
 

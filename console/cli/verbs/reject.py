@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import complete_with
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
+from team_console.console.cli.seen import add_seen, seen_by
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     complete_with(request, "requests")
     parser.add_argument("--reason", default="", help="why not; the asker reads it")
     parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
+    add_seen(parser)
 
 
 def run(call: Call) -> int:
@@ -22,5 +24,11 @@ def run(call: Call) -> int:
     from team_console.store.desk.requests import reject
 
     options = call.options
-    receipt = reject(call.decider, request_id=options.request, reason=options.reason, suggest=options.suggest)
+    receipt = reject(
+        call.decider,
+        request_id=options.request,
+        reason=options.reason,
+        suggest=options.suggest,
+        seen=seen_by(call),
+    )
     return call.finish(receipt, describe("rejected", receipt))

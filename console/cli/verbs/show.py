@@ -15,6 +15,7 @@ from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import fingerprint
 from team_console.store.views.board import view_of
 from team_console.store.views.history import past
 from team_console.store.views.looking import ARCHIVED
@@ -31,7 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare what to show."""
     parser.description = (
         "Show the whole message or request: what it says, where it is on its way to each recipient, the versions of\n"
-        "a plan, and every message of its thread, archived ones included. Nothing is marked or changed."
+        "a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request\n"
+        "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
     )
     word = parser.add_argument("id", metavar="ID|REQUEST", help="a message id or a request id")
     complete_with(word, "requests")
@@ -68,11 +70,19 @@ def _versions(thread: Thread, view: View) -> list[RequestRow]:
     return versions_of(view.requests, thread.request_id) if thread.request_id else []
 
 
+def seen_word(thread: Thread, view: View) -> str | None:
+    """What an answer to the open request that is shown quotes; None when it is none."""
+    row = next((row for row in view.requests if row.request_id == thread.request_id), None)
+    is_shown = row is not None and row.is_open and row.question.message_id == thread.message.message_id
+    return fingerprint(thread.message) if is_shown else None
+
+
 def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
     versions = [request_json(row, view.now) for row in _versions(thread, view)]
     return {
         "message": dict(trust.marked(thread.message).record),
         "live": thread.is_live,
+        "seen": seen_word(thread, view),
         "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
         "versions": versions,
         "thread": [dict(trust.marked(message).record) for message in thread.messages],
@@ -83,6 +93,8 @@ def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
 
 def _show(call: Call, thread: Thread, view: View) -> None:
     _show_message(call, thread.message, view)
+    if word := seen_word(thread, view):
+        call.out.say(f"to decide on exactly this, answer it with --seen {word}")
     where = "in the queue" if thread.is_live else "in the archive"
     call.out.say(f"{where}, {safe_line(thread.message.status)}")
     _show_versions(call, thread, view)

@@ -14,6 +14,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import REQUEST, digest_of
 
 _OFFERED_FOR = timedelta(hours=1)
 """How long a denied call may still be allowed: later nobody knows what it was good for."""
@@ -44,12 +45,14 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     """Remember what these messages allow once, until the agent tries it again."""
     answers = [message for message in messages if reading(message).answers is RequestKind.PERMISSION]
     trust = trust_in(session.team, answers)
-    yes = {reading(message).request_id for message in answers if reading(message).approve and not trust.mark(message)}
+    good = [message for message in answers if reading(message).approve and not trust.mark(message)]
+    yes = {reading(message).request_id: message.payload.get(REQUEST) for message in good}
     if not yes:
         return
     for message in session.team.snapshot().messages:
         request_id = reading(message).request_id
-        if request_id in yes and message.sender == session.name and denial_of(message.payload):
+        is_meant = request_id in yes and yes[request_id] in (None, digest_of(message))
+        if is_meant and message.sender == session.name and denial_of(message.payload):
             allowed = asked_in(dict(message.payload), session.event.thread)
             session.files.write(f"{ALLOWED}{digest(request_id):08x}", allowed)
 

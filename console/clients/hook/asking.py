@@ -54,12 +54,12 @@ def ask_human(session: ClientSession) -> None:
             return
         session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
         try:
-            _finish(session, receipt.request_id, seconds, needs_human=needs_human)
+            _finish(session, receipt, receipt.request_id, seconds, needs_human=needs_human)
         finally:
             session.files.remove(ASKED + asker)
 
 
-def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_human: bool) -> None:
+def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
     """Wait, and say what was decided; without a verdict the request ends as what it was."""
     event = session.event
     has_dialog = session.client is claude_code and not event.thread  # a teammate's stands in another session's terminal
@@ -69,6 +69,7 @@ def _finish(session: ClientSession, request_id: str, seconds: float, *, needs_hu
         me=session.name,
         seconds=seconds,
         needs_human=needs_human,
+        asked=receipt.messages[0],
         dialog=Dialog(event.session) if has_dialog else None,
     )
     if isinstance(decided, str):

@@ -13,6 +13,7 @@ from team_console.console.clients.hook.output import OUT, is_read, wait_until_un
 from team_console.store.contract.team import Team
 from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
 
 ANSWERED_THERE = "answered in the session"
@@ -35,7 +36,14 @@ def undisturbed() -> Iterator[None]:
 
 
 def wait_for_verdict(
-    team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool, dialog: Dialog | None = None
+    team: Team,
+    request_id: str,
+    *,
+    me: str,
+    seconds: float,
+    needs_human: bool,
+    asked: Message,
+    dialog: Dialog | None = None,
 ) -> Outcome | str:
     """How the request was decided, or why it does not have to be any more.
 
@@ -44,6 +52,7 @@ def wait_for_verdict(
     Args:
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
+        asked: The question as it was written; the client goes on with that, whatever stands in the store.
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
     human = _Watch(team) if needs_human else None
@@ -54,7 +63,8 @@ def wait_for_verdict(
 
     try:
         with listening():
-            outcome = await_verdict(team, request_id, timeout=seconds, stop=is_over if looks else None, me=me)
+            stop = is_over if looks else None
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
     except KeyboardInterrupt:
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
     except TeamError as error:

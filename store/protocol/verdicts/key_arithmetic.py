@@ -13,8 +13,6 @@ from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAl
 from team_console.store.protocol.verdicts.ssh_signature import Parts, SshSignature
 
 _LEAST_RSA_BITS = 2048
-_TOUCHED = 1
-"""The flag of a hardware key that somebody was there and touched it."""
 _CURVES: Mapping[bytes, tuple[type[ec.EllipticCurve], type[HashAlgorithm]]] = {
     b"nistp256": (ec.SECP256R1, SHA256),
     b"nistp384": (ec.SECP384R1, SHA384),
@@ -51,14 +49,15 @@ def _rsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
 
 def _ecdsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
     curve = key.text()
-    if signature.form != b"ecdsa-sha2-" + curve or signature.rest:
+    kind = Parts(signature.key).text()
+    if not signature.form == kind == b"ecdsa-sha2-" + curve or signature.rest:
         return False
     return _on_curve(curve, key.text(), signature.value, data)
 
 
 def _sk_ed25519(key: Parts, signature: SshSignature, data: bytes) -> bool:
     point, application = key.text(), key.text()
-    if signature.form != b"sk-ssh-ed25519@openssh.com" or not _is_touched(signature):
+    if signature.form != b"sk-ssh-ed25519@openssh.com" or not signature.is_touched:
         return False
     Ed25519PublicKey.from_public_bytes(point).verify(signature.value, _of_hardware(application, signature, data))
     return True
@@ -66,7 +65,8 @@ def _sk_ed25519(key: Parts, signature: SshSignature, data: bytes) -> bool:
 
 def _sk_ecdsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
     curve, point, application = key.text(), key.text(), key.text()
-    if signature.form != b"sk-ecdsa-sha2-nistp256@openssh.com" or not _is_touched(signature):
+    is_of_kind = signature.form == b"sk-ecdsa-sha2-nistp256@openssh.com" and curve == b"nistp256"
+    if not is_of_kind or not signature.is_touched:
         return False
     return _on_curve(curve, point, signature.value, _of_hardware(application, signature, data))
 
@@ -79,10 +79,6 @@ def _on_curve(curve: bytes, point: bytes, value: bytes, data: bytes) -> bool:
     der = encode_dss_signature(numbers.number(), numbers.number())
     ec.EllipticCurvePublicKey.from_encoded_point(made_on(), point).verify(der, data, ec.ECDSA(algorithm()))
     return True
-
-
-def _is_touched(signature: SshSignature) -> bool:
-    return len(signature.rest) == 5 and bool(signature.rest[0] & _TOUCHED)
 
 
 def _of_hardware(application: bytes, signature: SshSignature, data: bytes) -> bytes:

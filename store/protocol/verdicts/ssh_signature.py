@@ -12,6 +12,8 @@ _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
 _LARGEST = 16_384
 _COLUMNS = 70
+_FLAGS_AND_COUNTER = 5
+_TOUCHED = 1
 _HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
 
 
@@ -32,6 +34,16 @@ class SshSignature(Struct, frozen=True):
     form: bytes
     value: bytes
     rest: bytes
+
+    @property
+    def is_of_hardware(self) -> bool:
+        """Whether a hardware key made it, by its own word."""
+        return self.form.startswith(b"sk-")
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether a hardware key says that somebody was there and touched it (`PROTOCOL.u2f`)."""
+        return len(self.rest) == _FLAGS_AND_COUNTER and bool(self.rest[0] & _TOUCHED)
 
     def signed(self, text: bytes) -> bytes:
         """The bytes that are signed when `text` is."""

@@ -48,6 +48,8 @@ def _trouble(text: str, signature: str, keys: Sequence[str]) -> str:
         return "its signature was made for another purpose"
     if parts.key not in {key_bytes(key) for key in keys}:
         return "it is signed with a key that is not this human's"
+    if parts.is_of_hardware and not parts.is_touched:
+        return "nobody touched the hardware key that signed it"
     return "" if _is_good(parts, text, signature) else "its signature does not fit what it says"
 
 

@@ -39,6 +39,7 @@ class Decision(Struct, frozen=True):
         request_sha256: Digest of the question as it stood when it was decided.
         shown_sha256: Digest of everything that was shown to whoever decided.
         evidence: What was shown beside the question, one line a piece.
+        shown_by: What showed it, and how much of it, in words.
         message_id: The message that decided.
         audit_line: Its line in the audit trail.
         gaps: What cannot be proved or is not known, as sentences.
@@ -59,6 +60,7 @@ class Decision(Struct, frozen=True):
     request_sha256: str = ""
     shown_sha256: str = ""
     evidence: tuple[str, ...] = ()
+    shown_by: str = ""
     message_id: str = ""
     audit_line: int | None = None
     gaps: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import REQUEST, digest_of, shown_in
+from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, shown_in
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.board import view_of
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
@@ -115,10 +115,11 @@ class _Trail:
         recorded, facts = self._sources.recorded, line.facts
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
-        shown, evidence = shown_in(facts)
+        shown = shown_in(facts)
         request_id, at = _text(facts.get("request_id")), from_text(line.at)
         gaps = [gap, f"the question is in no archive: {self._why_gone()}"]
         gaps += ["its words are not known"] if verdict is None else []
+        gaps.append(_not_shown(shown))
         return Decision(
             key=f"line:{line.seq}:{request_id}",
             request_id=request_id,
@@ -130,8 +131,9 @@ class _Trail:
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
             request_sha256=_text(facts.get(REQUEST)),
-            shown_sha256=shown,
-            evidence=evidence,
+            shown_sha256=shown.sha256,
+            evidence=shown.evidence,
+            shown_by=shown.by,
             message_id=ids[0],
             audit_line=line.seq,
             gaps=tuple(filter(None, gaps)),
@@ -159,7 +161,7 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         proof = signed
     line = trail.line_of(verdict.message_id)
     facts = line.facts if line is not None else {}
-    shown, evidence = shown_in(facts) if REQUEST in facts else shown_in(verdict.payload)
+    shown = shown_in(facts if REQUEST in facts else verdict.payload)
     return Decision(
         key=row.key,
         request_id=row.request_id,
@@ -174,23 +176,39 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         title=row.title,
         words=row.reason,
         request_sha256=_text(facts.get(REQUEST)) or digest_of(row.question),
-        shown_sha256=shown,
-        evidence=evidence,
+        shown_sha256=shown.sha256,
+        evidence=shown.evidence,
+        shown_by=shown.by,
         message_id=verdict.message_id,
         audit_line=number,
         gaps=tuple(filter(None, (gap, *_gaps(row, facts, shown)))),
     )
 
 
-def _gaps(row: RequestRow, facts: Mapping[str, object], shown: str) -> Iterator[str]:
+_UNSHOWN: Mapping[str, str] = {
+    Face.CONSOLE: "",
+    Face.TITLE: "only its title was shown among others; whether its text was read cannot be proved",
+    Face.PRINTED: "it was printed without evidence; whether whoever decided read it cannot be proved",
+    Face.HANDED: "a program decided on what it had in hand; whether anybody saw it cannot be proved",
+    Face.NAMED: "nothing was shown, it was named by its id; what of it was known before cannot be proved",
+}
+"""What showed a request -> what that leaves unproved."""
+
+
+def _not_shown(shown: Shown) -> str:
+    """What cannot be proved of what was shown; empty when it was all on the screen."""
+    nothing = "" if shown.sha256 and not shown.by else "what was shown to whoever decided is not known"
+    return _UNSHOWN.get(shown.by, nothing)
+
+
+def _gaps(row: RequestRow, facts: Mapping[str, object], shown: Shown) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
     digest = _text(facts.get(REQUEST))
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:
         yield "the digest is of the question as it stands now; none was kept with the decision"
-    if not shown:
-        yield "what was shown to whoever decided is not known"
+    yield _not_shown(shown)
     if Flag.ALTERED in row.flags:
         yield "a message says something else than the audit trail; what the trail says counts here"
     ignored = [answer for answer in row.answers if answer is not row.verdict]

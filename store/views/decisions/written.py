@@ -15,6 +15,7 @@ from team_console.store.views.history import plain_cell
 CSV_FIELDS = (
     *("at", "verdict", "by", "kind", "asked_by", "asked_at", "after_seconds", "request_id", "title", "words", "proof"),
     *("request_sha256", "shown_sha256", "evidence", "message_id", "audit_line", "gaps"),
+    "shown_by",
 )
 """Columns of `csv_row`."""
 _MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
@@ -49,6 +50,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
         "request_sha256": decision.request_sha256 or None,
         "shown_sha256": decision.shown_sha256 or None,
         "evidence": list(decision.evidence),
+        "shown_by": decision.shown_by or None,
         "proof": str(decision.proof),
         "message_id": decision.message_id or None,
         "audit_line": decision.audit_line,
@@ -93,6 +95,7 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
     yield "proof", str(decision.proof) + (f", audit line {decision.audit_line}" if decision.audit_line else "")
     yield "digest of the request", _plain(decision.request_sha256 or "not known")
     yield "digest of what was shown", _plain(decision.shown_sha256 or "not known")
+    yield "shown by", _plain(decision.shown_by or "not known")
     for piece in decision.evidence:
         yield "evidence", _plain(piece)
     for gap in decision.gaps:

@@ -13,8 +13,10 @@ from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import read_message
 from team_console.store.desk.waiting import until
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.views.requests.following import RequestFollower
 from team_console.store.views.rows import RequestRow, RequestState
 
@@ -66,6 +68,7 @@ def await_verdict(
     timeout: float | None,
     stop: Callable[[], bool] | None = None,
     me: str = "",
+    asked: Message | None = None,
 ) -> Outcome:
     """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
 
@@ -75,15 +78,23 @@ def await_verdict(
     Args:
         timeout: Seconds; None waits as long as it takes.
         stop: Asked twice a second, and after every change, whether to give up.
+        asked: What the caller asked, as it was written: an answer to anything else is none to it.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+        TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; `STORE_UNREADABLE`, `USAGE`
+            in a thread whose event loop runs.
     """
-    return outcome_of(await_row(team, request_id, timeout=timeout, stop=stop, me=me))
+    return outcome_of(await_row(team, request_id, timeout=timeout, stop=stop, me=me, asked=asked))
 
 
 def await_row(
-    team: Team, request_id: str, *, timeout: float | None, stop: Callable[[], bool] | None = None, me: str = ""
+    team: Team,
+    request_id: str,
+    *,
+    timeout: float | None,
+    stop: Callable[[], bool] | None = None,
+    me: str = "",
+    asked: Message | None = None,
 ) -> RequestRow:
     """The same with all that is known of the request; open when it was not decided in time."""
     follower = RequestFollower(team, request_id, me=me)
@@ -98,7 +109,21 @@ def await_row(
         left = _until_expiry(team, row)
         return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
 
-    return (until(team, settled, timeout=timeout, tick=tick) if row.is_open else row) or follower.look()
+    settled_row = (until(team, settled, timeout=timeout, tick=tick) if row.is_open else row) or follower.look()
+    _refuse_other(settled_row, asked)
+    return settled_row
+
+
+def _refuse_other(row: RequestRow, asked: Message | None) -> None:
+    """Refuse an answer to something else: whoever asked acts on what it asked, not on what the store says now."""
+    if asked is None or row.verdict is None:
+        return
+    digest = digest_of(asked)
+    if digest_of(row.question) == row.verdict.payload.get(REQUEST, digest) == digest:
+        return
+    text = f"request {row.request_id} was rewritten, and its answer is not to what was asked"
+    hint = "Do not act on it. Find out who writes there besides team-console, and ask again."
+    raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=row.request_id, changed=True)
 
 
 def outcome_of(row: RequestRow) -> Outcome:

@@ -23,7 +23,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import is_name
 from team_console.store.model.problem import Problem
-from team_console.store.protocol.verdicts.recognition import may_be_verdict
+from team_console.store.protocol.verdicts.recognition import is_human, may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -44,19 +44,18 @@ class Offer(Struct, frozen=True):
     clashes: tuple[str, ...] = ()
 
 
-def take_in(queue: LockedQueue, write: Callable[[Line], None], config: TeamConfig) -> None:
+def take_in(queue: LockedQueue, write: Callable[[Line], None]) -> None:
     """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
 
     A crash in between leaves the file; its messages are known then, so the next turn only removes it.
 
     Args:
         write: Makes a line durable, recovering where somebody wrote the queue meanwhile.
-        config: Who of the team is a human, whose verdicts are not taken.
     """
     if leads_out(queue.disk, queue.layout, queue.layout.drop):
         return _tell_way_out(queue)
     names = [name for name in queue.disk.names(queue.layout.drop) if is_offered(name)][:_AT_ONCE]
-    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name, config)) is not None]
+    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name)) is not None]
     if not offers:
         return None
     for offer in _write_all(queue, _against_known(queue, offers), write):
@@ -91,11 +90,11 @@ def is_offered(name: str) -> bool:
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 
-def _look(queue: LockedQueue, path: Path, config: TeamConfig) -> Offer | None:
+def _look(queue: LockedQueue, path: Path) -> Offer | None:
     """What the file offers; None for one that was rejected, or has to stay."""
     try:
         offered = read_offered(queue.disk, path)
-        _refuse_verdicts(config, offered)
+        _refuse_verdicts(queue.settings.config, offered)
         return Offer(path, tuple(offered))
     except (CodecError, TeamError, ValueError) as error:
         _reject(queue, path, getattr(error, "message", None) or str(error))
@@ -108,10 +107,16 @@ def _look(queue: LockedQueue, path: Path, config: TeamConfig) -> Offer | None:
 
 
 def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
-    """Refuse what a human decided: whoever can write a file here could have decided it for that human."""
+    """Refuse what a human decided, and in a team of signed verdicts whatever a human says.
+
+    Whoever can write a file here could have said it for that human, and words such as "approved" need no verdict.
+    """
     for message in offered:
         if may_be_verdict(config, message):
             raise ValueError(f"{message.type} of {message.sender} is a verdict, and drop/ takes none")
+        if config.verdicts == "signed" and is_human(config, message.sender):
+            text = f"{message.type} bears the name of {message.sender}, for whom nobody else speaks in this team"
+            raise ValueError(f"{text}; write it with team-console send")
 
 
 def _against_known(queue: LockedQueue, offers: Iterable[Offer]) -> list[Offer]:

@@ -1,6 +1,6 @@
 """Questions: an open request found under its id, who may answer it now, and how it is closed (decisions D10, D14, D17).
 
-What answers them stands above: `requests` dispatches, `agents` and `endings` answer for the Master.
+What answers them stands above: `writing` dispatches, `creation` and `endings` answer for the Master.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
@@ -23,7 +24,7 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
-from team_console.store.protocol.seen import Seen, digest_of, fingerprint
+from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
 
 
@@ -81,7 +82,8 @@ def open_question(
     """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
-        seen: What was shown of it: everything, or the `fingerprint` of the question alone.
+        seen: What was shown of it: everything, or the `fingerprint` of the question alone; what was only named by its
+            id may be whatever it is now.
 
     Raises:
         ChangedError: It is not what was `seen`, or what was shown beside it is not.
@@ -107,7 +109,9 @@ def open_question(
 
 def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
     """Refuse what was not on the screen: another question, or another former version beside it."""
-    if fingerprint(question) != (seen if isinstance(seen, str) else seen.question):
+    wanted = seen if isinstance(seen, str) else seen.question
+    is_named_alone = isinstance(seen, Seen) and seen.face is Face.NAMED and not wanted
+    if not is_named_alone and fingerprint(question) != wanted:
         raise ChangedError(request_id, question)
     for other, digest in () if isinstance(seen, str) else seen.before:
         if not any(digest_of(message) == digest for message in tx.thread(other)):
@@ -236,3 +240,23 @@ def opened_kind(message: Message) -> RequestKind | None:
     """The kind of request that this message opens."""
     kind = reading(message).kind
     return kind.opens if kind is not None else None
+
+
+def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+    """The question of this id in the queue, None when it is not there."""
+    for message in snapshot.messages:
+        if opened_kind(message) is not None and reading(message).request_id == request_id:
+            return message
+    return None
+
+
+def refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
+    """Refuse, by a look without the lock, a request whose record in the queue is damaged.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    if request_id in snapshot.damaged and live_question(snapshot, request_id) is None:
+        text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
+        hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
+        raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)

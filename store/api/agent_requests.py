@@ -15,6 +15,7 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.seen import Face, Seen, seen_of
 from team_console.store.views.rows import RequestRow
 
 
@@ -241,21 +242,23 @@ class Request:
             timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
 
         Raises:
-            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+            TeamError: `INVALID_REQUEST_ID`, also when the request was rewritten behind its asker and decided as what
+                it was not; `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
         """
         from team_console.store.views.requests.verdicts import await_row, mark_verdict_read
 
-        row = await_row(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor)
+        asked = self.receipt.messages[0] if self.receipt is not None else None
+        row = await_row(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
         if row.is_open:
             return None
         mark_verdict_read(self._caller, row.verdict)
         return row
 
 
-def _as_seen(request: str | Message | RequestRow) -> tuple[str, str | None]:
-    """The id of the request and, where it was looked at, the fingerprint of what was seen."""
+def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
+    """The id of the request, and what of it was in hand."""
     if isinstance(request, str):
-        return request, None
+        return request, Seen(face=Face.NAMED)
     if isinstance(request, RequestRow):
-        return request.request_id, requests.fingerprint(request.question)
-    return reading(request).request_id or request.message_id, requests.fingerprint(request)
+        return request.request_id, seen_of(request.question, face=Face.HANDED)
+    return reading(request).request_id or request.message_id, seen_of(request, face=Face.HANDED)

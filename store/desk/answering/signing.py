@@ -17,7 +17,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import sealed
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, digest_of
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, SHOWN_BY, digest_of
 from team_console.store.protocol.verdicts.recognition import ORDER
 from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
 from team_console.store.protocol.verdicts.trust import human_of, must_be_signed
@@ -105,7 +105,7 @@ def _with_payload(message: Message, **more: Any) -> Message:
 
 def _said(message: Message) -> tuple[Any, ...]:
     """What a record says, without what differs each time it is made and what signing adds."""
-    made_anew = {SIGNATURE, REQUEST, SHOWN, EVIDENCE, *(("request_id",) if message.type == ORDER else ())}
+    made_anew = {SIGNATURE, REQUEST, SHOWN, EVIDENCE, SHOWN_BY, *(("request_id",) if message.type == ORDER else ())}
     payload = {key: value for key, value in message.payload.items() if key not in made_anew}
     return message.type, message.sender, message.recipients, message.priority, payload
 

@@ -1,0 +1,48 @@
+"""What the place of a verdict really showed is kept with it: evidence in Inboxes, in a list of several the titles."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.protocol.seen import EVIDENCE, SHOWN, SHOWN_BY, Face
+from team_console.widgets.forms.many import Many
+
+from tests.console.conftest import hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(160, 50)) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "nothing of this agent is on record here" in desk.detail, "the evidence")
+        await desk.press("enter", "a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: verdicts(team) != [], "the verdict")
+    payload = verdicts(team)[0].payload
+    assert payload[SHOWN_BY] == Face.CONSOLE
+    assert any("nothing of this agent is on record here" in line for line in payload[EVIDENCE])
+    assert len(payload[SHOWN]) == 64
+
+
+async def test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown(team: MemoryTeam) -> None:
+    names = ("task-manager", "schedule-manager", "file-manager")
+    for name in names:
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+    async with opened(team) as desk:
+        shown = desk.app.main.subject().selection.request
+        assert shown is not None
+        await desk.press("asterisk", "a")
+        form = await desk.form()
+        assert isinstance(form, Many)
+        await desk.press("enter")
+        await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
+    kept = {verdict.request_id: verdict.payload for verdict in verdicts(team)}
+    read = kept.pop(shown.request_id)
+    assert read[SHOWN_BY] == Face.CONSOLE
+    assert {payload[SHOWN_BY] for payload in kept.values()} == {str(Face.TITLE)}
+    assert all(payload[EVIDENCE][0].startswith("title: A plan of ") for payload in kept.values())

@@ -1,0 +1,307 @@
+"""Teams of signed verdicts on every kind of store, and what a stranger who may write there does to each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tempfile
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from team_console.store.model.message import Message
+
+from tests.conftest import CommandLine
+from tests.trust.keys_of_humans import settings_of_signed_team
+
+Record = dict[str, Any]
+TEAM_ID = "0123456789abcdef"
+
+
+class Place:
+    """A team where it lies, changed without team-console.
+
+    Attributes:
+        location: What `-t` takes.
+    """
+
+    location: str
+
+    @abstractmethod
+    def append(self, record: Record) -> None:
+        """One message more, by an editor or by INSERT."""
+
+    @abstractmethod
+    def hand_in(self, record: Record) -> None:
+        """One message more, made to look as if it had come in by our own way."""
+
+    @abstractmethod
+    def replace(self, *pairs: tuple[str, str]) -> None:
+        """Other texts wherever they stand: messages, archives, and the trail, whose chain is computed anew."""
+
+    @abstractmethod
+    def backdate(self, message: Message, created: str) -> None:
+        """Another time on one message, everywhere."""
+
+    @abstractmethod
+    def empty(self) -> None:
+        """No messages, no archive and no trail, as if nothing had ever been."""
+
+    @abstractmethod
+    def archive(self, record: Record) -> None:
+        """One archived message more."""
+
+    @abstractmethod
+    def trail(self, record: Record) -> None:
+        """A line more at the end of the trail, by which the human approved; chained as anybody can."""
+
+    @abstractmethod
+    def remove_line(self, message_id: str) -> None:
+        """The lines of the trail that name this message are gone."""
+
+    @abstractmethod
+    @contextmanager
+    def settings(self, old: str, new: str) -> Iterator[None]:
+        """Other settings for as long as the block lasts."""
+
+
+class Files(Place):
+    """A folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.location = folder, str(folder)
+
+    def append(self, record: Record) -> None:
+        with (self.folder / "message-queue.yaml").open("a") as queue:
+            queue.write(_entry(record))
+
+    def hand_in(self, record: Record) -> None:
+        (self.folder / "drop").mkdir(exist_ok=True)
+        (self.folder / "drop" / "forged.yaml").write_text(yaml.safe_dump(record, sort_keys=False))
+
+    def replace(self, *pairs: tuple[str, str]) -> None:
+        for path in [self.folder / "message-queue.yaml", *(self.folder / "archive").glob("*.yaml")]:
+            path.write_text(_replaced(path.read_text(), pairs))
+        rows: list[bytes] = []
+        for raw in _replaced((self.folder / "audit.jsonl").read_text(), pairs).splitlines():
+            rows.append(_chained(json.loads(raw), rows))
+        (self.folder / "audit.jsonl").write_bytes(b"".join(rows))
+
+    def backdate(self, message: Message, created: str) -> None:
+        self.replace((message.created, created))
+
+    def empty(self) -> None:
+        (self.folder / "message-queue.yaml").write_text("messages:\n")
+        (self.folder / "audit.jsonl").unlink()
+        shutil.rmtree(self.folder / "archive", ignore_errors=True)
+
+    def archive(self, record: Record) -> None:
+        with next((self.folder / "archive").glob("*.yaml")).open("a") as archive:
+            archive.write(_entry(record))
+
+    def trail(self, record: Record) -> None:
+        rows = (self.folder / "audit.jsonl").read_bytes().splitlines(keepends=True)
+        last = json.loads(rows[-1])
+        line = {**last, "seq": last["seq"] + 1, "action": "approve", "actor": "ceo", "writes": [record]}
+        (self.folder / "audit.jsonl").write_bytes(b"".join(rows) + _chained(line, rows))
+
+    def remove_line(self, message_id: str) -> None:
+        path = self.folder / "audit.jsonl"
+        rows = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(row for row in rows if message_id.encode() not in row))
+
+    @contextmanager
+    def settings(self, old: str, new: str) -> Iterator[None]:
+        path = self.folder / "messenger-config.yaml"
+        text = path.read_text()
+        path.write_text(text.replace(old, new))
+        yield
+        path.write_text(text)
+
+
+class Database(Place):
+    """A database that anybody may write to who knows where it is."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+
+    def append(self, record: Record) -> None:
+        columns = "message_id, sender, recipient, message_type, payload, status, created_at"
+        names = (record[name] for name in ("message_id", "from", "to", "type"))
+        values = (*names, json.dumps(record["payload"]), record.get("status", "pending"), record["created"])
+        self._run(f"INSERT INTO agent_message ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def hand_in(self, record: Record) -> None:
+        envelope = {"priority": record["priority"], "request_id": record["payload"].get("request_id"), "#": 99}
+        self.append({**record, "payload": {**record["payload"], "_envelope": envelope}})
+
+    def replace(self, *pairs: tuple[str, str]) -> None:
+        for old, new in pairs:
+            for table, column in (("agent_message", "payload"), ("team_console_archive", "record")):
+                text = f"CAST({column} AS TEXT)" if table == "agent_message" else column
+                self._run(f"UPDATE {table} SET {column} = {self._json(table, f'replace({text}, ?, ?)')}", old, new)
+            self._run("UPDATE team_console_audit SET facts = replace(facts, ?, ?)", old, new)
+        self._chain()
+
+    def backdate(self, message: Message, created: str) -> None:
+        self._run("UPDATE agent_message SET created_at = ? WHERE message_id = ?", created, message.message_id)
+        self.replace((message.created, created))
+
+    def empty(self) -> None:
+        for table in ("agent_message", "team_console_archive", "team_console_audit"):
+            self._run(f"DELETE FROM {table}")
+        self._run("UPDATE team_console_state SET audit_seq = 0, audit_hash = ''")
+
+    def archive(self, record: Record) -> None:
+        columns = "n, agent, message_id, request_id, created, record"
+        named = (record["payload"].get("request_id"), record["created"], json.dumps(record))
+        values = (999, record["to"], record["message_id"], *named)
+        self._run(f"INSERT INTO team_console_archive ({columns}) VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+    def trail(self, record: Record) -> None:
+        (last,) = self._run("SELECT max(seq) FROM team_console_audit")[0]
+        facts = {"ids": [record["message_id"]], "recorded": {"questions": [], "answers": [record]}}
+        values = (last + 1, record["created"], "ceo", "approve", json.dumps(facts))
+        self._run("INSERT INTO team_console_audit VALUES (?, ?, ?, ?, ?, '', '')", *values)
+        self._chain()
+
+    def remove_line(self, message_id: str) -> None:
+        self._run("DELETE FROM team_console_audit WHERE facts LIKE ?", f"%{message_id}%")
+
+    @contextmanager
+    def settings(self, old: str, new: str) -> Iterator[None]:
+        change = "UPDATE team_console_config SET value = replace(value, ?, ?)"
+        self._run(change, old, new)
+        yield
+        self._run(change, new, old)
+
+    def _chain(self) -> None:
+        """As whoever has read our source."""
+        prev = ""
+        for seq, at, actor, action, facts in self._run(
+            "SELECT seq, at, actor, action, facts FROM team_console_audit ORDER BY seq"
+        ):
+            said = json.dumps([prev, seq, at, actor, action, facts], separators=(",", ":")).encode()
+            following = hashlib.sha256(said).hexdigest()
+            self._run("UPDATE team_console_audit SET prev = ?, hash = ? WHERE seq = ?", prev, following, seq)
+            prev = following
+        self._run(
+            "UPDATE team_console_state SET audit_hash = ?, audit_seq = (SELECT max(seq) FROM team_console_audit)", prev
+        )
+
+    def _json(self, table: str, value: str) -> str:
+        return value
+
+    @abstractmethod
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        """Run one statement on a connection of its own; its rows."""
+
+
+class SqliteFile(Database):
+    """A file."""
+
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        connection = sqlite3.connect(self.location, timeout=20)
+        try:
+            rows = connection.execute(statement, values).fetchall()
+            connection.commit()
+        finally:
+            connection.close()
+        return rows
+
+
+class Postgresql(Database):
+    """A database on a server."""
+
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        import psycopg
+
+        connection = psycopg.connect(self.location, autocommit=True)
+        try:
+            done = connection.execute(statement.replace("?", "%s"), values)
+            return done.fetchall() if done.description else []
+        finally:
+            connection.close()
+
+    def _json(self, table: str, value: str) -> str:
+        return f"CAST({value} AS JSON)" if table == "agent_message" else value
+
+
+def _entry(record: Record) -> str:
+    return yaml.safe_dump([record], sort_keys=False, allow_unicode=True)
+
+
+def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
+
+
+def _chained(line: Mapping[str, Any], rows: list[bytes]) -> bytes:
+    prev = {"prev": hashlib.sha256(rows[-1]).hexdigest()} if rows else {}
+    return json.dumps({**line, **prev}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+@cache
+def _model() -> Path:
+    """A team of signed verdicts, made once and copied."""
+    folder = Path(tempfile.mkdtemp(prefix="team-console-forged-")) / "team"
+    folder.mkdir()
+    agents = ("--agent", "bob:slave", "--agent", "alice:slave")
+    CommandLine(folder).ok("init", ".", "--name", "sprint-42", "--lead", "ceo", *agents)
+    with (folder / "messenger-config.yaml").open("a") as settings:
+        settings.write(settings_of_signed_team(TEAM_ID))
+    return folder
+
+
+@cache
+def _sqlite_model() -> Path:
+    pytest.importorskip("sqlalchemy")
+    CommandLine(_model()).ok("migrate", ".", str(_model().parent / "model.db"))
+    return _model().parent / "model.db"
+
+
+@cache
+def _postgresql_model() -> str:
+    """The name of a database that new ones are copied from."""
+    from tests.sql.server import shared_server
+
+    server = shared_server()
+    assert server is not None
+    server.execute("CREATE DATABASE forged_model")
+    CommandLine(_model()).ok("migrate", ".", server.url("forged_model"))
+    return "forged_model"
+
+
+def files(folder: Path) -> Place:
+    """A new team in files."""
+    return Files(Path(shutil.copytree(_model(), folder / "team")))
+
+
+def sqlite_file(folder: Path) -> Place:
+    """A new team in SQLite."""
+    return SqliteFile(str(shutil.copy(_sqlite_model(), folder / "team.db")))
+
+
+def postgresql(folder: Path) -> Place:
+    """A new team on a real server."""
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("psycopg")
+    from tests.sql.server import shared_server
+
+    server = shared_server()
+    if server is None:
+        pytest.skip("no PostgreSQL server is installed")
+    name = f"forged_{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE {_postgresql_model()}")
+    return Postgresql(server.url(name))
+
+
+PLACES = {"yaml": files, "sqlite": sqlite_file, "postgresql": postgresql}

@@ -1,0 +1,189 @@
+"""Keys on hardware (`sk-`): their lines are taken, and what they sign counts only when somebody touched them.
+
+There is no device here. A key made in software signs what a device would, as `PROTOCOL.u2f` of OpenSSH says, and the
+stock `ssh-keygen -Y verify`, which needs no device either, is asked for its opinion.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.protocol.verdicts import ssh_keygen, verification
+from team_console.store.protocol.verdicts.ssh_keygen import verify
+from team_console.store.protocol.verdicts.ssh_signature import SshSignature, armoured, read_signature
+from team_console.store.protocol.verdicts.statement import NAMESPACE
+from team_console.store.protocol.verdicts.verification import signature_trouble
+from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.team_config import Human
+from team_console.store.views.board import view_of
+from team_console.store.views.rows import RequestState
+
+from tests.conftest import CommandLine
+
+cryptography = pytest.importorskip("cryptography")
+
+from cryptography.hazmat.primitives import serialization  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: E402
+from cryptography.hazmat.primitives.hashes import SHA256  # noqa: E402
+from team_console.store.protocol.verdicts.key_arithmetic import is_signed  # noqa: E402
+
+TEXT = '{"verdict":"approve"}'
+TOUCHED, VERIFIED = 1, 4
+UNTOUCHED = "nobody touched the hardware key that signed it"
+DOES_NOT_FIT = "its signature does not fit what it says"
+
+
+class Token:
+    """A device in software.
+
+    Attributes:
+        kind: As the SSH protocol names its key.
+        key: The public key in the form of the SSH protocol.
+    """
+
+    def __init__(self, kind: str, sign: Callable[[bytes], bytes], public: bytes, application: bytes = b"ssh:") -> None:
+        self.kind, self._sign, self._application = kind, sign, application
+        self.key = packed(kind.encode()) + public + packed(application)
+
+    @property
+    def line(self) -> str:
+        """The line of its `.pub` file."""
+        return f"{self.kind} {base64.b64encode(self.key).decode()} ceo@token"
+
+    def sign(
+        self,
+        text: str,
+        *,
+        flags: int = TOUCHED,
+        counter: int = 7,
+        application: bytes | None = None,
+        says: int | None = None,
+    ) -> str:
+        """The armoured signature of a text.
+
+        Args:
+            says: The flags that the signature names, where they are not those that were signed.
+        """
+        parts = SshSignature(self.key, NAMESPACE.encode(), b"sha512", self.kind.encode(), b"", b"")
+        of_application = hashlib.sha256(application or self._application).digest()
+        end = counter.to_bytes(4, "big")
+        value = self._sign(of_application + bytes([flags]) + end + hashlib.sha256(parts.signed(text.encode())).digest())
+        inner = packed(self.kind.encode()) + packed(value) + bytes([flags if says is None else says]) + end
+        whole = [packed(part) for part in (self.key, NAMESPACE.encode(), b"", b"sha512", inner)]
+        body = base64.b64encode(b"SSHSIG\0\0\0\1" + b"".join(whole)).decode()
+        return armoured(f"-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n")
+
+
+def packed(data: bytes) -> bytes:
+    """A string of the SSH protocol."""
+    return len(data).to_bytes(4, "big") + data
+
+
+def _number(value: int) -> bytes:
+    return packed(value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+
+def ed25519() -> Token:
+    """`ssh-keygen -t ed25519-sk`."""
+    private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key of the tests").digest())
+    public = private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return Token("sk-ssh-ed25519@openssh.com", private.sign, packed(public))
+
+
+def ecdsa() -> Token:
+    """`ssh-keygen -t ecdsa-sk`."""
+    private = ec.derive_private_key(int.from_bytes(hashlib.sha256(b"another").digest(), "big") >> 1, ec.SECP256R1())
+    form = serialization.PublicFormat.UncompressedPoint
+    public = packed(b"nistp256") + packed(private.public_key().public_bytes(serialization.Encoding.X962, form))
+
+    def sign(data: bytes) -> bytes:
+        first, second = decode_dss_signature(private.sign(data, ec.ECDSA(SHA256())))
+        return _number(first) + _number(second)
+
+    return Token("sk-ecdsa-sha2-nistp256@openssh.com", sign, public)
+
+
+@pytest.fixture(params=[ed25519, ecdsa], ids=["ed25519-sk", "ecdsa-sk"])
+def token(request: pytest.FixtureRequest) -> Token:
+    made: Token = request.param()
+    return made
+
+
+def test_a_touched_key_signs_and_stock_ssh_keygen_agrees(token: Token) -> None:
+    for signature in (token.sign(TEXT), token.sign(TEXT, flags=TOUCHED | VERIFIED, counter=2**32 - 1)):
+        assert signature_trouble(TEXT, signature, [token.line]) == ""
+        assert verify(TEXT, signature, token.key, NAMESPACE) is True
+        assert signature_trouble(TEXT + " ", signature, [token.line]) == DOES_NOT_FIT
+        assert verify(TEXT + " ", signature, token.key, NAMESPACE) is False
+
+
+@pytest.mark.parametrize("flags", [0, VERIFIED])
+def test_a_key_that_nobody_touched_signs_nothing(token: Token, flags: int) -> None:
+    assert signature_trouble(TEXT, token.sign(TEXT, flags=flags), [token.line]) == UNTOUCHED
+
+
+def test_without_the_library_an_untouched_key_signs_nothing_either(
+    token: Token, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.verdicts.key_arithmetic", None)
+    monkeypatch.setattr(verification, "_known", {})
+    assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
+    assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED
+
+
+def test_flags_counter_and_application_are_signed_with_it(token: Token) -> None:
+    turned = token.sign(TEXT, flags=VERIFIED, says=TOUCHED)
+    whole = read_signature(token.sign(TEXT))
+    later = SshSignature(whole.key, whole.namespace, whole.hash, whole.form, whole.value, b"\1\0\0\0\x08")
+    other = token.sign(TEXT, application=b"https://example.org")
+    for signature in (turned, other):
+        assert signature_trouble(TEXT, signature, [token.line]) == DOES_NOT_FIT
+        assert verify(TEXT, signature, token.key, NAMESPACE) is False
+    assert is_signed(whole, TEXT.encode())
+    assert not is_signed(later, TEXT.encode())
+
+
+@pytest.mark.parametrize("rest", [b"", b"\1", b"\1\0\0\0", b"\1\0\0\0\7\0"])
+def test_what_is_cut_or_longer_than_flags_and_counter_signs_nothing(token: Token, rest: bytes) -> None:
+    good = read_signature(token.sign(TEXT))
+    assert is_signed(good, TEXT.encode())
+    changed = SshSignature(good.key, good.namespace, good.hash, good.form, good.value, rest)
+    assert not is_signed(changed, TEXT.encode())
+
+
+def test_a_signature_of_another_kind_over_the_same_key_is_none(token: Token) -> None:
+    good = read_signature(token.sign(TEXT))
+    for form in (b"ssh-ed25519", b"ecdsa-sha2-nistp256", b"sk-unknown@openssh.com"):
+        changed = SshSignature(good.key, good.namespace, good.hash, form, good.value, good.rest)
+        assert not is_signed(changed, TEXT.encode())
+
+
+def test_a_team_whose_human_has_such_a_key_decides_with_it(
+    token: Token, team: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the line in the settings to the proof that anybody checks; only the device is played by the test."""
+    with (team.folder / "messenger-config.yaml").open("a") as settings:
+        settings.write(f"team_id: 0123456789abcdef\nhumans:\n  ceo:\n    keys:\n    - {token.line}\n")
+
+    def touch(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
+        assert key_bytes(human.keys[0]) == token.key
+        return token.sign(text)
+
+    monkeypatch.setattr(ssh_keygen, "sign", touch)
+    opened = open_team(str(team.folder))
+    request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
+    requests.approve(Caller(opened, "ceo"), request_id=request)
+    (row,) = view_of(opened.snapshot(), me="ceo", now=opened.clock()).requests
+    assert (row.state, row.flags) == (RequestState.APPROVED, ())
+    opened.close()
+    proof = team.ok("evidence", request, "--json").json
+    assert proof["proven"] is True
+    assert token.kind in proof["evidence"][0]["allowed_signers"][0]

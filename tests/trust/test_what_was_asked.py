@@ -1,0 +1,101 @@
+"""Whoever asked acts on what it asked: a request that is rewritten behind its asker gets no answer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.contract.team import Team
+from team_console.store.desk import asking, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.seen import digest_of
+from team_console.store.views.requests.verdicts import await_verdict, verdict_of
+
+from tests.console.test_deciding import rewrite
+from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401
+from tests.memory_team import MemoryTeam
+from tests.store.contract import FACTORIES, FakeClock
+
+BASH = "claude: PermissionRequest"
+ODD = {
+    "command": "rm -rf build\r\n\ttwo \u2028three \x85 four  \n\n",
+    "numbers": [1, 1.0, 1e300, -0.0, 10**17, 0.1],
+    "nothing": None,
+    "yes": [True, False, "yes", "null", "~", "1_000", "0x1F", "2026-02-24", "12:30:45", ""],
+    "nested": {"": {}, "a": [[], [{}]], "ключ": "значение 👩\u200d💻", " ": " "},
+}
+
+
+@pytest.fixture(params=["memory", "yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Team]]:
+    """Opens the same team anew each time."""
+    with FACTORIES[request.param](tmp_path, FakeClock()) as factory:
+        yield factory
+
+
+def ask(team: Team, given: dict[str, Any]) -> Message:
+    """A permission; the message that was written."""
+    return asking.ask_permission(Caller(team, "task-manager"), tool="Bash", input=given).messages[0]
+
+
+def test_what_comes_back_of_a_request_is_what_was_written(team: Callable[[], Team]) -> None:
+    asked = ask(team(), ODD)
+    request_id = asked.request_id or ""
+    (stored,) = team().snapshot().messages
+    assert digest_of(stored) == digest_of(asked)
+    requests.approve(Caller(team(), "ceo"), request_id=request_id)
+    outcome = await_verdict(team(), request_id, timeout=0, asked=asked)
+    assert outcome.state == "approved"
+
+
+def test_an_answer_to_what_it_was_rewritten_to_is_refused(clock: FakeClock) -> None:
+    team = memory(clock)
+    asked = ask(team, {"command": "rm -rf /"})
+    rewrite(team, asked.message_id, input={"command": "ls"})
+    requests.approve(Caller(team, "ceo"), request_id=asked.request_id or "")
+    assert verdict_of(team, asked.request_id or "").state == "approved"
+    with pytest.raises(TeamError) as refused:
+        await_verdict(team, asked.request_id or "", timeout=0, asked=asked)
+    assert (refused.value.code, refused.value.facts["changed"]) == (Code.INVALID_REQUEST_ID, True)
+
+
+def test_an_answer_to_what_it_was_for_a_moment_is_refused(clock: FakeClock) -> None:
+    """Rewritten before the human looks, and back before the asker does."""
+    team = memory(clock)
+    asked = ask(team, {"command": "rm -rf /"})
+    rewrite(team, asked.message_id, input={"command": "ls"})
+    requests.approve(Caller(team, "ceo"), request_id=asked.request_id or "")
+    rewrite(team, asked.message_id, input={"command": "rm -rf /"})
+    with pytest.raises(TeamError) as refused:
+        await_verdict(team, asked.request_id or "", timeout=0, asked=asked)
+    assert "its answer is not to what was asked" in refused.value.message
+
+
+def test_a_client_is_told_nothing_when_its_request_was_rewritten(client: Client, human: Human) -> None:  # noqa: F811
+    with human.at_console():
+        hook = client.begin(BASH)
+        (request,) = human.asked()
+        queue = human.command.folder / "message-queue.yaml"
+        command = CAPTURED[BASH]["tool_input"]["command"]
+        text = queue.read_text()
+        assert command in text
+        queue.write_text(text.replace(command, "ls"))
+        human.command.ok("approve", request["request_id"])
+        heard = client.end(hook)
+    assert (heard.status, heard.out) == (0, "")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+def memory(clock: FakeClock) -> MemoryTeam:
+    """A team in this process."""
+    from tests.store.contract import config
+
+    return MemoryTeam(config=config(), clock=clock)
