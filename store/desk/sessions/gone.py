@@ -98,7 +98,7 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
 
 def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
     for message in messages:
-        if origin_of(message.payload).client:
+        if "client" in message.payload and origin_of(message.payload).client:
             read = reading(message)
             if read.opens is not None and read.request_id is not None:
                 yield read.request_id, message

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from team_console.store.backends.yaml.archive_text import is_plain
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.contract.transaction import Transaction
@@ -54,6 +55,22 @@ class YamlTransaction(Transaction):
             return self.everything()
         words = [word.encode("utf-8", "replace") for word in types]
         return self.changes.apply(distinct(self._text.holding(words)))
+
+    def quoting(self, request_id: str) -> Sequence[Message]:
+        """An entry whose text does not hold the id, and no escape that could hide it, is not even understood.
+
+        A number may be written in other ways, and what this transaction put in the place of an entry may hold
+        what the entry does not.
+        """
+        if not is_plain(request_id) or request_id.isdigit() or self._has_new_words:
+            return self.everything()
+        return self.changes.apply(distinct(self._text.holding([request_id.encode("ascii")])))
+
+    @property
+    def _has_new_words(self) -> bool:
+        """Whether anything but its way to the reader was changed of a stored message."""
+        changed = self.changes.replaced.items()
+        return any(old.message_id != new.message_id or old.payload != new.payload for old, new in changed)
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)
