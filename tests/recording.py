@@ -65,6 +65,21 @@ class Recording:
             self.watch(_PACE)
         self.watch(then)
 
+    def go_to(self, *words: str, seconds: float = 40.0) -> None:
+        """Step through the list, again and again, until all of `words` stand in what the cursor is on."""
+        end = time.monotonic() + seconds
+        while True:
+            before = ""
+            self.press(_TOP, then=_RESTING)
+            while (now := self.terminal.text) != before:
+                if all(word in _below_cursor(now) for word in words):
+                    self.watch(0.8)
+                    return
+                before = now
+                self.press(_DOWN, then=_RESTING)
+            if time.monotonic() > end:
+                raise TimeoutError(f"{words} never came:\n{self.terminal.text}")
+
     def name_no_place(self, scratch: str) -> None:
         """Put a name that says nothing of this machine in the place of the demo's folder, as wide as that."""
         place = re.compile(re.escape(scratch) + r"/team-console-demo-\w+/team")
@@ -95,19 +110,49 @@ class Recording:
             self.frames.append((now, frame))
 
 
+_REASON = "What happens to months that were already sent?"
+_DOWN, _TOP = "j", "g"
+_RESTING = 0.3
+"""Seconds after a step in the list in which what is under the cursor is drawn."""
+
+
 def play(recording: Recording) -> None:
-    """The first minute of somebody who has just been told to press keys."""
+    """The first minute: a plan goes back and comes back changed, a tool is allowed, a stop refused."""
     recording.until("LIVE", "Plan · task-manager")
-    recording.watch(2.5)
-    recording.press("r", then=1.2)
-    recording.press("What happens to months that were already sent?", then=0.8)
-    recording.press("\r", then=2.0)
-    recording.watch(5.0)
-    recording.press("5", then=4.0)
+    recording.watch(2.0)
+    recording.press("r", then=0.8)
+    recording.press(_REASON, then=0.4)
+    recording.press("\r", then=1.4)
+    recording.press("W", then=1.0)
+    recording.go_to("Permission · file-manager")
+    recording.press("a", then=1.6)
+    recording.press("\r", then=0.8)
+    recording.go_to("Plan · task-manager")
+    recording.watch(3.2)
+    recording.press("a", then=0.8)
+    recording.press("\r", then=1.2)
+    recording.go_to("Question · knowledge-manager")
+    recording.press("a", then=1.2)
+    recording.press("2", then=0.8)
+    recording.press("\r", then=1.0)
+    recording.go_to("file-manager", "Done: ")
+    recording.press("s", then=1.4)
+    recording.press("\r", then=1.0)
+    recording.press("W", then=1.0)
+    recording.go_to("Refused", "file-manager")
+    recording.watch(2.0)
+    recording.press("5", then=1.0)
+    recording.until("✗", "failed", seconds=30.0)
+    recording.watch(4.0)
     recording.press("1", then=2.0)
-    recording.press("k", then=4.0)
-    recording.press("6", then=2.5)
-    recording.press("1", then=1.5)
+
+
+def _below_cursor(screen: str) -> str:
+    """What stands right of the list, where the thing under the cursor is shown."""
+    lines = screen.splitlines()
+    head = next((line for line in lines if "Needs you ·" in line), "")
+    edge = max(head.find("▊"), 0)
+    return "\n".join(line[edge:] for line in lines[lines.index(head) :] if edge) if head else ""
 
 
 def frame_of(terminal: Terminal) -> Frame:

@@ -58,3 +58,28 @@ def test_every_fault_case_cited_is_in_the_table() -> None:
 @pytest.mark.parametrize("name", sorted(cited(r"`([A-Z_]+\.md)`")))
 def test_every_document_named_is_there(name: str) -> None:
     assert list(ROOT.glob(f"**/{name}")) != []
+
+
+GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "DECISIONS.md", "SECURITY.md")
+PATHS = [str(path.relative_to(ROOT)) for path in ROOT.glob("[cstw]*/**/*.py")]
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_module_that_a_guide_names_is_there(guide: str) -> None:
+    """`desk/mail.py: send` names a module by the end of its path, and what it holds."""
+    named = re.findall(r"`([\w/]+\.py)(?:: (\w+))?`", (ROOT / guide).read_text(encoding="utf-8"))
+    assert [f"{path}: {name}" for path, name in named if not any(_holds(where, name) for where in _ending(path))] == []
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_folder_that_a_guide_names_is_there(guide: str) -> None:
+    named = re.findall(r"`((?:console|store|tests|widgets)/[\w/]*)/?`", (ROOT / guide).read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).is_dir()] == []
+
+
+def _ending(path: str) -> list[str]:
+    return [known for known in PATHS if f"/{known}".endswith(f"/{path}")]
+
+
+def _holds(path: str, name: str) -> bool:
+    return not name or re.search(rf"^(?:async )?(?:def|class) {name}\b", (ROOT / path).read_text(), re.M) is not None

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
-from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.app.containment import ContainedApp
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
 from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.app.last_place import LastPlace
 from team_console.console.app.leaving import keep_drafts, run_to_the_end
-from team_console.console.app.terminal import Canvas, sparing
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.display.themes import THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.display.wording import reason_of
+from team_console.console.following.following_app import FollowingApp
 from team_console.console.input.actions import configure_keys, usual_keys
 from team_console.console.input.grace import configure_grace
 from team_console.console.input.key_queue import KeyQueue
 from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
 from team_console.console.screens.main import MainScreen, Outside
+from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.driver import sparing
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
+from team_console.store.contract.team import STARTING, Team, WatchHint
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.presence import announce_presence
 from team_console.store.desk.sessions.gone import end_left_behind
@@ -40,13 +38,11 @@ from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.views.rows import View
-from textual import events, on, work
+from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
-from textual.message import Message
 from textual.timer import Timer
-from textual.worker import Worker, WorkerState, get_current_worker
 
 _COLLECT_AFTER = (2_000, 10, 10)
 """Thresholds of the collector once the first picture stands; a long run must not keep what it made."""
@@ -56,8 +52,6 @@ TICK = 5.0
 """Seconds between two looks at the clock, for ages."""
 REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
-GLIMPSE_WAIT = 1.0
-"""Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
 LEFT_BEHIND = 1.0
 """Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
@@ -76,7 +70,7 @@ def _palette() -> type[Any]:
     return ActionProvider
 
 
-class ConsoleApp(ContainedApp[int]):
+class ConsoleApp(FollowingApp[int]):
     """The human's seat at one team."""
 
     ENABLE_COMMAND_PALETTE = True
@@ -85,37 +79,8 @@ class ConsoleApp(ContainedApp[int]):
     CSS_PATH = "../screens/main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
-    @dataclass
-    class StoreChanged(Message):
-        """Look again; many of these are one."""
-
-        hint: WatchHint | None = None
-
-        def can_replace(self, message: Message) -> bool:
-            """A newer hint says all that an older one did."""
-            return isinstance(message, ConsoleApp.StoreChanged)
-
-    @dataclass
-    class Progressed(Message):
-        """A long reading goes on."""
-
-        done: int
-        total: int
-
-        def can_replace(self, message: Message) -> bool:
-            """Only the latest progress is of interest."""
-            return isinstance(message, ConsoleApp.Progressed)
-
-    @dataclass
-    class Glimpsed(Message):
-        """The newest messages can be shown while the rest is still being read."""
-
-        sight: ReadResult
-        shown: Event
-
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
-        super().__init__(ansi_color=native_colours())
-        self.team = team
+        super().__init__(team, feed or Feed(team, me), ansi_color=native_colours())
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
@@ -134,11 +99,8 @@ class ConsoleApp(ContainedApp[int]):
             preferences=self.preferences,
             place=self.last_place.read(),
         )
-        self.feed = feed or Feed(team, me)
         self.situation = ScreenState(root=str(team.root or ""))
         self._keys = KeyQueue(self, super().on_event)
-        self._reading = self._again = False
-        self._reported = 0.0
         self._ending: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -213,12 +175,6 @@ class ConsoleApp(ContainedApp[int]):
         """A banner; the rest of the screen goes on."""
         self.main.show_fault(fault)
 
-    def look(self, *, back: bool = False) -> None:
-        """Look at the store again, with `back` at its archives too."""
-        if back:
-            self.feed.look_back()
-        self.post_message(self.StoreChanged())
-
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""
         self.on_resize()
@@ -230,50 +186,26 @@ class ConsoleApp(ContainedApp[int]):
         if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
             canvas.forget()
 
-    @on(StoreChanged)
-    def _changed(self, event: StoreChanged) -> None:
-        if event.hint is not None and event.hint.reason != STARTING and event.hint != self.situation.watch:
-            self._show(watch=event.hint)
-        self._again = self._reading
-        if not self._reading:
-            self._reading = True
-            self._read()
+    @property
+    def is_read(self) -> bool:
+        """See `FollowingApp.is_read`."""
+        return self.situation.is_read
 
-    @on(Progressed)
-    def _progressed(self, event: Progressed) -> None:
-        if self._reading and not self.situation.is_read:
-            self._show(progress=(event.done, event.total))
+    def hinted(self, hint: WatchHint) -> None:
+        """See `FollowingApp.hinted`."""
+        if hint.reason != STARTING and hint != self.situation.watch:
+            self._show(watch=hint)
 
-    @on(Glimpsed)
-    def _glimpsed(self, event: Glimpsed) -> None:
-        if self._reading and not self.situation.is_read:
-            self._show(sight=event.sight)
-        self.call_after_refresh(event.shown.set)
+    def progressed(self, done: int, total: int) -> None:
+        """See `FollowingApp.progressed`."""
+        self._show(progress=(done, total))
 
-    @work(thread=True, exit_on_error=False, group="read")
-    def _read(self) -> ReadResult:
-        worker = get_current_worker()
-        if self.situation.is_read:
-            self.feed.deepen()
-        elif (glimpse := self.feed.glimpse()) is not None:
-            self.post_message(self.Glimpsed(glimpse, shown := Event()))
-            shown.wait(GLIMPSE_WAIT)
-        return self.feed.read(lambda done, total: self._report(done, total) and not worker.is_cancelled)
+    def glimpsed(self, sight: ReadResult) -> None:
+        """See `FollowingApp.glimpsed`."""
+        self._show(sight=sight)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A reading ended: show it unless a later one was shown already; then read again if more changed."""
-        if event.worker.group != "read" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        self._reading = False
-        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
-            self._saw(event.worker.result)
-        elif event.worker.error is not None:
-            self._failed(event.worker.error)
-        if self._again:
-            self._again = False
-            self.look()
-
-    def _saw(self, sight: ReadResult) -> None:
+    def saw(self, sight: ReadResult) -> None:
+        """Show what was read, unless a later reading was shown already."""
         first = not self.situation.is_read
         if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
             return
@@ -285,7 +217,7 @@ class ConsoleApp(ContainedApp[int]):
         self._look_when_one_ends(sight.view, now)
         self._tell_news(sight.view)
         if first:
-            self.call_after_refresh(self._watch)
+            self.call_after_refresh(self.watch_store)
             self.call_after_refresh(_collect_as_usual)
 
     def _tell_news(self, view: View | None) -> None:
@@ -320,7 +252,8 @@ class ConsoleApp(ContainedApp[int]):
         if end is not None:
             self._ending = self.set_timer(max(0.0, (end - now).total_seconds()) + _SOON, self.look)
 
-    def _failed(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
+        """See `FollowingApp.failed`."""
         self._show(failure=reason_of(error))
         self.set_timer(HOLDER_LOOK, self.look)
 
@@ -333,21 +266,12 @@ class ConsoleApp(ContainedApp[int]):
         else:
             self.main.situation, self.main.now = self.situation, now
 
-    @work(group="watch")
-    async def _watch(self) -> None:
-        while True:
-            try:
-                async for hint in self.team.watch():
-                    self.post_message(self.StoreChanged(hint))
-            except Exception as error:
-                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
-            await asyncio.sleep(TICK)
-
     def _end_left_behind(self) -> None:
         """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
         view = self.main.view
         rows = view.requests if view is not None and not self.main.cannot_write else ()
-        questions = {row.request_id: row.question for row in rows if row.is_open and asker_of(row.question.payload)}
+        waiting = takewhile(lambda row: row.is_open, rows)
+        questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
         if questions:
             self._withdraw(questions)
 
@@ -355,13 +279,6 @@ class ConsoleApp(ContainedApp[int]):
     def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
         with suppress(TeamError):  # the next look tries again
             end_left_behind(self.main.caller, questions)
-
-    def _report(self, done: int, total: int) -> bool:
-        moment = monotonic()
-        if moment - self._reported > 0.1:
-            self._reported = moment
-            self.post_message(self.Progressed(done, total))
-        return True
 
     def _tick(self) -> None:
         now = self.team.clock()
@@ -377,7 +294,7 @@ def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | No
     """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
     while True:
         app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
-        app.main.tip = 0 if tips else None
+        app.main.frame.tip = 0 if tips else None
         with announce_presence(team) if _may_answer(app, me) else nullcontext():
             status = run_to_the_end(app)[1]
         if app.next_team is None:

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 from msgspec.structs import replace
 from team_console.console.display.wording import error_text
 from team_console.console.evidence.gathering import Wish, gather
+from team_console.console.panes.attachments import AttachmentCache, attachment_of
 from team_console.console.panes.beside import Gathered, gathered
-from team_console.console.panes.pane import AttachmentCache, attachment_of
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError

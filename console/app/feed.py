@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
+from team_console.store.model.names import ALL, USER
 from team_console.store.model.problem import Problem
 from team_console.store.views.rows import View
 
@@ -75,7 +76,7 @@ class Feed:
         """A first picture of the newest messages of a store that takes long to read; None when it does not."""
         from team_console.store.views.board import Board
 
-        snapshot = self._team.newest(GLIMPSE)
+        snapshot = self._team.newest(GLIMPSE, {self._me, USER, ALL})
         if snapshot is None:
             return None
         view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)

@@ -316,3 +316,9 @@ def _refused(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _lost(outcome: Outcome) -> str:
     return f"{safe_line(outcome.act.words, 200)}: {reason_of(outcome.error) if outcome.error else ''}"
+
+
+def left_behind_words(decided: Sequence[str]) -> str:
+    """The sentence that tells of them, as safe text."""
+    listed = "\n".join(f"· {safe_line(text, 200)}" for text in decided[:6])
+    return f"△ Decided and not written when a console was cut off; decide again:\n{listed}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
+from functools import cache
 from typing import NoReturn
 
 from team_console.console.cli.registry import BY_NAME, VERBS, Verb
@@ -23,6 +25,25 @@ class Parser(argparse.ArgumentParser):
             TeamError: `USAGE`, always.
         """
         raise TeamError(Code.USAGE, message, f"{self.prog} --help lists what it takes.")
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, found out without `shutil`: each option that is declared makes a formatter."""
+
+    def __init__(self, prog: str, indent_increment: int = 2, max_help_position: int = 24) -> None:
+        super().__init__(prog, indent_increment, max_help_position, width=_columns() - 2)
+
+
+@cache
+def _columns() -> int:
+    """The terminal's, as `COLUMNS` or the terminal of standard output says; else 80."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -62,7 +83,7 @@ def parser_for(verb: Verb | None) -> Parser:
         prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
         description=verb.help[0].upper() + verb.help[1:] + "." if verb else None,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     if verb is not None:
         verb.add_arguments(parser)

@@ -12,6 +12,7 @@ from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
+from team_console.store.views.rows import View
 from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from team_console.widgets.bars import status_line as pulses
 from team_console.widgets.bars.banner import Notice, NoticeKind
@@ -46,6 +47,11 @@ class ScreenState(Struct, frozen=True):
     def short(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
         return text.replace(self.root + "/", "") if self.root else text
+
+    @property
+    def view(self) -> View | None:
+        """What is shown, as plain rows; None before the first reading and while the queue cannot be read."""
+        return self.sight.view if self.sight else None
 
     @property
     def is_read(self) -> bool:
@@ -161,8 +167,9 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
-        text = f"{_NOTHING[mode][1]} No agent has written anything yet."
-        return (*_words("○", "The queue is empty", text), *first_step_lines(mode, situation))
+        title, text, _ = _NOTHING[mode]
+        text = f"{text} The queue is empty: no agent has written anything yet."
+        return (*_words("○", title, text), *first_step_lines(mode, situation))
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:
@@ -173,7 +180,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
 
 def first_step(mode: Mode, situation: ScreenState) -> str:
     """The command that would put something into an empty list, for the first agent beside the human."""
-    view = situation.sight.view if situation.sight else None
+    view = situation.view
     me = view.me if view is not None else ""
     others = (row.name for row in view.roster if row.name not in (me, USER)) if view is not None else ()
     return command_for(mode, situation.root, me=me, agent=next(iter(others), None))
@@ -211,7 +218,8 @@ def _reading(situation: ScreenState) -> Notice | None:
         return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
     shown = ""
     if situation.sight is not None:
-        shown = f"Shown are the newest {len(situation.sight.snapshot.messages):,}; keys that write wait for the rest."
+        number = len(situation.sight.snapshot.messages)
+        shown = f"Shown are {number:,} of them, the newest and yours; keys that write wait for the rest."
     if situation.progress is None:
         return Notice(NoticeKind.READING, "the team", shown) if shown else None
     done, total = situation.progress

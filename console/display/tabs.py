@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
+from team_console.console.display.team import failed_deliveries
 from team_console.console.input.subject import Mode
+from team_console.store.model.last_result import LastResult
 from team_console.store.views.needs.parts import to_do
-from team_console.store.views.rows import DeliveryState, StoryState, View
+from team_console.store.views.rows import StoryState, View
 from team_console.widgets.bars.tab_bar import Tab
 
 _SHORT = {
@@ -32,13 +36,13 @@ def _tab(number: int, mode: Mode, view: View | None) -> Tab:
 def _count(mode: Mode, view: View) -> tuple[str, str]:
     match mode:
         case Mode.NEEDS:
-            return _number(to_do(view.attention)), "warn"
+            return _number(_to_do(view.attention)), "warn"
         case Mode.INBOXES:
             return _number(sum(row.unread for row in view.roster)), "muted"
         case Mode.REQUESTS:
-            return _number(sum(row.is_open for row in view.requests)), "muted"
+            return _number(sum(1 for _ in takewhile(lambda row: row.is_open, view.requests))), "muted"
         case Mode.DELIVERIES:
-            failed = sum(row.state is DeliveryState.FAILED for row in view.deliveries)
+            failed = sum(1 for _ in failed_deliveries(view))
             return (f"{failed:,}!", "bad") if failed else ("", "muted")
         case Mode.SPRINT:
             stories = [story for batch in view.batches for story in batch.stories]
@@ -50,6 +54,9 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             return (f"{errors:,}!", "bad") if errors else (_number(warnings), "warn")
         case _:
             return "", "muted"
+
+
+_to_do = LastResult(to_do)
 
 
 def _number(count: int) -> str:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from msgspec.structs import replace
+from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
-from team_console.store.views.rows import AgentState, DeliveryState, RosterRow, StoryState, View
+from team_console.store.views.rows import (
+    AgentState,
+    AttentionItem,
+    DeliveryRow,
+    DeliveryState,
+    RosterRow,
+    StoryState,
+    View,
+)
 from team_console.widgets.rows.messages import decision_words, title_of
 from team_console.widgets.team.cells import AgentCell, TeamEvent
 from team_console.widgets.text.glyphs import AGENTS, FAILING, GONE, WORKING, Sign
@@ -25,13 +35,24 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
     if view is None:
         return ()
     failing = failing_agents(view)
-    asking = frozenset(item.who for item in view.attention if item.answerable)
+    asking = _asking(view.attention)
     return tuple(_cell(row, failing, asking) for row in view.roster if row.name not in (view.me, USER))
+
+
+_asking = LastResult[Sequence[AttentionItem], frozenset[str]](
+    lambda items: frozenset(item.who for item in items if item.answerable)
+)
+"""Who waits for an answer; a large team has thousands of items, and few of its changes touch them."""
+
+
+def failed_deliveries(view: View) -> Iterator[DeliveryRow]:
+    """What could not be delivered: the list begins with it."""
+    return takewhile(lambda row: row.state is DeliveryState.FAILED, view.deliveries)
 
 
 def failing_agents(view: View) -> frozenset[str]:
     """Agents a message could not be delivered to, or whose story failed."""
-    unreached = (row.recipient for row in view.deliveries if row.state is DeliveryState.FAILED)
+    unreached = (row.recipient for row in failed_deliveries(view))
     stories = (story for batch in view.batches for story in batch.stories)
     return frozenset((*unreached, *(story.agent for story in stories if story.state is StoryState.FAILED)))
 
@@ -75,7 +96,10 @@ class Events:
         if view is None or view.revision == self._revision:
             return
         self._revision = view.revision
-        for message in _last(view.snapshot.messages):
+        fresh = [message for message in _last(view.snapshot.messages) if message.message_id not in self._seen]
+        if not fresh:
+            return
+        for message in fresh:
             event = _event(message, view.me) if message.message_id not in self._seen else None
             self._seen.add(message.message_id)
             if event is not None:
@@ -83,8 +107,8 @@ class Events:
                 self._known[event.key] = event if known is None else _together(known)
         latest_first = reversed(self._known.values())
         self._newest = tuple(sorted(latest_first, key=lambda event: event.at, reverse=True)[:_KEPT])
-        if len(self._known) > 4 * _KEPT + _NEWEST:
-            self._known = {event.key: event for event in self._newest}
+        self._known = {event.key: event for event in reversed(self._newest)}
+        if len(self._seen) > 4 * _NEWEST:
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -121,15 +122,15 @@ def _ask(
 
 
 def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
-    """How many marked rows it is not about, and which requests among them why not."""
+    """How many marked rows it is not about, and why not: each reason once, with how many it holds for."""
     left = subject.selection.marked - meant
     if left <= 0:
         return ()
-    why = [(row, subject.no_verdict_on(row)) for row in subject.selection.requests if verb != "done"]
-    named = [f"  {safe_line(row.title, 60)}: {reason or 'it wants an answer of its own'}" for row, reason in why]
     meant_ids = {row.request_id for row in subject.to_decide(approving=verb == "approve")}
-    kept = [line for (row, _), line in zip(why, named, strict=True) if row.request_id not in meant_ids]
-    return (f"{counted(left, 'marked row')} left alone", *kept[:3])
+    others = [row for row in subject.selection.requests if row.request_id not in meant_ids and verb != "done"]
+    reasons = Counter(subject.no_verdict_on(row) or "it wants an answer of its own" for row in others)
+    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in reasons.items()]
+    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why[:3])))),)
 
 
 def _seen_before(row: RequestRow, subject: Subject) -> Seen:

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.workspace import Workspace
-from team_console.console.input.actions import Action, Group, actions_in, grouped, shown_key
+from team_console.console.input.action import Action, Group
+from team_console.console.input.actions import actions_in, grouped, shown_key
 from team_console.console.input.subject import Mode, Subject
 from team_console.widgets.rows.row_list import RowList
 from textual.binding import Binding

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from team_console.console.display.wording import error_text
-from team_console.console.input.actions import Action, actions_in, shown_key
+from team_console.console.input.action import Action
+from team_console.console.input.actions import actions_in, shown_key
 from team_console.console.input.subject import Mode
 from team_console.console.screens.main import MainScreen
 from team_console.store.backends.open import find_teams

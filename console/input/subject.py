@@ -118,6 +118,12 @@ class Subject(Struct, frozen=True):
             return "its result comes from the agent asked"
         return None
 
+    @property
+    def wants_words(self) -> bool:
+        """Whether what is under the cursor is an open question that the actor answers in words."""
+        row = self.selection.request
+        return row is not None and row.is_open and row.kind in _WANTS_WORDS and self.may_answer(row)
+
     def to_decide(self, *, approving: bool) -> tuple[RequestRow, ...]:
         """Those of the selected requests that one form can give the same verdict."""
         rows = (row for row in self.selection.requests if self.no_verdict_on(row) is None)

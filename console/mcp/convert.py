@@ -97,6 +97,21 @@ def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:
     )
 
 
+def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdict:
+    """What the user of the session answered in the client's own dialog; in the team the request has only ended."""
+    return Verdict(
+        request_id=request_id,
+        state="answered",
+        decided=True,
+        reason="answered in the session",
+        answers=answers,
+        mode=None,
+        plan=None,
+        answered_by="the user of this session",
+        next=_NEXT["answered"],
+    )
+
+
 def me(view: View, location: str, *, human_present: bool) -> Me:
     """Who the agent is, and what waits for it."""
     config = view.snapshot.config

@@ -13,22 +13,22 @@ from typing import Annotated, Any
 import anyio
 from anyio.abc import TaskGroup
 from mcp.server.mcpserver import Context
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import BaseModel, Field
-from team_console.console.mcp import convert
+from team_console.console.mcp import convert, dialog
 from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
 from team_console.console.mcp.seat import Seat, view_of
 from team_console.console.mcp.waiting import LEASE, LONGEST, Tell, wait_for_mail, wait_for_verdict
 from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import Received
-from team_console.store.desk.presence import human_present
+from team_console.store.desk.presence import human_present, is_human_awaited
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.seen import Face, Seen
 from team_console.store.views.requests.following import RequestFollower
-from team_console.store.views.requests.verdicts import Outcome
+from team_console.store.views.requests.verdicts import Outcome, verdict_of
 
 CLIENT = "mcp"
 """What requests say of where they come from."""
@@ -153,15 +153,23 @@ class Tools:
         ctx: Context,
         questions: Annotated[list[Question], Field(min_length=1, description="no two with the same text")],
         wait_seconds: Seconds = LONGEST,
-    ) -> ToldVerdict:
+    ) -> ToldVerdict | InputRequiredResult:
         """Ask the human at the console one or more questions and wait for the answers.
 
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
         """
-        receipt = await self._seat.run(
-            lambda caller: asking.ask_question(caller, questions=[_put(item) for item in questions], **_origin())
-        )
-        return await self._answered(ctx, receipt, wait_seconds)
+        put = [_put(item) for item in questions]
+        if ctx.request_state is not None:
+            given = dialog.answers_of_round(ctx, put)
+            return await self._settled_by(given or await self._outcome(ctx, ctx.request_state, 0), ctx.request_state)
+        receipt = await self._seat.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
+        if not wait_seconds or not dialog.has_dialog(ctx, put) or await self._seat.run(_is_human_awaited):
+            return await self._answered(ctx, receipt, wait_seconds)
+        ticket = receipt.request_id or ""
+        if dialog.has_rounds(ctx):
+            return dialog.input_wanted(self._seat.name, put, ticket)
+        first = await dialog.answers_beside(ctx, self._seat, put, ticket, seconds=wait_seconds, tell=_teller(ctx))
+        return await self._settled_by(first, ticket)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
@@ -186,13 +194,23 @@ class Tools:
         receipt = await self._seat.run(lambda caller: _report(caller, summary, details))
         return told(convert.written(receipt))
 
+    async def _settled_by(self, first: dialog.Answers | Outcome, request_id: str) -> CallToolResult:
+        """The answers of the client's own dialog, unless the console was first."""
+        if isinstance(first, Outcome):
+            return told(convert.verdict(await self._seen(first)))
+        late = await self._seat.run(lambda caller: _ended_here(caller, request_id))
+        return told(convert.verdict(await self._seen(late)) if late else convert.answered_here(request_id, first))
+
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
         outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
         return told(convert.verdict(outcome, warnings))
 
     async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> Outcome:
-        outcome = await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx), asked=asked)
+        return await self._seen(await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx), asked=asked))
+
+    async def _seen(self, outcome: Outcome) -> Outcome:
+        """The same, its answer marked as read."""
         answer = outcome.message
         if answer is not None and answer.is_unread_by(self._seat.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
@@ -219,6 +237,21 @@ class Tools:
 
 def _me(caller: Caller) -> Me:
     return convert.me(view_of(caller), caller.team.location, human_present=human_present(caller.team))
+
+
+def _is_human_awaited(caller: Caller) -> bool:
+    return is_human_awaited(caller.team)
+
+
+def _ended_here(caller: Caller, request_id: str) -> Outcome | None:
+    """End a request that was answered in the client; how it stands when the console was first."""
+    try:
+        asking.withdraw(caller, request_id=request_id, reason=dialog.ANSWERED_HERE)
+    except TeamError as error:
+        if error.code is not Code.ALREADY_ANSWERED:
+            raise
+        return verdict_of(caller.team, request_id, me=caller.actor)
+    return None
 
 
 def inbox_of(caller: Caller, *, received: Received) -> Inbox:

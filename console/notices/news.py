@@ -24,9 +24,13 @@ class News:
         self._told: frozenset[str] | None = None
         self._waiting: dict[str, AttentionItem] = {}
         self._last = float("-inf")
+        self._seen: Sequence[AttentionItem] | None = None
 
     def take(self, items: Sequence[AttentionItem]) -> None:
         """See what waits now; what was decided meanwhile is no news any more."""
+        if items is self._seen:
+            return
+        self._seen = items
         open_now = {item.key: item for item in items if is_decision(item)}
         if self._told is None:
             self._told = frozenset(open_now)

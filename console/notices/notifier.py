@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from team_console.console.notices import ways
 from team_console.console.notices.news import News, is_decision, is_quiet
 from team_console.console.preferences.model import Notices
+from team_console.store.model.last_result import LastResult
 from team_console.store.model.safe import safe_line
-from team_console.store.views.rows import View
+from team_console.store.views.rows import AttentionItem, View
+
+
+def _count_decisions(items: Sequence[AttentionItem]) -> int:
+    return sum(map(is_decision, items))
+
+
+_decisions = LastResult(_count_decisions)
 
 
 class Notifier:
@@ -33,7 +41,7 @@ class Notifier:
             return
         self._news.take(view.attention)
         if self._notices.title:
-            self._show_title(sum(map(is_decision, view.attention)), team)
+            self._show_title(_decisions(view.attention), team)
 
     def seconds_left(self) -> float | None:
         """Seconds until `tell` has something to say; None when there is no news."""

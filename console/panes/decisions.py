@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from team_console.console.display.screen_state import ScreenState, empty_words
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.words import counted
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
@@ -72,7 +73,7 @@ class DecisionsPane(ListPane[Decision]):
         """The request that was decided, as far as the view still knows it."""
         if row is None:
             return NOTHING
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         request = next((item for item in view.requests if item.key == row.key), None) if view is not None else None
         if request is None:
             return NOTHING
@@ -112,7 +113,7 @@ class DecisionsPane(ListPane[Decision]):
         snapshot = self.situation.snapshot
         if snapshot is None or self._reading is not None:
             return
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         known = sources_stamp(view.requests if view is not None else (), snapshot)
         if known != self._read_for:
             self._read_for, self._failure = known, ""

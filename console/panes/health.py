@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from team_console.console.display.screen_state import ScreenState, pulse_of, truth_of
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.problem import Problem
@@ -111,7 +112,7 @@ class HealthPane(ListPane[Row]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Facts are known even when nothing could be read."""
         self.situation, self.now = situation, now
-        view = situation.sight.view if situation.sight else None
+        view = situation.view
         findings = view.findings if view is not None else ()
         unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
         self._look_at_audit()
@@ -155,7 +156,7 @@ class HealthPane(ListPane[Row]):
             super().open()
 
     def _request_of(self, problem: Problem) -> RequestRow | None:
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         place = problem.place.partition(" ")[0]
         rows = view.requests if view is not None else ()
         return next((row for row in rows if place in (row.question.message_id, row.request_id)), None)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from team_console.console.display.screen_state import ScreenState, empty_words
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import AttachmentCache, ListPane
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
@@ -21,6 +22,7 @@ from team_console.widgets.details.document import Document
 from team_console.widgets.details.message import message_document
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.messages import day_line, day_of, history_lines
+from team_console.widgets.rows.picture import Headings
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
 from textual import on, work
@@ -41,7 +43,6 @@ class HistoryPane(ListPane[Message]):
 
     MODE: ClassVar[Mode] = Mode.HISTORY
     ROOMY: ClassVar[int] = 0
-    GROUPED: ClassVar[bool] = True
 
     @dataclass
     class Read(TextualMessage):
@@ -72,13 +73,9 @@ class HistoryPane(ListPane[Message]):
         """A message in one line."""
         return history_lines(row, drawing)
 
-    def group_of(self, row: Message) -> object:
-        """The day it was written."""
-        return day_of(row)
-
-    def heading_of(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
-        """The day."""
-        return day_line(below, drawing)
+    def headings(self) -> Headings[Message]:
+        """The day they were written."""
+        return Headings(day_of, day_line)
 
     def key_of(self, row: Message) -> str:
         """Its id."""

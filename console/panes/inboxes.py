@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import set_title
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
-from team_console.console.panes.pane import FilterLine, ListPane, set_title
+from team_console.console.panes.filter_line import FilterLine
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
@@ -72,7 +74,7 @@ class InboxesPane(ListPane[Message]):
     @property
     def _me(self) -> str:
         """Who looks at the screen."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         return view.me if view is not None else ""
 
     def key_of(self, row: Message) -> str:
@@ -138,14 +140,14 @@ class InboxesPane(ListPane[Message]):
 
     def _request_of(self, message: Message | None) -> RequestRow | None:
         """The request the message asks, so that it is answered here as in the other lists."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         if message is None or view is None:
             return None
         return next((row for row in view.requests if row.question.message_id == message.message_id), None)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the inbox that belongs to it."""
-        view = situation.sight.view if situation.sight else None
+        view = situation.view
         self.situation, self.now = situation, now
         empty = empty_words(Mode.INBOXES, situation)
         if view is not None and view.snapshot.messages:

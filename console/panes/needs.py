@@ -6,11 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import unwritten
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
+from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
-from team_console.console.panes.pane import AttachmentCache, ListPane, unwritten
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
+from team_console.store.model.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of
 from team_console.store.views.rows import AttentionItem, Need, View
@@ -19,6 +22,7 @@ from team_console.widgets.details.message import message_document
 from team_console.widgets.details.request import earlier_plans, request_document
 from team_console.widgets.rows.attention import attention_lines
 from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.picture import Headings
 from team_console.widgets.text.cells import Line, spread
 from team_console.widgets.text.glyphs import NEEDS
 
@@ -30,23 +34,27 @@ class NeedsPane(ListPane[AttentionItem]):
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
-    GROUPED: ClassVar[bool] = True
 
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
+        self._arranged = LastResult(self._arrange)
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
         decided = self.unwritten_of(row)
         return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
-    def group_of(self, row: AttentionItem) -> object:
+    def headings(self) -> Headings[AttentionItem]:
+        """Its part, and for decisions why they rank there."""
+        return Headings(self._group_of, self._heading_of)
+
+    def _group_of(self, row: AttentionItem) -> object:
         """Its part, and its rank among what is to decide."""
         part = part_of(row)
         return (part, rank_of(row)) if part is Part.DECIDE else (part, None)
 
-    def heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
+    def _heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
         """The part and the rank, how many, and the key that clears what is for information."""
         part = part_of(below[0])
         words = f" {part.upper()} {len(below):,}"
@@ -69,6 +77,9 @@ class NeedsPane(ListPane[AttentionItem]):
         items = view.attention
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
+        return self._arranged(items)
+
+    def _arrange(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
         if any(item.need is Need.DAMAGED for item in items):
             items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
         return arranged(items)
@@ -90,7 +101,7 @@ class NeedsPane(ListPane[AttentionItem]):
     def document_of(self, row: AttentionItem) -> Document | None:
         """The request, else the message, else the item itself."""
         if row.request is not None:
-            view = self.situation.sight.view if self.situation.sight else None
+            view = self.situation.view
             around = beside(self, row.request)
             return request_document(
                 row.request,
@@ -159,6 +170,8 @@ class NeedsPane(ListPane[AttentionItem]):
         return [f"z {len(self._snoozed)} snoozed"] if self._snoozed else []
 
     def _wake_due(self, view: View) -> None:
+        if not self._snoozed:
+            return
         present = {item.key: item for item in view.attention}
         for key, (until, matter) in list(self._snoozed.items()):
             item = present.get(key)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.pane_titles import unwritten
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.beside import beside
-from team_console.console.panes.pane import ListPane, unwritten
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.document import Document
@@ -46,7 +47,7 @@ class RequestsPane(ListPane[RequestRow]):
 
     def document_of(self, row: RequestRow) -> Document | None:
         """The request with its answers and its history."""
-        view = self.situation.sight.view if self.situation.sight else None
+        view = self.situation.view
         around = beside(self, row)
         return request_document(
             row,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from team_console.console.input.subject import NOTHING, Mode, Selection
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.sprint import batch_document, life_document

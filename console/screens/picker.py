@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from team_console.console.app.containment import ContainedApp
 from team_console.console.app.leaving import run_to_the_end
-from team_console.console.app.terminal import sparing
 from team_console.console.display.themes import THEMES, first_theme, native_colours
+from team_console.console.terminal.driver import sparing
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.rows.drawing import Drawing

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from team_console.console.panes.pane import ListPane, Pane
+from team_console.console.app.editor import edit_text
+from team_console.console.panes.list_pane import ListPane
+from team_console.console.panes.pane import Pane
 from team_console.widgets.standing import Behind
 from textual.geometry import Region
 from textual.screen import Screen
@@ -26,7 +28,9 @@ class StandingForms:
     def open(self, form: Form[ResultT], answered: Callable[[ResultT], None]) -> None:
         """Show `form`; `answered` gets its result unless it was left."""
         pane = self._pane()
-        form.behind = Behind(lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys)
+        form.behind = Behind(
+            lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys, self._edit
+        )
         form.warning, self.warning = self.warning, ""
 
         def closed(result: ResultT | None) -> None:
@@ -45,6 +49,9 @@ class StandingForms:
         if not pane.detail.display or detail.width < 1:
             return whole
         return Region(detail.x, detail.y, detail.width, max(1, whole.bottom - detail.y))
+
+    def _edit(self, text: str) -> str:
+        return edit_text(self._screen.app, text, suffix=".md")
 
     def _scroll(self, pages: float) -> None:
         pane = self._pane()

@@ -42,7 +42,7 @@ class ThemeList(Guarded, ModalScreen[None]):
         """Begin at the theme there is."""
         self._before = self.app.theme
         rows = self.query_one(RowList)
-        rows.border_title = Content("Theme · enter keeps, esc leaves it")
+        rows.border_title = Content("Theme · enter keeps it")
         rows.set_rows(tuple(self._choices), now=datetime.now(UTC))
         present = next((name for name, theme in self._choices.items() if theme == self.app.theme), "")
         rows.select(present, by_user=False)

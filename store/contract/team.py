@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
@@ -129,11 +129,6 @@ class Snapshot(Struct, frozen=True):
         """Why messages may be missing all the same, or are: somebody else wrote the queue."""
         return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
 
-    @property
-    def is_rolled_back(self) -> bool:
-        """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
-        return any(problem.code == ROLLED_BACK for problem in self.problems)
-
 
 class Page(Struct, frozen=True):
     """A stretch of history, newest first; `cursor` continues it, None at the end."""
@@ -235,9 +230,10 @@ class Team(ABC):
         """
         return ""
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
 
+        With them may come messages from or to one of `names`, as many at most, and what answers those.
         None when the rest is as quick to read, which is what a backend says that has no quicker way.
         Never raises, like `snapshot`.
         """

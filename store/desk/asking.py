@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
+from team_console.store.desk.answering.questions import find_question, refuse_answered, withdrawal_of
+from team_console.store.desk.answering.signing import Made, put_signed, signed_verdict
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
 from team_console.store.desk.maintenance.compaction import compact
-from team_console.store.desk.questions import find_question, refuse_answered, withdrawal_of
-from team_console.store.desk.signing import Made, put_signed, signed_verdict
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status

@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
+from team_console.store.desk.readers import refuse_not_among
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, from_record, new_message_id, new_record
-from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.model.names import ALL, USER, check_name
 from team_console.store.protocol.checks.secrets import secret_warnings
 from team_console.store.protocol.checks.signing import sign
 from team_console.store.protocol.checks.summary import summary_warnings
@@ -187,14 +188,7 @@ def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]]
     live = messages()
     met = known(config, live)
     for name in unknown:
-        if name not in met:
-            meant = nearest(name, met)
-            hint = f"Did you mean {meant}? " if meant else ""
-            raise TeamError(
-                Code.AGENT_NOT_FOUND,
-                f"no agent {name} in team {config.name}",
-                f"{hint}Members: {', '.join(members(config, live))}.",
-            )
+        refuse_not_among(met, config, live, name)
 
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:

@@ -19,3 +19,9 @@ def human_present(team: Team) -> bool:
     What cannot be found out counts as nobody: whoever asks then goes on as if there were no console.
     """
     return bool(team.attendance(Presence.CONSOLE).names)
+
+
+def is_human_awaited(team: Team) -> bool:
+    """Whether what a client asks now waits for the human at a console, as the team's `wait_for_human` says."""
+    waits = team.config().wait_for_human
+    return waits == "always" or (waits == "present" and human_present(team))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -23,13 +23,23 @@ def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], 
     live = messages()
     if any(name == message.sender or name in message.recipients for message in live):
         return
-    from team_console.store.protocol.relations.membership import known, members
+    from team_console.store.protocol.relations.membership import known
 
-    met = known(config, live)
+    refuse_not_among(known(config, live), config, live, name)
+
+
+def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Message], name: str) -> None:
+    """Refuse a name that is not among those the team has `met`.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
+    from team_console.store.protocol.relations.membership import members
+
     if name in met:
         return
     meant = nearest(name, met)
-    hint = f"Did you mean {meant!r}? " if meant else ""
+    hint = f"Did you mean {meant}? " if meant else ""
     raise TeamError(
         Code.AGENT_NOT_FOUND,
         f"no agent {name!r} in team {config.name}",

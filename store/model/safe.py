@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from team_console.store.model.lazy_pattern import LazyPattern
+
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"
     "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -11,7 +13,7 @@ _EMOJI = (
 """Characters that can be part of a joined emoji; the modifiers of skin are among them."""
 _HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
-UNSAFE = re.compile(
+UNSAFE = LazyPattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -22,9 +24,9 @@ _MARK = (
     "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a"
     "\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
 )
-PILE = re.compile(f"([{_MARK}]{{4}})([{_MARK}]+)")
+PILE = LazyPattern(f"([{_MARK}]{{4}})([{_MARK}]+)")
 """Combining marks on one character: the four that are shown, and those that would cover the lines around."""
-_CHAIN = re.compile(f"((?:[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*\u200d){{4}}[{_EMOJI}]\ufe0f?)\u200d")
+_CHAIN = LazyPattern(f"((?:[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*\u200d){{4}}[{_EMOJI}]\ufe0f?)\u200d")
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
 _BREAKS = {ord("\n"): None, ord("\t"): None}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import compress, count, islice
-from operator import attrgetter, is_not, lt
+from itertools import islice
+from operator import attrgetter, lt
 
 from msgspec import Struct
 from team_console.store.model.message import Message
@@ -81,10 +81,10 @@ class Queue:
         """
         old = self._messages
         shorter = min(len(old), len(messages))
-        head = _common(old, messages, shorter)
+        head = _common_head(old, messages, shorter)
         if head == len(old) == len(messages):
             return QueueDelta()
-        tail = _common(reversed(old), reversed(messages), shorter - head)
+        tail = _common_tail(old, messages, shorter - head)
         stop = len(old) - tail
         before = self._entries[head:stop]
         low = self._entries[head - 1].place if head else None
@@ -98,9 +98,29 @@ class Queue:
         )
 
 
-def _common(iterable: Iterable[Message], other: Iterable[Message], most: int) -> int:
-    """How many messages at the beginning, at most `most`, are the same objects."""
-    return min(most, next(compress(count(), map(is_not, iterable, other)), most))
+def _common_head(messages: tuple[Message, ...], others: tuple[Message, ...], most: int) -> int:
+    """How many messages at the beginning, at most `most`, are the same objects; by halves that are compared at once."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if messages[low:middle] == others[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_tail(messages: tuple[Message, ...], others: tuple[Message, ...], most: int) -> int:
+    """The same at the end."""
+    low, high = 0, most
+    size, length = len(messages), len(others)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if messages[size - middle : size - low] == others[length - middle : length - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _placed(before: list[Entry], messages: Sequence[Message], *, low: float | None, high: float | None) -> list[Entry]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, is_name, nearest
 from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.quick_nodes import quick_nodes
 from team_console.store.settings.reference import HOISTED, TABLE, Form, Setting
 from team_console.store.settings.team_config import ConfigProblem
 
@@ -80,6 +81,9 @@ class SettingsReader:
 
     def _compose(self, text: str) -> tuple[Any, tuple[int, str] | None]:
         """The text as a node, or the line and words of what is wrong with it."""
+        plain = quick_nodes(text)
+        if plain is not None:
+            return plain, None
         import yaml
 
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

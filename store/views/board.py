@@ -235,7 +235,7 @@ class Board:
             last_seen=self._last_seen,
             inboxes=self._inboxes.by_agent,
             open=facts.requests.open,
-            plans=facts.requests.plan_states(),
+            plans=facts.requests.plan_states,
             work=facts.sprint.work,
             reports=self._reports,
             unanswered=unanswered,

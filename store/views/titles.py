@@ -66,6 +66,8 @@ def _stated(read: Reading) -> str:
     Kinds that are words of the language, such as notify, may begin a sentence and are left there.
     """
     stated = text_at(read.message.payload, "summary")
+    if "_" in read.name and stated.casefold() == read.name.replace("_", " ").casefold():
+        return ""
     rest = stated.removeprefix(read.name)
     is_name = stated.startswith(read.name) and ("_" in read.name or rest[:1] in ("", ":") or rest == " for you")
     if not is_name:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from team_console import store
-from team_console.store import agent_requests, api
+from team_console.store import api
+from team_console.store.api import agent_requests
 
 from tests.test_architecture import HEAVY, SCREEN, is_within, loaded_by
 

@@ -6,72 +6,123 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import perf_counter
 
 from tests.benchmarks.data import AGENTS, LEAD, Letter, letters, write_team
 from tests.benchmarks.processes import command, environment
 from tests.benchmarks.run import Run
 from tests.benchmarks.table import Table, number
+from tests.benchmarks.targets import Targets
 
 READER = AGENTS[3]
 _AGE = timedelta(hours=30)
 _ROUNDS = 3
+_LARGE = 10_000
+"""From so many messages on a verb is run once: it takes seconds, beside which a disturbance is small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One row: a command line, and the messages it is given."""
+    """One row: a command line, and the messages it is given.
+
+    Attributes:
+        primed: Whether team-console wrote the queue last, so that nothing has to be taken in or compared first.
+        limits: Size of the queue -> what it may take at most, in milliseconds of processor time.
+    """
 
     name: str
     words: Sequence[str]
     make: Callable[[Letter], Letter] = lambda letter: letter
     primed: bool = False
-    """Whether team-console wrote the queue last, so that nothing has to be taken in or compared first."""
+    limits: Mapping[int, float] = field(default_factory=dict)
 
 
 _SEND = ("send", "--to", READER, "--summary", "Five words are in here", "--content", "Hello", "--as", LEAD)
+_PLAN = f"plan_approval-{1771900000000 + 7}@{AGENTS[7]}@bench"
+_LOOK = {10_000: 333.0, 100_000: 2_950.0}
 VERBS = (
     Verb("--version", ("--version",)),
     Verb("send", _SEND, primed=True),
-    Verb("receive, nothing for me", ("receive", "--agent", AGENTS[5]), lambda toast: _waiting(toast, AGENTS[4]), True),
-    Verb("receive, everything", ("receive", "--agent", READER), lambda toast: _waiting(toast, READER)),
-    Verb("deliver, everything due", ("deliver",), lambda toast: _waiting(toast, AGENTS[toast.number % len(AGENTS)])),
+    Verb("receive, nothing for me", ("receive", "--agent", AGENTS[5]), lambda toast: waiting(toast, AGENTS[4]), True),
+    Verb("receive, everything", ("receive", "--agent", READER), lambda toast: waiting(toast, READER)),
+    Verb("deliver, everything due", ("deliver",), lambda toast: waiting(toast, AGENTS[toast.number % len(AGENTS)])),
     Verb("clear, everything", ("clear", "--older-than-days", "0"), lambda toast: replace(toast, status="read")),
-    Verb("status", ("status", "--json")),
-    Verb("requests", ("requests", "--json")),
-    Verb("check", ("check", "--json")),
+    Verb("approve", ("approve", _PLAN, "--as", LEAD), lambda toast: _asked_once(toast), True, _LOOK),
+    Verb("status", ("status", "--json"), primed=True, limits=_LOOK),
+    Verb("requests", ("requests", "--json"), primed=True, limits=_LOOK),
+    Verb("check", ("check", "--json"), primed=True, limits=_LOOK),
 )
+_GROWN = {"receive, nothing for me": {10_000: 1.3, 100_000: 4.0}}
+"""Verb -> size -> how many times what it takes at the smallest size it may take at most."""
+_MEMORY = 150.0
+"""Megabytes of a look at the largest queue."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cost:
-    """What one process took: milliseconds of processor time, and megabytes at its largest."""
+    """What one process took: milliseconds of processor time, megabytes at its largest, milliseconds by the clock."""
 
     milliseconds: float
     megabytes: float
+    wall: float = 0.0
 
 
 def bulk(run: Run) -> Iterator[Table]:
     """The best of a few rounds: what another program does meanwhile only ever adds to it."""
-    floor = min(_cost((sys.executable, "-I", "-c", "pass")) for _ in range(_ROUNDS + 2))
-    sizes = run.sizes
+    folder, sizes = run.folder / "bulk", run.sizes
+    floor = min(cost((sys.executable, "-I", "-c", "pass")) for _ in range(_ROUNDS + 2))
     columns = ("team-console", *(f"{size:,}" for size in sizes), "last / bare", "growth")
-    times = Table("Verbs on many messages: processor time of a process (ms)", columns)
+    times = Table("Verbs on many messages: processor time of a cold process (ms)", columns)
     memory = Table("Verbs on many messages: largest memory of a process (MB)", (*columns[:-2], "last / bare"))
+    targets = Targets("Verbs on many messages beside their limits")
+    for name, words in (("floor: read the queue", "read"), ("floor: journal, rewrite, rename, syncs", "write")):
+        _put(times, name, [_floor(folder, size, words) for size in sizes], sizes, floor)
     for verb in VERBS:
-        costs = [_best(run.folder / "bulk", verb, size) for size in sizes]
-        spent = [cost.milliseconds for cost in costs]
-        power = exponent(sizes[-2:], [cost - spent[0] for cost in spent[-2:]])
-        times.add(verb.name, *map(number, spent), f"{number(spent[-1] / floor.milliseconds)}x", power)
-        used = [cost.megabytes for cost in costs]
+        costs = [_best(folder, verb, size) for size in sizes]
+        _put(times, verb.name, costs, sizes, floor)
+        used = [each.megabytes for each in costs]
         memory.add(verb.name, *map(number, used), f"{number(used[-1] / floor.megabytes)}x")
+        _judge(targets, verb, dict(zip(sizes, costs, strict=True)), floor)
     times.notes.append(f"A bare Python takes {number(floor.milliseconds)} ms and {number(floor.megabytes)} MB.")
     times.notes.append("Growth: the power of the size with which grows what a verb takes beyond the smallest size.")
+    times.notes.append(
+        "Floor: system calls alone in a bare Python. Nothing stays warm from one measurement to the next."
+    )
     yield times
     yield memory
+    yield targets.table
+
+
+def _put(table: Table, name: str, costs: Sequence[Cost], sizes: Sequence[int], floor: Cost) -> None:
+    spent = [each.milliseconds for each in costs]
+    power = exponent(sizes[-2:], [each - spent[0] for each in spent[-2:]])
+    table.add(name, *map(number, spent), f"{number(spent[-1] / floor.milliseconds)}x", power)
+
+
+def _judge(targets: Targets, verb: Verb, costs: Mapping[int, Cost], floor: Cost) -> None:
+    smallest = min(costs)
+    if verb.name == "--version":
+        targets.add(verb.name, costs[smallest].milliseconds / floor.milliseconds, 1.3, "x bare Python")
+    for size, limit in verb.limits.items():
+        if size in costs:
+            targets.add(f"{verb.name}, {size:,} messages", costs[size].milliseconds, limit, "ms")
+    if max(verb.limits, default=0) in costs:
+        targets.add(f"{verb.name}, {max(costs):,} messages", costs[max(costs)].megabytes, _MEMORY, "MB")
+    for size, limit in _GROWN.get(verb.name, {}).items():
+        if size in costs:
+            times = costs[size].milliseconds / costs[smallest].milliseconds
+            targets.add(f"{verb.name}, {size:,} messages", times, limit, f"x {smallest:,}")
+
+
+def _floor(folder: Path, size: int, what: str) -> Cost:
+    shutil.rmtree(folder, ignore_errors=True)
+    write_team(folder, letters(size))
+    program = (sys.executable, "-I", str(Path(__file__).with_name("floor.py")), what, str(folder))
+    return min(cost(program) for _ in range(_ROUNDS))
 
 
 def exponent(sizes: Sequence[int], costs: Sequence[float]) -> str:
@@ -81,28 +132,42 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> str:
     return number(math.log(costs[-1] / costs[0]) / math.log(sizes[-1] / sizes[0]))
 
 
-def _waiting(toast: Letter, to: str) -> Letter:
+def waiting(toast: Letter, to: str) -> Letter:
+    """The letter as a message that `to` has yet to get."""
     return replace(toast, to=to, type="message", status="pending")
 
 
+def _asked_once(toast: Letter) -> Letter:
+    """The letter; of all plans only the first is one, since a later plan of the same agent would supersede it."""
+    return toast if toast.number == 7 else replace(toast, type="message")
+
+
+def aged(size: int) -> Iterator[Letter]:
+    """Letters whose dates end some hours ago, whatever day it is."""
+    start = datetime.now(UTC) - _AGE
+    step = _AGE / (2 * size)
+    for toast in letters(size):
+        yield replace(toast, created=f"{start + step * toast.number:%Y-%m-%dT%H:%M:%S}.000Z")
+
+
 def _best(folder: Path, verb: Verb, size: int) -> Cost:
-    return min(_measure(folder, verb, size) for _ in range(_ROUNDS))
+    return min(_measure(folder, verb, size) for _ in range(_ROUNDS if size < _LARGE else 1))
 
 
 def _measure(folder: Path, verb: Verb, size: int) -> Cost:
     """On a team of its own, in the folder it was written to: a copied queue is one that somebody else has replaced."""
+    if verb.words[0].startswith("-"):
+        return cost((*command(), *verb.words))
     shutil.rmtree(folder, ignore_errors=True)
-    start = datetime.now(UTC) - _AGE
-    step = _AGE / (2 * size)
-    aged = (replace(toast, created=f"{start + step * toast.number:%Y-%m-%dT%H:%M:%S}.000Z") for toast in letters(size))
-    write_team(folder, map(verb.make, aged))
-    place = () if verb.words[0].startswith("-") else ("-t", str(folder))
+    write_team(folder, map(verb.make, aged(size)))
     if verb.primed:
-        _cost((*command(), *_SEND, *place))
-    return _cost((*command(), *verb.words, *place))
+        cost((*command(), *_SEND, "-t", str(folder)))
+    return cost((*command(), *verb.words, "-t", str(folder)))
 
 
-def _cost(words: Sequence[str]) -> Cost:
+def cost(words: Sequence[str]) -> Cost:
+    """What one process takes that is started with these words, its output thrown away."""
+    start = perf_counter()
     process = os.posix_spawn(
         words[0],
         list(words),
@@ -110,6 +175,7 @@ def _cost(words: Sequence[str]) -> Cost:
         file_actions=[(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)],
     )
     _, status, used = os.wait4(process, 0)
+    wall = perf_counter() - start
     if os.waitstatus_to_exitcode(status) not in (0, 1):
         raise RuntimeError(f"{' '.join(words)} ended with status {os.waitstatus_to_exitcode(status)}")
-    return Cost((used.ru_utime + used.ru_stime) * 1e3, used.ru_maxrss / 1024)
+    return Cost((used.ru_utime + used.ru_stime) * 1e3, used.ru_maxrss / 1024, wall * 1e3)

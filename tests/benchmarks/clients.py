@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.benchmarks.data import LEAD, Letter, letter, letters, write_maildir, write_team
 from tests.benchmarks.peers import ROOT
 from tests.benchmarks.processes import command
-from tests.benchmarks.terminal import Terminal
+from tests.benchmarks.terminal import COLUMNS, LINES, Terminal
 
 _NEOMUTT_SETTINGS = """\
 set folder = "{home}"
@@ -47,9 +47,9 @@ class Client:
     switch: tuple[tuple[str, bytes, bytes], ...]
     deliver: Callable[[], None]
 
-    def start(self) -> Terminal:
-        """Run it on a terminal of its own."""
-        return Terminal(self.command, self.environment)
+    def start(self, size: tuple[int, int] = (COLUMNS, LINES)) -> Terminal:
+        """Run it on a terminal of its own, of so many columns and lines."""
+        return Terminal(self.command, self.environment, size=size)
 
     @staticmethod
     def shows_list(text: str) -> bool:
@@ -62,10 +62,10 @@ class Client:
         return cls.shows_list(text) and "READING" not in text
 
 
-def console(folder: Path, size: int, *, archived: int = 0) -> Client:
-    """The console on a new team of `size` queued and `archived` archived messages."""
+def console(folder: Path, size: int, *, archived: int = 0, messages: Iterable[Letter] = ()) -> Client:
+    """The console on a new team of `size` queued messages, of those given if any, and `archived` archived ones."""
     team = folder / "team"
-    write_team(team, letters(size, first=archived), archived=archived)
+    write_team(team, messages or letters(size, first=archived), archived=archived)
     numbers = count(size + archived)
     deliver = courier(team)
     return Client(

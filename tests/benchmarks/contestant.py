@@ -33,6 +33,7 @@ KINDS = (
     Kind("team-console", "ours"),
     Kind("PyYAML, whole file", "pyyaml"),
     Kind("mailbox.Maildir", "maildir"),
+    Kind("system calls alone", "floor"),
     Kind("litequeue", "litequeue", "litequeue"),
     Kind("persist-queue", "persistqueue", "persistqueue"),
 )

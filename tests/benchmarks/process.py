@@ -19,9 +19,21 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def processor_seconds(pid: int) -> float:
-    """User and system time of all its threads so far."""
+    """Time that all its threads ran so far, children and threads that ended included, to the tick of the clock."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def wake_ups(pid: int) -> int:
+    """How often its present threads went to sleep so far, and so how often they were woken."""
+    total = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        try:
+            text = status.read_text()
+        except OSError:  # a thread that ended meanwhile
+            continue
+        total += int(text.partition("\nvoluntary_ctxt_switches:")[2].split(None, 1)[0])
+    return total
 
 
 def descriptors(pid: int) -> int:

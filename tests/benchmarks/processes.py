@@ -15,14 +15,18 @@ from tests.benchmarks.peers import ROOT
 from tests.benchmarks.run import Run
 from tests.benchmarks.samples import take_turns
 from tests.benchmarks.table import Table, ratio, spread
+from tests.benchmarks.targets import Targets
 
 _BARE = "python -I -c pass"
+_VERSION = "team-console --version"
+_LIMITS = {100: 95.0, 10_000: 110.0, 100_000: 300.0}
+"""Size of the queue -> milliseconds a send may take at most."""
 _OURS = "team-console send, {:,} messages"
 
 
 def processes(run: Run) -> list[Table]:
     """Wall time from start to exit in ms, median (10th-90th percentile)."""
-    contestants = {_BARE: _timed((sys.executable, "-I", "-c", "pass"))}
+    contestants = {_BARE: _timed((sys.executable, "-I", "-c", "pass")), _VERSION: _timed((*command(), "--version"))}
     for size in run.sizes:
         contestants[_OURS.format(size)] = _ours(run.folder / f"processes-{size}", size)
     if run.peers.clawteam is not None:
@@ -32,13 +36,19 @@ def processes(run: Run) -> list[Table]:
     ours = results[_OURS.format(run.sizes[0])].median
     for name, some in results.items():
         table.add(name, spread(some.times(1e3)), ratio(some.median, ours))
+    targets = Targets("Processes beside their limits, by the clock")
+    for size, limit in _LIMITS.items():
+        if size in run.sizes:
+            targets.add(f"send, {size:,} messages", results[_OURS.format(size)].median * 1e3, limit, "ms")
+    bare = results[_BARE].median
+    targets.add("--version", results[_VERSION].median / bare, 1.3, "x bare Python")
     table.notes.append(
         "team-console locks, reads the queue, checks name, id and permission, syncs three times and writes an audit "
         "line; ClawTeam writes two files and syncs nothing."
     )
     if run.peers.clawteam is None:
         table.notes.append("LEFT OUT because not installed (run with --set-up): clawteam.")
-    return [table]
+    return [table, targets.table]
 
 
 def command() -> tuple[str, ...]:

@@ -15,16 +15,21 @@ from types import MappingProxyType
 
 from team_console.store.settings.team_config import Agent, TeamConfig
 
+from tests.benchmarks.bulk import cost
 from tests.benchmarks.clients import environment
 from tests.benchmarks.peers import ROOT
 from tests.benchmarks.processes import command
 from tests.benchmarks.run import Run
 from tests.benchmarks.samples import Samples
 from tests.benchmarks.table import Table, number
+from tests.benchmarks.targets import Targets
 from tests.benchmarks.terminal import Terminal
 
 LEAD = "ceo"
 _PATIENCE = 120.0
+_QUEUED = 1_000
+_SHELL = {"YAML": 100.0, "SQLite": 200.0, "PostgreSQL": 250.0}
+"""Kind of team -> milliseconds a send may take at most."""
 
 
 def sql(run: Run) -> Iterator[Table]:
@@ -33,6 +38,7 @@ def sql(run: Run) -> Iterator[Table]:
     seconds = 1.0 if run.quick else 5.0
     with _places(run.folder / "sql") as places:
         yield _throughput(places, crews, seconds, run.folder / "sql")
+        yield _shell(places, run.rounds(16))
         yield _screen(places, run.rounds(100), run.folder / "sql")
 
 
@@ -88,6 +94,25 @@ def _start_together(agents: Sequence[subprocess.Popen[bytes]]) -> None:
     for process in agents:
         if process.stdin is not None:
             process.stdin.close()
+
+
+def _shell(places: _Places, rounds: int) -> Table:
+    """A send as a process, by the clock; nearly all of it in a database is loading SQLAlchemy and the driver."""
+    from team_console.store.backends.open import open_team
+    from team_console.store.desk.caller import Caller
+    from team_console.store.desk.mail import send
+
+    targets = Targets(f"A send from a shell into {_QUEUED:,} messages, by the clock")
+    words = ("send", "--to", "agent-1", "--summary", "Five words are in here", "--content", "Hello", "--as", "agent-0")
+    for kind in places.kinds:
+        location = places.fresh(kind, 2)
+        team = open_team(location)
+        for _ in range(_QUEUED):
+            send(Caller(team, "agent-0"), to="agent-1", summary="One of many", content="Line one.\nLine two.")
+        team.close()
+        took = Samples(tuple(cost((*command(), "-t", location, *words)).wall for _ in range(rounds)))
+        targets.add(kind, took.median, _SHELL[kind], "ms")
+    return targets.table
 
 
 def _screen(places: _Places, changes: int, folder: Path) -> Table:

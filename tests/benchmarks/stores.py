@@ -10,6 +10,7 @@ from tests.benchmarks.contestant import KINDS, Contestant
 from tests.benchmarks.run import Run
 from tests.benchmarks.samples import Samples, take_turns
 from tests.benchmarks.table import Table, ratio, spread
+from tests.benchmarks.targets import Targets
 
 DISCIPLINES = {
     "send": ("Send one message durably, after another writer changed the store", 40),
@@ -22,9 +23,16 @@ _NOTES = [
     "`synchronous = FULL`.",
     "team-console and PyYAML send under a lock after reading what others wrote, and check ids; team-console also "
     "writes an audit line. The others insert blindly.",
+    "System calls alone: what journal, rewrite, rename and folder cost with nothing locked, checked or understood. The "
+    "collector rests during every measurement, for all of them.",
     "Reload: PyYAML and the two SQL queues read everything, they keep no track of changes; Maildir lists names and "
     "reads new files only.",
 ]
+
+
+_FLOOR = next(kind.name for kind in KINDS if kind.module == "floor")
+_TIMES_FLOOR = 1.3
+_LARGE = 10_000
 
 
 def stores(run: Run) -> list[Table]:
@@ -36,7 +44,18 @@ def stores(run: Run) -> list[Table]:
     missing = [kind.name for kind in KINDS if kind.name not in names]
     if missing:
         tables[-1].notes.append(f"LEFT OUT because not installed (run with --set-up): {', '.join(missing)}.")
+    tables.append(_targets(results))
     return tables
+
+
+def _targets(results: dict[int, dict[str, dict[str, Samples]]]) -> Table:
+    """A send beside the system calls it cannot do without."""
+    targets = Targets("A send in one process beside the system calls alone")
+    for size, result in results.items():
+        if size >= _LARGE:
+            floor = result["send"][_FLOOR].median
+            targets.add(f"send, {size:,} messages", result["send"][KINDS[0].name].median / floor, _TIMES_FLOOR, "x")
+    return targets.table
 
 
 def _titles() -> list[tuple[str, tuple[str, int]]]:

@@ -48,15 +48,18 @@ class Burst:
 class Terminal:
     """A running program; use it as a context manager, which ends the program."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *, size: tuple[int, int] = (COLUMNS, LINES)
+    ) -> None:
         self.started = perf_counter()
         self.chunks: list[tuple[float, bytes]] = []
         self.received = 0
-        self._screen, self._drawn = _screen(), 0
+        self._size, self._drawn = size, 0
+        self._screen = _screen(size)
         self._tail = b""
         self.pid, self._file = pty.fork()
         if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
             os.execvpe(command[0], list(command), dict(environment))
 
     def press(self, keys: bytes) -> None:
@@ -119,7 +122,7 @@ class Terminal:
 
     def first_seen(self, shows: Callable[[str], bool]) -> float | None:
         """Seconds from the start of the program until the screen first satisfied `shows`; None if it never did."""
-        screen, stream = _screen()
+        screen, stream = _screen(self._size)
         for moment, data in self.chunks:
             stream.feed(_UNKNOWN_TO_PYTE.sub(b"", data))
             if shows("\n".join(screen.display)):
@@ -167,6 +170,6 @@ def _burst(chunks: list[tuple[float, bytes]], start: float) -> Burst:
     return Burst(chunks[0][0] - start, chunks[-1][0] - start, sum(len(data) for _, data in chunks), answer)
 
 
-def _screen() -> tuple[pyte.Screen, pyte.ByteStream]:
-    screen = pyte.Screen(COLUMNS, LINES)
+def _screen(size: tuple[int, int]) -> tuple[pyte.Screen, pyte.ByteStream]:
+    screen = pyte.Screen(*size)
     return screen, pyte.ByteStream(screen)

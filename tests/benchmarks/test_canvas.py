@@ -6,7 +6,7 @@ import pyte
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from team_console.console.app.terminal import Canvas
+from team_console.console.terminal.canvas import Canvas
 
 COLUMNS, LINES = 24, 6
 _COLOURS = st.sampled_from(["38;2;10;20;30", "38;5;200", "31", "39", "90"])
@@ -75,7 +75,7 @@ def test_after_a_sequence_that_is_not_understood_the_whole_picture_is_written_ag
 def test_what_is_passed_on_unchanged_meets_the_pen_it_expects() -> None:
     canvas = Canvas()
     canvas.update("\x1b[1;1H\x1b[1;31;44mready\x1b[0m")
-    assert canvas.update("\x1b[?1049l") == "\x1b[0m\x1b[?1049l"
+    assert canvas.update("\x1b[?1049l") == "\x1b[m\x1b[?1049l"
 
 
 def test_after_another_wrote_to_the_terminal_its_pen_is_not_relied_upon() -> None:

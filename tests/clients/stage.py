@@ -150,11 +150,11 @@ class Console:
 
     def allow(self, what: str, *, choose: str = "1", verb: str = "allow once") -> None:
         """Allow the first thing on the list, which must show `what`, in one of the ways of the form."""
-        self._decide("a", what, "esc leave", choose, f"enter {verb}")
+        self._decide("a", what, "enter allow once", choose, f"enter {verb}")
 
     def approve(self, what: str, *, choose: str = "") -> None:
         """Approve the first thing on the list, a plan that must show `what`, in one of its modes."""
-        self._decide("a", what, "esc leave", choose, "enter approve")
+        self._decide("a", what, "enter approve", choose, "enter approve")
 
     def answer(self, what: str, choose: str) -> None:
         """Answer the first thing on the list, a question, by the keys of its options."""
@@ -174,7 +174,10 @@ class Console:
         self.terminal.send(keys)
         self.wait_for(ready)
         self.terminal.send("\r")
-        self._stage.wait(lambda: form not in self.terminal.text, "answer written")
+        self._stage.wait(lambda: not self._seen(form, ready), "answer written")
+
+    def _seen(self, *texts: str) -> set[str]:
+        return {text for text in texts if text in self.terminal.text}
 
     def _open_form(self, key: str, ready: str) -> None:
         """Press a deciding key; the console wants a second look at a row that has just come under the cursor."""

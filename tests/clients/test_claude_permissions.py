@@ -88,6 +88,23 @@ def test_what_is_answered_in_the_terminal_leaves_the_list_and_was_not_approved_h
     assert (request["state"], request["reason"]) == ("withdrawn", "answered in the session")
 
 
+def test_what_is_answered_in_the_terminal_leaves_the_list_while_it_runs(set_up: SetUp) -> None:
+    """The next event comes only when the command has ended."""
+    stage = set_up({"": [(bash("mkfifo made; cat made"),), (Say("It was read."),)]})
+    console = stage.open_console()
+    client = started(stage)
+    prompt(stage, client, "Make it")
+    stage.wait_for(client, "Do you want to proceed?")
+    console.wait_for("mkfifo made")
+    client.send("\r")
+    stage.wait(lambda: stage.states() == [("permission", "withdrawn")], "request that has ended")
+    stage.wait(lambda: (stage.place.project / "made").is_fifo(), "pipe")
+    assert "It was read." not in client.text
+    (stage.place.project / "made").write_text("read")
+    stage.wait_for(client, "It was read.")
+    assert [row["reason"] for row in stage.requests()] == ["answered in the session"]
+
+
 def test_a_session_that_is_killed_leaves_nothing_open(set_up: SetUp) -> None:
     stage = set_up({"": [(bash("mkfifo made"),)]})
     console = stage.open_console()

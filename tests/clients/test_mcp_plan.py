@@ -1,4 +1,4 @@
-"""A plan handed in over MCP by a real Claude Code session, decided at the console."""
+"""Plans and questions over MCP by a real Claude Code session, decided at the console or in its own dialog."""
 
 from __future__ import annotations
 
@@ -62,3 +62,22 @@ def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
     stage.open_console().approve(PLAN["summary"])
     stage.wait_for(client, "I go on.")
     assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")
+
+
+def test_a_question_is_put_in_the_clients_own_dialog_while_nobody_is_at_a_console(set_up: SetUp) -> None:
+    options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}]
+    question = {"question": "Which database?", "header": "Database", "options": options}
+    stage = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
+    client = session(stage)
+    stage.wait_for(client, "? for shortcuts")
+    prompt(stage, client, "Ask me")
+    stage.wait_for(client, "requests your input", "- SQLite: a file")
+    client.send("\x1b[B")
+    stage.wait_for(client, "Type something")
+    client.send("DuckDB")
+    stage.wait_for(client, "DuckDB")
+    client.send("\x1b[B")
+    stage.wait_for(client, "❯ Accept")
+    stage.press_until(client, "\r", lambda: "So be it." in client.text)
+    assert '"Which database?":"DuckDB"' in stage.model.results[-1].replace('": "', '":"')
+    assert [(row["state"], row["reason"]) for row in stage.requests()] == [("withdrawn", "answered in the session")]

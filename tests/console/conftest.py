@@ -15,7 +15,7 @@ import pytest
 import textual.app
 import textual.pilot
 from team_console.console.app.application import ConsoleApp
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -185,7 +185,7 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
         await desk.until(lambda: app.situation.sight is not None, "a first reading")
-        await desk.until(lambda: app.main.view is None or app.main._shown.get(app.main.mode) is app.situation, "rows")
+        await desk.until(lambda: app.main.view is None or app.main.panes.shown_in_front is app.situation, "rows")
         await pilot.pause()
         yield desk
         assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)

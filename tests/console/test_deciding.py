@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.screens import main as main_screen
+from team_console.console.screens import performer
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
@@ -66,7 +66,7 @@ async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team
 async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_changed_by_itself(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main_screen, "GUARD", 60.0)
+    monkeypatch.setattr(performer, "GUARD", 60.0)
     monkeypatch.setattr(forms, "LOOK", 60.0)
     first = hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:

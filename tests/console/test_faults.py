@@ -16,7 +16,7 @@ from team_console.console.app.containment import ContainedApp
 from team_console.console.app.faults import Faults, log
 from team_console.console.input.actions import ACTIONS
 from team_console.console.input.subject import Mode
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.console.screens.main import MainScreen
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
@@ -139,14 +139,14 @@ async def test_a_defect_in_a_handler_leaves_the_others(team: MemoryTeam, monkeyp
     hand_in_plan(team)
     table = dict(team_console.console.handlers.handlers())
     async with opened(team, faults=None) as desk:
-        monkeypatch.setattr("team_console.console.screens.main.handlers", lambda: table)
+        monkeypatch.setattr("team_console.console.screens.performer.handlers", lambda: table)
         for action in ACTIONS:
             mode = next(iter(sorted(action.modes)), Mode.NEEDS)
             await desk.press(str(list(Mode).index(mode) + 1))
             usable = action.disabled(desk.app.main.subject()) is None
             failing = mock.Mock(side_effect=fail)
             with mock.patch.dict(table, {action.id: failing}):
-                desk.app.main._perform(action)
+                desk.app.main.performer._do(action)
                 assert failing.called == (usable and not action.deciding) or action.deciding
             if failing.called:
                 await told(desk)

@@ -125,10 +125,12 @@ def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: Screen
 
 
 def test_an_empty_queue_and_a_list_without_rows_are_two_things() -> None:
-    empty = text_of(empty_words(Mode.NEEDS, SITUATIONS["empty"])[0])
-    none = text_of(empty_words(Mode.NEEDS, SITUATIONS["live"])[0])
+    empty = " ".join(map(text_of, empty_words(Mode.NEEDS, SITUATIONS["empty"])))
+    none = " ".join(map(text_of, empty_words(Mode.NEEDS, SITUATIONS["live"])))
     assert "The queue is empty" in empty
+    assert "✓" not in empty
     assert "Nothing waits for you" in none
+    assert "The queue is empty" not in none
 
 
 def test_nothing_is_written_to_what_cannot_be_read() -> None:

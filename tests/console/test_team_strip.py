@@ -71,3 +71,6 @@ async def test_the_column_is_there_from_160_columns_on(team: MemoryTeam) -> None
         await desk.until(lambda: column.display, "the column")
         await desk.press("2")
         await desk.until(lambda: not column.display, "no second roster beside the roster")
+        await desk.press("6")
+        await desk.until(lambda: column.display, "the column again")
+        await desk.until(lambda: column.region.x > desk.app.main.pane.region.x, "it stays at the right")

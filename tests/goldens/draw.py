@@ -13,7 +13,7 @@ from pathlib import Path
 from team_console.console.app.application import ConsoleApp
 from team_console.console.demo import showcase
 from team_console.console.input.subject import Mode
-from team_console.console.panes.pane import ListPane
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
 

@@ -1,10 +1,13 @@
-"""Protections of clients' hooks: silence is never a no, no request outlives its asker, no mail comes twice."""
+"""Protections of clients: silence is never a no, no request outlives its asker, no mail comes twice, no tool rules."""
 
 from __future__ import annotations
 
 from tests.mutants.line import Line
 
 _WAITING, _MAIL, _ROSTER = (f"tests/hook/test_{name}.py" for name in ("waiting", "mail", "roster"))
+_UNCLEAR = "tests/hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing"
+_SQL = "tests/sql/test_hooks.py"
+_TOOLS, _DIALOGS = "tests/mcp/test_tools.py", "tests/mcp/test_dialogs.py"
 
 HOOK_LINES = (
     Line(
@@ -99,10 +102,143 @@ HOOK_LINES = (
     ),
     Line(
         "notes that still count",
-        "store/desk/maintenance/compaction.py",
-        "*_membership(messages), *lasting_notes(messages)))",
-        "*_membership(messages)))",
+        "store/protocol/relations/reliance.py",
+        "    yield from lasting_notes(messages)\n",
+        "",
         (f"{_ROSTER}::test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count",),
+    ),
+    Line(
+        "no word to Claude Code without a yes or no",
+        "console/clients/claude_code.py",
+        "    if approve is not True:\n        return None",
+        '    if approve is not True:\n        return {"behavior": "deny", "message": "no answer"}',
+        (_UNCLEAR,),
+    ),
+    Line(
+        "no word to Codex without a yes or no",
+        "console/clients/codex.py",
+        "    if approve is False:",
+        "    if approve is not True:",
+        (_UNCLEAR,),
+    ),
+    Line(
+        "nobody there, nothing asked",
+        "store/desk/presence.py",
+        'return waits == "always" or (waits == "present" and human_present(team))',
+        'return waits != "never"',
+        (f"{_WAITING}::test_where_nobody_is_nothing_is_asked_and_nothing_written",),
+    ),
+    Line(
+        "the time that is over ends the request",
+        "console/clients/hook/waiting.py",
+        "return NOBODY_THERE if human is not None and human.gone else TIMED_OUT",
+        "return outcome",
+        (f"{_WAITING}::test_the_time_is_over",),
+    ),
+    Line(
+        "ended in the session, or with it",
+        "console/clients/hook/waiting.py",
+        "return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED",
+        "return ANSWERED_THERE",
+        (f"{_WAITING}::test_the_client_is_killed",),
+    ),
+    Line(
+        "what was answered in the session needs nobody",
+        "console/clients/hook/ending.py",
+        "if shows_decided(session.call.data, asked):",
+        "if False:",
+        (f"{_WAITING}::test_what_was_answered_in_the_terminal_ends_here",),
+    ),
+    Line(
+        "what was withdrawn is not approved",
+        "store/views/requests/judging.py",
+        "return RequestState.WITHDRAWN if gone else RequestState.OPEN",
+        "return RequestState.APPROVED if gone else RequestState.OPEN",
+        (f"{_WAITING}::test_the_dialog_is_dismissed",),
+    ),
+    Line(
+        "an event of another thread shows nothing",
+        "console/clients/quick/proof.py",
+        '    if asked.get("thread", "") != data.get("agent_id", ""):\n        return False\n',
+        "",
+        (f"{_WAITING}::test_what_shows_nothing_ends_nothing",),
+    ),
+    Line(
+        "a row that is not renewed is nobody",
+        "store/backends/sql/engines/postgres_presence.py",
+        "GONE_SECONDS = 2.0",
+        "GONE_SECONDS = 3600.0",
+        (f"{_SQL}::test_a_process_that_stops_to_beat_counts_as_gone",),
+    ),
+    Line(
+        "a row that is renewed is somebody",
+        "store/backends/sql/engines/postgres_presence.py",
+        "    beating.start()\n",
+        "",
+        (f"{_SQL}::test_a_process_is_present_as_long_as_it_beats",),
+    ),
+    Line(
+        "mail for a session that rests, and no other",
+        "console/clients/hook/waking.py",
+        'newest.get("token") == token and session.files.read(TURN) == turn',
+        'newest.get("token") == token',
+        (f"{_MAIL}::test_a_session_that_goes_on_or_ends_is_not_waited_for",),
+    ),
+    Line(
+        "one of several waits in a session",
+        "console/clients/hook/waking.py",
+        'newest.get("token") == token and session',
+        "session",
+        (f"{_MAIL}::test_of_several_that_wait_in_a_session_the_newest_goes_on",),
+    ),
+    Line(
+        "allowed once is once",
+        "console/clients/hook/allowing.py",
+        "            session.files.remove(name)\n",
+        "",
+        (f"{_MAIL}::test_what_the_client_denied_may_be_allowed_once",),
+    ),
+    Line(
+        "no tool of MCP answers plans",
+        "console/mcp/tools.py",
+        "if row.kind is not RequestKind.SHUTDOWN:",
+        "if False:",
+        (f"{_TOOLS}::test_an_answer_cannot_be_sent_as_a_message_not_even_by_the_lead",),
+    ),
+    Line(
+        "no tool of MCP takes a name to act under",
+        "console/mcp/tools.py",
+        "async def whoami(self) -> ToldMe:",
+        'async def whoami(self, agent: str = "") -> ToldMe:',
+        (f"{_TOOLS}::test_no_tool_takes_a_name_to_act_under_and_none_answers_for_the_lead",),
+    ),
+    Line(
+        "tools of MCP act for the name of the environment",
+        "console/mcp/seat.py",
+        "return act(Caller(team, self.name, LOCK_WAIT))",
+        "return act(Caller(team, team.config().lead, LOCK_WAIT))",
+        (f"{_TOOLS}::test_what_is_sent_bears_the_name_of_the_environment",),
+    ),
+    Line(
+        "waits that end before clients give up",
+        "console/mcp/waiting.py",
+        "LONGEST = 45.0",
+        "LONGEST = 90.0",
+        (f"{_TOOLS}::test_every_wait_ends_before_clients_give_up",),
+    ),
+    Line(
+        "a client's own dialog only while nobody is at a console",
+        "console/mcp/tools.py",
+        "or await self._seat.run(_is_human_awaited):",
+        "or False:",
+        (f"{_DIALOGS}::test_the_team_says_who_is_asked",),
+    ),
+    Line(
+        "an answer at the console before one in the client",
+        "console/mcp/tools.py",
+        "if error.code is not Code.ALREADY_ANSWERED:",
+        "if False:",
+        (f"{_DIALOGS}::test_an_answer_at_a_console_that_was_opened_meanwhile_stands",),
     ),
     Line(
         "links of a client's settings",

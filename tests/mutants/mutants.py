@@ -60,9 +60,9 @@ def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
     from team_console.store.backends.yaml.recovery.recovery import recover
     from team_console.store.backends.yaml.writing import turn
 
-    def trusting(queue: Any) -> Any:
+    def trusting(queue: Any, **options: Any) -> Any:
         if queue.known.stat is None or queue.tip.line is not None:
-            return recover(queue)
+            return recover(queue, **options)
         queue.tip = queue.ledger.tip()
         queue.generation = queue.known
         return None
@@ -121,15 +121,15 @@ def _queue_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import plan
 
-    patch.setattr(recovery, "_displaced", _nothing)
+    patch.setattr(plan, "_has_displaced", lambda found: False)
 
 
 def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import plan
 
-    patch.setattr(recovery, "_was_written_late", lambda store: False)
+    patch.setattr(plan, "_was_written_late", lambda found: False)
 
 
 def _healing(patch: pytest.MonkeyPatch) -> None:
@@ -183,15 +183,15 @@ def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
 
 
 def _undo(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import plan
 
-    patch.setattr(recovery, "UNDOABLE", frozenset())
+    patch.setattr(plan, "UNDOABLE", frozenset())
 
 
 def _completion(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import plan
 
-    patch.setattr(recovery, "is_unfinished", lambda *_: False)
+    patch.setattr(plan, "is_cut_short", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
@@ -207,15 +207,15 @@ def _take_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading import archives
+    from team_console.store.backends.yaml import archive_text
 
-    patch.setattr(archives, "_crc_holds", lambda *_: True)
+    patch.setattr(archive_text, "_crc_holds", lambda *_: True)
 
 
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import inspection
 
-    patch.setattr(recovery, "_set_aside_torn_line", _nothing)
+    patch.setattr(inspection, "_set_aside_torn_line", _nothing)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
@@ -226,9 +226,9 @@ def _chain(patch: pytest.MonkeyPatch) -> None:
 
 
 def _stale_staging(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import inspection
 
-    patch.setattr(recovery, "_strays", lambda store: [])
+    patch.setattr(inspection, "_strays", lambda store: [])
 
 
 def _no_follow(patch: pytest.MonkeyPatch) -> None:
@@ -241,9 +241,9 @@ def _no_follow(patch: pytest.MonkeyPatch) -> None:
 
 
 def _hard_link(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml.recovery import inspection
 
-    patch.setattr(recovery, "_refuse_hard_link", _nothing)
+    patch.setattr(inspection, "_refuse_hard_link", _nothing)
 
 
 def _patience(patch: pytest.MonkeyPatch) -> None:
@@ -275,7 +275,8 @@ def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
 def _id_index(patch: pytest.MonkeyPatch) -> None:
     from team_console.store.backends.yaml.codec import queue_text
 
-    patch.setattr(queue_text, "_FEW_SETTLED", 10**9)
+    for few in ("_FEW_JOINED", "_FEW_UNJOINED"):
+        patch.setattr(queue_text, few, 10**9)
 
 
 def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
@@ -307,9 +308,9 @@ def _stat_poll(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.desk import questions
+    from team_console.store.desk.answering import questions
 
-    patch.setattr(questions, "_refuse_answered", _nothing)
+    patch.setattr(questions, "refuse_answered", _nothing)
 
 
 def _control_characters(patch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ import yaml
 
 pytestmark = pytest.mark.slow
 
-TEAMS, PLANS = 12, 25
-"""Three hundred rounds, on small queues so that a round is quick."""
+TEAMS, PLANS = 8, 15
+"""A hundred and twenty rounds, on small queues so that a round is quick."""
 ROUNDS = [(f"team-{team}", f"plan-{plan}") for team in range(TEAMS) for plan in range(PLANS)]
 
 

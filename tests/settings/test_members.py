@@ -126,7 +126,7 @@ def test_the_first_listed_member_closes_the_team_and_says_so(elsewhere: CommandL
 def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     from team_console.store.backends.yaml.writing import turn
 
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise TeamError(Code.STORE_FAILED, "the disk is full")
 
     monkeypatch.setattr(turn, "_write", fails)

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml.codec import CodecError, QueueText, emit
 from team_console.store.backends.yaml.codec.editing import edits
-from team_console.store.model.message import Message, new_record
+
+from tests.store.contract import make_message
 
 WRITTEN_BY_HAND = b"""\
 # the queue of sprint 42
@@ -49,21 +50,8 @@ footer: [1, 2]
 """
 
 
-def a_message(number: int, **more: Any) -> Message:
-    return new_record(
-        message_id=f"MSG-20260224-{number:08d}",
-        type="message",
-        sender="dev-1",
-        to="ceo",
-        created="2026-02-24T10:30:15.123Z",
-        priority="medium",
-        payload={"content": f"text of {number}"},
-        **more,
-    )
-
-
 def a_queue(count: int) -> QueueText:
-    return QueueText.parse(b"messages:\n" + b"".join(emit(a_message(number)) for number in range(count)))
+    return QueueText.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
 
 
 def changed(text: QueueText, index: int, **changes: Any) -> QueueText:
@@ -142,7 +130,7 @@ def test_what_lines_cannot_express_is_written_anew_with_its_trailing_comments() 
 
 @pytest.mark.parametrize(("old", "new"), [(True, 1), (1, 1.0), (0, False), (1, "1"), (None, "")])
 def test_values_that_only_compare_equal_are_a_change(old: object, new: object) -> None:
-    text = QueueText.parse(b"messages:\n" + emit(a_message(1).with_changes(payload={"x": old})))
+    text = QueueText.parse(b"messages:\n" + emit(make_message(1).with_changes(payload={"x": old})))
     after = QueueText.parse(changed(text, 0, payload={"x": new}).data())
     assert type(after.messages()[0].payload["x"]) is type(new)
 
@@ -155,8 +143,8 @@ def test_a_change_that_would_swallow_a_comment_is_written_anew() -> None:
 
 def test_appending_keeps_every_byte_that_was_there() -> None:
     text = QueueText.parse(WRITTEN_BY_HAND)
-    after = text.edit(append=[a_message(7)])
-    assert after.data() == WRITTEN_BY_HAND.replace(b"footer:", emit(a_message(7)) + b"footer:")
+    after = text.edit(append=[make_message(7)])
+    assert after.data() == WRITTEN_BY_HAND.replace(b"footer:", emit(make_message(7)) + b"footer:")
     assert yaml.load(after.data(), yaml.CSafeLoader)["footer"] == [1, 2]
 
 
@@ -167,7 +155,7 @@ def test_removing_keeps_the_others_byte_for_byte() -> None:
 
 
 def test_the_message_that_was_put_in_is_the_one_that_comes_out() -> None:
-    message = a_message(5)
+    message = make_message(5)
     text = a_queue(2).edit(append=[message])
     assert text.messages()[-1] is message
     assert QueueText.parse(text.data(), text).messages()[-1] is message
@@ -178,13 +166,13 @@ def test_an_entry_that_does_not_exist_cannot_be_changed() -> None:
         with pytest.raises(IndexError):
             a_queue(2).edit(remove=[index])
         with pytest.raises(IndexError):
-            a_queue(2).edit(replace={index: a_message(1)})
+            a_queue(2).edit(replace={index: make_message(1)})
 
 
 def test_everything_at_once() -> None:
     text = a_queue(4)
     second = text.messages()[1].with_changes(status="read")
-    after = text.edit(append=[a_message(9)], replace={1: second}, remove=[0, 3])
+    after = text.edit(append=[make_message(9)], replace={1: second}, remove=[0, 3])
     assert [message.message_id[-1] for message in after.messages()] == ["1", "2", "9"]
     assert QueueText.parse(after.data()).messages()[0].status == "read"
 
@@ -203,7 +191,7 @@ def test_everything_at_once() -> None:
     ],
 )
 def test_an_empty_list_becomes_a_block_list_when_something_is_appended(empty: bytes, begin: bytes) -> None:
-    after = QueueText.parse(empty).edit(append=[a_message(1)]).data()
+    after = QueueText.parse(empty).edit(append=[make_message(1)]).data()
     assert after.startswith(begin + b"- message_id")
     assert [record["message_id"] for record in yaml.load(after, yaml.CSafeLoader)["messages"]] == [
         "MSG-20260224-00000001"
@@ -213,7 +201,7 @@ def test_an_empty_list_becomes_a_block_list_when_something_is_appended(empty: by
 def test_a_list_that_loses_its_last_entry_is_written_as_empty() -> None:
     after = a_queue(1).edit(remove=[0])
     assert after.data() == b"messages: []\n"
-    assert after.edit(append=[a_message(1)]).data() == b"messages:\n" + emit(a_message(1))
+    assert after.edit(append=[make_message(1)]).data() == b"messages:\n" + emit(make_message(1))
 
 
 @pytest.mark.parametrize("style", ["indented", "crlf"])
@@ -223,7 +211,7 @@ def test_the_style_of_the_file_is_kept(style: str) -> None:
         data = data.replace(b"\n", b"\r\n")
     else:
         data = data.replace(b"\n- ", b"\n    - ").replace(b"\n  ", b"\n      ").replace(b"\n        - ", b"\n    - ")
-    multi = a_message(5).with_changes(payload={"content": "one\n\n  two\n"}, to_agents=["x", "y"])
+    multi = make_message(5).with_changes(payload={"content": "one\n\n  two\n"}, to_agents=["x", "y"])
     text = changed(QueueText.parse(data).edit(append=[multi]), 0, status="read", read_at="now then")
     again = QueueText.parse(text.data())
     assert [message.record for message in again.messages()] == [message.record for message in text.messages()]
@@ -238,30 +226,30 @@ def test_the_style_of_the_file_is_kept(style: str) -> None:
 def test_a_file_without_a_final_newline_can_be_appended_to(last: str) -> None:
     data = f"messages:\n- message_id: M\n  type: t\n  from: no\n  to: b # who\n  payload:\n    content: {last}".encode()
     text = QueueText.parse(data)
-    after = QueueText.parse(text.edit(append=[a_message(1)]).data())
+    after = QueueText.parse(text.edit(append=[make_message(1)]).data())
     assert after.messages()[0].record == text.messages()[0].record
     assert after.data().startswith(data[: data.index(b"content:")])
-    assert after.messages()[1].record == a_message(1).record
+    assert after.messages()[1].record == make_message(1).record
 
 
 def test_a_damaged_entry_is_never_written_over() -> None:
-    data = b"messages:\n" + emit(a_message(1)) + b"- message_id: [broken\n  # remark\n" + emit(a_message(2))
+    data = b"messages:\n" + emit(make_message(1)) + b"- message_id: [broken\n  # remark\n" + emit(make_message(2))
     text = QueueText.parse(data)
     with pytest.raises(CodecError, match="damaged"):
-        text.edit(replace={1: a_message(3)})
-    assert text.edit(remove=[1]).data() == b"messages:\n" + emit(a_message(1)) + emit(a_message(2))
-    after = text.edit(append=[a_message(4)], remove=[0])
-    assert after.data() == data.replace(emit(a_message(1)), b"") + emit(a_message(4))
+        text.edit(replace={1: make_message(3)})
+    assert text.edit(remove=[1]).data() == b"messages:\n" + emit(make_message(1)) + emit(make_message(2))
+    after = text.edit(append=[make_message(4)], remove=[0])
+    assert after.data() == data.replace(emit(make_message(1)), b"") + emit(make_message(4))
 
 
 def test_a_message_is_not_written_behind_an_open_quote_that_would_swallow_it() -> None:
     data = b'messages:\n- message_id: M\n  type: t\n  from: a\n  to: b\n  payload:\n    x: "open\n'
-    closing = a_message(1).with_changes(payload={"content": 'ends here"'})
+    closing = make_message(1).with_changes(payload={"content": 'ends here"'})
     text = QueueText.parse(data)
     with pytest.raises(CodecError, match="open"):
         text.edit(append=[closing])
-    harmless = QueueText.parse(text.edit(append=[a_message(1)]).data())
-    assert [message.record for message in harmless.messages()] == [a_message(1).record]
+    harmless = QueueText.parse(text.edit(append=[make_message(1)]).data())
+    assert [message.record for message in harmless.messages()] == [make_message(1).record]
 
 
 @pytest.mark.parametrize(
@@ -279,10 +267,10 @@ def test_a_list_in_an_unusual_frame_can_be_changed(data: bytes) -> None:
     text = QueueText.parse(data)
     before, others = text.messages(), {k: v for k, v in yaml.load(data, yaml.CSafeLoader).items() if k != "messages"}
     first = {0: before[0].with_changes(status="read")} if before else {}
-    after = text.edit(append=[a_message(1)], replace=first)
+    after = text.edit(append=[make_message(1)], replace=first)
     assert [message.record for message in QueueText.parse(after.data()).messages()] == [
         *(message.record for message in (*first.values(), *before[1:])),
-        a_message(1).record,
+        make_message(1).record,
     ]
     loaded = yaml.load(after.data(), yaml.CSafeLoader)
     assert len(loaded.pop("messages")) == len(before) + 1
@@ -293,7 +281,7 @@ def test_a_conversion_that_would_lose_an_entry_is_refused(monkeypatch: pytest.Mo
     text = QueueText.parse(b"messages: [{message_id: M, type: t, from: a, to: b}]\n")
     monkeypatch.setattr(edits, "in_block_frame", lambda data, raws: b"messages:\n" + next(iter(raws)))
     with pytest.raises(CodecError, match="dashes"):
-        text.edit(append=[a_message(1)])
+        text.edit(append=[make_message(1)])
 
 
 words = st.sampled_from(["read", "failed", "no", "a: b", "two\nlines\n", " x", "10:30", "é", "", "x" * 200])
@@ -316,7 +304,7 @@ def test_any_sequence_of_changes_ends_where_a_list_of_records_ends(
         before = text.entries
         index = place % len(model) if model else 0
         if step == "append":
-            message = a_message(number, error_message=word)
+            message = make_message(number, error_message=word)
             text = text.edit(append=[message])
             model.append(dict(message.record))
             kept = before

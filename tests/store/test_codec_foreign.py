@@ -13,7 +13,8 @@ import pytest
 import yaml
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message, new_record
+
+from tests.store.contract import make_message
 
 FOLDER = Path(__file__).parent / "foreign"
 SOURCES: Mapping[str, str] = {
@@ -32,18 +33,6 @@ SOURCES: Mapping[str, str] = {
 }
 EXPECTED: list[dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))["messages"]
 CREATED = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
-
-
-def a_message(number: int) -> Message:
-    return new_record(
-        message_id=f"NEW-{number}",
-        type="message",
-        sender="dev-1",
-        to="ceo",
-        created="2026-02-24T10:30:15.123Z",
-        priority="low",
-        payload={"content": f"text {number}"},
-    )
 
 
 def records(text: QueueText) -> list[dict[str, Any]]:
@@ -72,10 +61,10 @@ def test_a_change_to_a_foreign_queue_leaves_the_other_messages_as_they_are(name:
     before = text.messages()
     read = (removed + 1) % len(before)
     change = {read: before[read].with_changes(status="read", read_at="2026-02-24T11:00:00Z")}
-    after = text.edit(append=[a_message(1)], replace=change, remove=[removed])
+    after = text.edit(append=[make_message(1)], replace=change, remove=[removed])
     wanted = [change.get(index, message) for index, message in enumerate(before) if index != removed]
     cold = QueueText.parse(after.data())
-    assert records(cold) == records(after) == [dict(message.record) for message in (*wanted, a_message(1))]
+    assert records(cold) == records(after) == [dict(message.record) for message in (*wanted, make_message(1))]
     assert cold.damaged() == []
     elsewhere = yaml.load(after.data(), yaml.CSafeLoader)["messages"]
     assert [item["message_id"] for item in elsewhere] == [message.message_id for message in cold.messages()]
@@ -85,7 +74,7 @@ def test_a_change_to_a_foreign_queue_leaves_the_other_messages_as_they_are(name:
 def test_messages_that_did_not_change_keep_every_byte(name: str) -> None:
     text = QueueText.parse((FOLDER / name).read_bytes())
     *_, third, fourth = text.entries
-    after = text.edit(replace={1: text.messages()[1].with_changes(status="read")}, append=[a_message(1)])
+    after = text.edit(replace={1: text.messages()[1].with_changes(status="read")}, append=[make_message(1)])
     assert after.data().count(third.raw.rstrip(b".\r\n")) == 1
     assert after.data().count(fourth.raw.rstrip(b".\r\n")) == 1
 
@@ -125,8 +114,8 @@ def test_any_changes_to_a_queue_with_aliases_end_where_a_list_ends(seed: int) ->
         index = random.randrange(len(model)) if model else 0
         step = random.choice(("remove", "status", "to", "payload", "append")) if model else "append"
         if step == "append":
-            text = text.edit(append=[a_message(number)])
-            model.append(dict(a_message(number).record))
+            text = text.edit(append=[make_message(number)])
+            model.append(dict(make_message(number).record))
         elif step == "remove":
             text = text.edit(remove=[index])
             del model[index]

@@ -177,7 +177,7 @@ def test_the_quick_reader_takes_a_line_apart(text: str, groups: dict[str, str]) 
     ],
 )
 def test_what_may_be_written_without_quotes(text: str, plain: bool) -> None:
-    assert (emitter._PLAIN(text) is not None) is plain
+    assert emitter._is_plain(text) is plain
 
 
 @pytest.mark.parametrize(

@@ -5,29 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from team_console.store.backends.yaml.codec import CodecError, QueueEntry, QueueText, emit, parse_entry
-from team_console.store.model.message import Message, new_record
+from team_console.store.model.message import Message
+
+from tests.store.contract import make_message
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def a_message(number: int, **payload: Any) -> Message:
-    return new_record(
-        message_id=f"MSG-20260224-{number:08d}",
-        type="message",
-        sender="dev-1",
-        to="ceo",
-        created="2026-02-24T10:30:15.123Z",
-        priority="medium",
-        payload={"content": f"text of {number}\n", **payload},
-    )
-
-
 def a_queue(count: int) -> bytes:
-    return b"messages:\n" + b"".join(emit(a_message(number)) for number in range(count))
+    return b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count))
 
 
 def read_one(lines: str, *, head: str = "message_id: M\n  type: t\n  from: a\n  to: b\n") -> Message:
@@ -155,19 +144,21 @@ def test_multi_line_values_read_as_yaml_defines_them(written: str) -> None:
 def test_a_carriage_return_before_the_newline_is_part_of_the_line_end() -> None:
     data = a_queue(3).replace(b"\n", b"\r\n")
     text = QueueText.parse(data)
-    assert [message.record for message in text.messages()] == [a_message(number).record for number in range(3)]
+    assert [message.record for message in text.messages()] == [make_message(number).record for number in range(3)]
     assert text.data() == data
 
 
 def test_items_may_be_indented_below_messages() -> None:
     data = a_queue(3).replace(b"\n- ", b"\n  - ").replace(b"\n  ", b"\n    ").replace(b"\n    - ", b"\n  - ")
     assert [message.record for message in QueueText.parse(data).messages()] == [
-        a_message(number).record for number in range(3)
+        make_message(number).record for number in range(3)
     ]
 
 
 def test_comments_and_blank_lines_belong_to_the_entry_before_them() -> None:
-    data = b"# top\nmessages:\n# first\n" + emit(a_message(1)) + b"\n# between\n" + emit(a_message(2)) + b"# end\n"
+    data = (
+        b"# top\nmessages:\n# first\n" + emit(make_message(1)) + b"\n# between\n" + emit(make_message(2)) + b"# end\n"
+    )
     text = QueueText.parse(data)
     assert text.head == b"# top\nmessages:\n# first\n"
     assert text.entries[0].raw.endswith(b"\n\n# between\n")
@@ -196,16 +187,18 @@ def test_a_reload_keeps_the_message_objects_of_entries_that_did_not_change(chang
     data = a_queue(7)
     before = QueueText.parse(data)
     kept = before.messages()
-    after = QueueText.parse(data.replace(f"text of {changed}".encode(), b"other text"), before).messages()
+    after = QueueText.parse(data.replace(f"line two of {changed}".encode(), b"other text"), before).messages()
     assert [old is new for old, new in zip(kept, after, strict=True)] == [number != changed for number in range(7)]
-    assert after[changed].content == "other text\n"
+    assert after[changed].content == "Line one\nother text\n"
 
 
 def test_a_reload_keeps_message_objects_where_others_were_added_and_removed() -> None:
     data = a_queue(6)
     before = QueueText.parse(data)
     first, *_, last = before.messages()
-    fewer = data.replace(emit(a_message(1)), b"").replace(emit(a_message(3)), emit(a_message(9)) + emit(a_message(8)))
+    fewer = data.replace(emit(make_message(1)), b"").replace(
+        emit(make_message(3)), emit(make_message(9)) + emit(make_message(8))
+    )
     after = QueueText.parse(fewer, before).messages()
     assert [message.message_id[-1] for message in after] == ["0", "2", "9", "8", "4", "5"]
     assert after[0] is first
@@ -220,8 +213,8 @@ def test_a_reload_after_the_head_changed_keeps_message_objects() -> None:
 
 
 def test_find_tells_the_entry_of_an_id_and_no_other_that_merely_mentions_it() -> None:
-    mention = a_message(1, request_id="MSG-20260224-00000002")
-    text = QueueText.parse(b"messages:\n" + emit(mention) + emit(a_message(2)))
+    mention = make_message(1, request_id="MSG-20260224-00000002")
+    text = QueueText.parse(b"messages:\n" + emit(mention) + emit(make_message(2)))
     assert text.find("MSG-20260224-00000002") == 1
     assert text.find("MSG-20260224-0000000") is None
 
@@ -267,7 +260,7 @@ def test_an_entry_says_why_it_is_damaged_and_keeps_its_bytes() -> None:
 
 def test_archives_with_end_marks_read_like_queues() -> None:
     data = b"messages:\n" + b"".join(
-        emit(a_message(number)) + b"# end MSG-20260224-%08d 1a2b3c4d\n" % number for number in range(3)
+        emit(make_message(number)) + b"# end MSG-20260224-%08d 1a2b3c4d\n" % number for number in range(3)
     )
     assert len(QueueText.parse(data).messages()) == 3
 
@@ -318,7 +311,7 @@ messages:
     ]
     assert [line for line, _ in text.damaged()] == [2, 3, 9]
     assert "tag !bad" in text.damaged()[0][1].message
-    assert text.edit(append=[a_message(1)]).find("MSG-20260224-00000001") == 4
+    assert text.edit(append=[make_message(1)]).find("MSG-20260224-00000001") == 4
 
 
 def test_the_place_of_an_error_is_that_of_the_file() -> None:

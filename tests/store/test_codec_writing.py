@@ -191,6 +191,35 @@ def test_what_our_own_reader_would_take_for_something_else_is_refused(monkeypatc
         written(a_record(x="12"))
 
 
+simple = st.one_of(
+    st.text(st.sampled_from(list("ab \n:#'\"-|>[]{},&*!?%@`~\\.0123e+_=<\x7f")), max_size=24),
+    st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=24),
+    st.lists(st.sampled_from(["a", "  b", "- c", "", " ", "# d", "e: f", "---", "...", "'", '"', "? g", "%h"])).map(
+        "\n".join
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(simple, st.sampled_from(["k", "on", "a.b", "null", "_", "y-1"]))
+def test_what_is_written_without_asking_pyyaml_is_what_pyyaml_reads(text: str, key: str) -> None:
+    record = {"message_id": "m", "type": text, "from": "a", "payload": {key: text, "more": {key: text}}}
+    if emitter._is_simple(record):
+        raw = emitter.write_item(record).encode()
+        for loader in (yaml.CSafeLoader, yaml.SafeLoader):
+            assert yaml.load(raw, loader) == [record]
+
+
+def test_usual_messages_are_written_without_pyyaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emitter, "_load_elsewhere", lambda raw: pytest.fail("PyYAML was asked"))
+    written(a_record(summary="Fix 10:30, C# x", content="One.\n\n  - two: three # four\n'five'\n"))
+
+
+@pytest.mark.parametrize("text", ["no", "\u00e9t\u00e9", "a\tb", "a\n  \nb", " a\nb", "a\n\n", 5, None, ["a"]])
+def test_pyyaml_proves_what_another_reader_may_take_otherwise(text: object) -> None:
+    assert not emitter._is_simple({"payload": {"content": text}})
+
+
 def test_a_megabyte_on_one_line_reads_back() -> None:
     record = a_record(content="x y: 'z' " * 120_000 + "end")
     assert parse_entry(written(record)).record == record

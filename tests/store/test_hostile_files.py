@@ -17,7 +17,7 @@ from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import TeamError
 
 from tests.store.contract import make_message, put
-from tests.store.yaml_folder import open_yaml
+from tests.store.yaml_folder import open_yaml, write_into
 
 
 def _writing(team: Team) -> AbstractContextManager[Transaction]:
@@ -141,14 +141,7 @@ def test_nothing_is_written_through_a_link_out_of_the_team(tmp_path: Path, name:
     put(team, make_message(1))
     (root / name).symlink_to(elsewhere)
     with pytest.raises(TeamError, match="leads out of the team"), _writing(team) as tx:
-        message = tx.everything()[0]
-        if name == "archive":
-            tx.archive("task-manager", message)
-        elif name == "inbox":
-            tx.push("task-manager", message)
-        else:
-            tx.attach(b"x" * 100)
-        tx.record("try")
+        write_into(tx, name)
     assert list(elsewhere.iterdir()) == []
 
 

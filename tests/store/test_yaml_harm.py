@@ -22,6 +22,7 @@ from tests.store.yaml_folder import (
     receive,
     remove,
     states,
+    write_into,
 )
 
 INSTEAD: dict[str, Callable[[Path], object]] = {
@@ -152,14 +153,7 @@ def test_what_is_no_folder_is_moved_aside_when_the_folder_is_needed(tmp_path: Pa
     if kind != "folder":
         _put_instead(tmp_path / name, kind)
     with open_yaml(tmp_path).transaction(actor="ceo", action="try", wait=1) as tx:
-        message = tx.everything()[0]
-        if name == "archive":
-            tx.archive("task-manager", message)
-        elif name == "inbox":
-            tx.push("task-manager", message)
-        else:
-            tx.attach(b"x" * 100)
-        tx.record("try")
+        write_into(tx, name)
     assert len(list((tmp_path / name).iterdir())) == 1
     assert len(_aside(tmp_path, name)) == 1
 

@@ -6,22 +6,12 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import emit
-from team_console.store.model.message import new_record
+
+from tests.store.contract import make_message
 
 
 def write_queue(folder: Path, count: int, *, tail: bytes = b"") -> None:
-    messages = [
-        new_record(
-            message_id=f"MSG-20260224-{number:08}",
-            type="message",
-            sender="architect",
-            to="ceo",
-            created="2026-02-24T10:30:15.123Z",
-            priority="medium",
-            payload={"content": f"number {number}"},
-        )
-        for number in range(count)
-    ]
+    messages = [make_message(number) for number in range(count)]
     (folder / "message-queue.yaml").write_bytes(b"messages:\n" + b"".join(map(emit, messages)) + tail)
 
 
@@ -30,7 +20,7 @@ def test_the_newest_are_the_last_stored_and_it_is_said_how_many_are_left_out(tmp
     team = open_team(str(tmp_path))
     newest = team.newest(5)
     assert newest is not None
-    assert [message.content for message in newest.messages] == [f"number {number}" for number in range(95, 100)]
+    assert [message.message_id[-2:] for message in newest.messages] == ["95", "96", "97", "98", "99"]
     assert newest.left_out == 95
 
 
@@ -56,7 +46,7 @@ def test_a_damaged_entry_among_the_newest_is_left_to_the_whole_reading(tmp_path:
     team = open_team(str(tmp_path))
     newest = team.newest(3)
     assert newest is not None
-    assert [message.content for message in newest.messages] == ["number 98", "number 99"]
+    assert [message.message_id[-2:] for message in newest.messages] == ["98", "99"]
     assert [problem.code for problem in team.snapshot().problems] == ["DAMAGED_ENTRY"]
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.team import ROLLED_BACK, Snapshot
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
 from tests.store.contract import FakeClock, make_message, put
@@ -66,6 +68,23 @@ def notices(team: YamlTeam) -> set[str]:
     """Enter once; the codes of what was repaired."""
     with team.transaction(actor="ceo", action="look", wait=5) as tx:
         return {notice.code for notice in tx.notices}
+
+
+def write_into(tx: Transaction, folder: str) -> None:
+    """Have a transaction put something into one of the folders beside the queue."""
+    message = tx.everything()[0]
+    if folder == "archive":
+        tx.archive("task-manager", message)
+    elif folder == "inbox":
+        tx.push("task-manager", message)
+    else:
+        tx.attach(b"x" * 100)
+    tx.record("try")
+
+
+def is_rolled_back(snapshot: Snapshot) -> bool:
+    """Whether the queue is known not to be what it should be: messages are missing or in an earlier state."""
+    return any(problem.code == ROLLED_BACK for problem in snapshot.problems)
 
 
 def states(team: YamlTeam) -> dict[str, str]:

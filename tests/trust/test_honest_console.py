@@ -25,7 +25,7 @@ from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
-from tests.store.yaml_folder import HOLD, ROOT_ONLY, process, wait_for
+from tests.store.yaml_folder import HOLD, ROOT_ONLY, is_rolled_back, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
 
 pytestmark = pytest.mark.slow
@@ -95,7 +95,7 @@ def looked_at(team: Team) -> Found:
         condition=seen.condition,
         has_plan=plan,
         errors=bool(errors),
-        is_rolled_back=seen.is_rolled_back,
+        is_rolled_back=is_rolled_back(seen),
         is_damaged="DAMAGED_ENTRY" in errors,
         settings="SETTINGS_UNREADABLE" in errors or "SETTINGS_LOST" in errors,
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.demo.showcase import build
-from team_console.console.screens.main import GUARD
+from team_console.console.screens.performer import GUARD
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import from_text, utc_now
 from team_console.store.views.mail.thread import find_thread

@@ -103,7 +103,7 @@ def test_who_holds_the_lock_is_told_as_far_as_it_is_known() -> None:
 
 def test_screen_and_verbs_judge_nothing_themselves() -> None:
     """They ask `judge`: no module of theirs knows conditions, thresholds, or what a doubt is made of."""
-    asked = {"doubt", "is_rolled_back", "condition"}
+    asked = {"doubt", "condition"}
     wrong = [
         (str(path), node.attr)
         for package in ("console", "widgets")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.console.app.terminal import Canvas
+from team_console.console.terminal.canvas import Canvas
 from team_console.store.views.rows import AgentState, RosterRow
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.roster import roster_lines

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.picture import Headings
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line
@@ -248,8 +249,9 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
     app.list = RowList[Row](
         lambda row: row.key,
         draw,
-        group=lambda row: row.key[0],
-        heading=lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),),
+        headings=Headings(
+            lambda row: row.key[0], lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),)
+        ),
     )
     async with app.run_test(size=(40, 4)) as pilot:
         app.list.set_rows(rows("a1", "a2", "b1", "c1", "c2"), now=NOW)

@@ -14,6 +14,7 @@ class TipBar(OneLine):
     DEFAULT_CSS = """
     TipBar { background: $primary-muted; padding: 0 1; display: none; }
     TipBar.-shown { display: block; }
+    TipBar.-shown.-behind { display: none; }
     TipBar:ansi { background: ansi_default; text-style: underline; }
     """
     HELP: ClassVar[str] = "What to try next. esc takes it away."

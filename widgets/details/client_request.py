@@ -35,7 +35,7 @@ _OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
 def client_blocks(message: Message, read: Reading) -> tuple[Block, ...]:
     """What a permission or question asks for; empty for all other kinds."""
     if read.opens is RequestKind.PERMISSION:
-        return (*origin_facts(message), *permission_blocks(message))
+        return permission_blocks(message)
     if read.opens is RequestKind.QUESTION:
         return (*origin_facts(message), *question_blocks(questions_of(message.payload)))
     return ()
@@ -73,12 +73,12 @@ def origin_facts(message: Message) -> tuple[Block, ...]:
 
 
 def permission_blocks(message: Message) -> tuple[Block, ...]:
-    """What would be done, whole, and what the client offers to allow always."""
+    """What would be done, whole and first; where and for whom, and what the client offers to allow always."""
     offered = permission_of(message.payload).suggestions
     words = (safe_line(suggestion_words(item), _LONGEST) for item in offered)
     lines: list[Line] = [((f"{number} ", "key"), (text, "")) for number, text in enumerate(words, start=1)]
     more: list[Block] = [Heading("may be allowed always"), Lines(tuple(lines), indent=2)] if lines else []
-    return (*asked_blocks(message), *more)
+    return (*asked_blocks(message), *origin_facts(message), *more)
 
 
 def asked_blocks(message: Message) -> tuple[Block, ...]:

@@ -11,24 +11,29 @@ from team_console.store.views.decisions.decision import Decision
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
 from team_console.widgets.rows.decisions import PROOFS
 from team_console.widgets.text.ages import ago, span
-from team_console.widgets.text.cells import Line
+from team_console.widgets.text.cells import Line, Part
 
 _UNKNOWN: Line = (("not known", "warn"),)
 
 
 def decision_document(decision: Decision, *, now: datetime, problems: tuple[Problem, ...] = ()) -> Document:
     """What the ledger knows of a decision; `problems` are what keeps it from being whole or proved."""
+    what = decision.title or f"request {decision.request_id}"
     return Document(
         key=f"decision:{decision.key}",
         title=f"{safe_line(decision.verdict, 20).capitalize()} · {safe_line(decision.by, 64)}",
-        headline=safe_line(decision.title, 400),
-        blocks=tuple(_blocks(decision, now, problems)),
+        headline=safe_line(what, 400),
+        facts=tuple(_facts(decision, now)),
+        more=tuple(_ids(decision)),
+        blocks=tuple(_blocks(decision, problems)),
         source=decision.words or decision.title,
     )
 
 
-def _blocks(decision: Decision, now: datetime, problems: tuple[Problem, ...]) -> Iterator[Block]:
-    yield from _facts(decision, now)
+def _blocks(decision: Decision, problems: tuple[Problem, ...]) -> Iterator[Block]:
+    if "\n" in decision.title.strip():
+        yield Heading("what was asked")
+        yield Text(safe_text(decision.title))
     yield Heading("its words")
     yield Text(safe_text(decision.words)) if decision.words else Lines(((("none", "muted"),),))
     yield Heading("what was shown")
@@ -39,17 +44,20 @@ def _blocks(decision: Decision, now: datetime, problems: tuple[Problem, ...]) ->
         yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
 
 
-def _facts(decision: Decision, now: datetime) -> Iterator[Fact]:
+def _facts(decision: Decision, now: datetime) -> Iterator[Part]:
+    """Who asked whom, when it was decided and how soon, and what vouches for it."""
+    asker = safe_line(decision.asked_by, 64) if decision.asked_by else "asker not known"
+    yield f"{asker} → {safe_line(decision.by, 64)}", ""
+    yield (safe_line(decision.kind, 40), "muted") if decision.kind else ("kind not known", "warn")
+    yield (ago(decision.at, now), "muted") if decision.at else ("when is not known", "warn")
+    if decision.after_seconds is not None:
+        yield f"after {span(decision.after_seconds)}", "muted"
     sign = PROOFS[decision.proof]
-    line = f" · line {decision.audit_line} of the audit trail" if decision.audit_line is not None else ""
-    took = f" · after {span(decision.after_seconds)}" if decision.after_seconds is not None else ""
-    asker: Line = ((safe_line(decision.asked_by, 64), "strong"),) if decision.asked_by else _UNKNOWN
-    yield Fact("by", ((safe_line(decision.by, 64), "strong"),))
-    when: Line = ((ago(decision.at, now), ""),) if decision.at else _UNKNOWN
-    yield Fact("decided", (*when, (took, "muted")))
-    yield Fact("proof", ((f"{sign.glyph} {sign.word}", sign.tone), (line, "muted")))
-    yield Fact("asked by", asker)
-    yield Fact("kind", ((safe_line(decision.kind, 40), ""),) if decision.kind else _UNKNOWN)
+    line = f", line {decision.audit_line} of the audit trail" if decision.audit_line is not None else ""
+    yield f"{sign.glyph} {sign.word}{line}", sign.tone
+
+
+def _ids(decision: Decision) -> Iterator[Fact]:
     yield Fact("id", ((safe_line(decision.request_id, 200), "muted"),))
     yield Fact("request", _digest(decision.request_sha256))
     yield Fact("shown", _digest(decision.shown_sha256))

@@ -59,7 +59,7 @@ class AnswerForm(Form[ResultT]):
         """How to answer."""
         most = max(len(question.options) for question in self._questions)
         choose = f"1-{min(most, 9)} choose · " if most else ""
-        return f"{choose}tab next · enter answer · esc keeps it"
+        return f"{choose}enter answer · esc keeps it · tab next"
 
     def fields(self) -> ComposeResult:
         """Each question with its options and a line for own words."""

@@ -24,7 +24,7 @@ ResultT = TypeVar("ResultT")
 
 
 _FEWEST_LINES, _MOST_LINES = 2, 14
-"""Lines of what is decided on that are shown at once; more of them scroll."""
+"""Lines of what was edited that are shown at once; more of them scroll."""
 _OTHER_LINES = 6
 """Lines of a form for everything else but its ways."""
 _LOW = 30
@@ -96,8 +96,8 @@ class Approval(Form[ResultT]):
     def keys(self) -> str:
         """How to answer."""
         choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
-        edit = "^e edit first · " if self._can_edit() else ""
-        return f"{choose}{edit}enter {self.verb().lower()} · esc keeps it"
+        edit = " · ^e edit first" if self._can_edit() else ""
+        return f"{choose}enter {self.verb().lower()}{edit} · esc keeps it"
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
@@ -128,7 +128,7 @@ class Approval(Form[ResultT]):
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing may be edited, the key stays what it is in a text: the end of the line."""
+        """Where nothing may be edited, the key goes to the words, as in every form."""
         return self._can_edit() if action == "edit" else super().check_action(action, parameters)
 
     def action_edit(self) -> None:
@@ -161,9 +161,13 @@ class Approval(Form[ResultT]):
     def _blocks(self) -> tuple[Block, ...]:
         """What is decided on: the difference once it was edited."""
         if self._edited is None or self._text is None:
-            return self._shown
+            return () if self._stands_above() else self._shown
         lines = difference(self._text, self._edited)
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
+
+    def _stands_above(self) -> bool:
+        """Whether what is decided on is seen above the form, and is not shown twice."""
+        return self.behind is not None
 
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()

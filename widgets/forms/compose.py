@@ -75,8 +75,8 @@ class Compose(Form[ResultT]):
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
     HELP = (
-        "Write a message. Names complete with the right arrow; ctrl+j begins a new line, enter sends, "
-        "esc keeps it for later."
+        "Write a message. Names complete with the right arrow; ctrl+j begins a new line, ctrl+e opens your editor, "
+        "enter sends, esc keeps it for later."
     )
 
     def __init__(
@@ -122,7 +122,7 @@ class Compose(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter sends, as it hands in every form."""
-        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
+        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
 
     def verb(self) -> str:
         """The word on the button."""

@@ -300,6 +300,19 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """Enter hands in, wherever the focus is."""
         self.action_hand_in()
 
+    @on(Note.EditorWanted)
+    def _edit_note(self, event: Note.EditorWanted) -> None:
+        """A long text is written in the human's own editor, while the console steps aside."""
+        event.stop()
+        if self._busy or self.behind is None or self.behind.edit is None:
+            return
+        try:
+            event.note.take(self.behind.edit(event.note.text))
+        except TeamError as error:
+            self.show_error(error)
+            return
+        self.keep()
+
     @on(Button.Pressed, "#cancel")
     def _cancelled(self) -> None:
         self.action_leave()

@@ -13,13 +13,16 @@ from textual.widgets import TextArea
 
 
 class Note(Guarded, TextArea):
-    """A few lines of text. Enter hands it in, ctrl+j begins a new line."""
+    """A few lines of text. Enter hands it in, ctrl+j begins a new line, ctrl+e opens the human's own editor."""
 
     DEFAULT_CSS = """
     Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
     Note:focus { background: $primary-muted 45%; }
     """
-    BINDINGS = [Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False)]
+    BINDINGS = [
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
+        Binding("ctrl+e", "edit", "Edit in an editor", show=False),
+    ]
 
     @dataclass
     class Entered(Message):
@@ -30,6 +33,17 @@ class Note(Guarded, TextArea):
         @property
         def control(self) -> Note:
             """The note it was pressed in."""
+            return self.note
+
+    @dataclass
+    class EditorWanted(Message):
+        """The text should be edited in the human's own editor."""
+
+        note: Note
+
+        @property
+        def control(self) -> Note:
+            """The note whose text it is."""
             return self.note
 
     def __init__(self, text: str = "", *, id: str | None = None) -> None:
@@ -51,6 +65,15 @@ class Note(Guarded, TextArea):
     def action_newline(self) -> None:
         """Begin a new line."""
         self.insert("\n")
+
+    def action_edit(self) -> None:
+        """Ask for an editor."""
+        self.post_message(self.EditorWanted(self))
+
+    def take(self, text: str) -> None:
+        """Go on with `text` in place of what stood there, behind its end."""
+        self.load_text(safe_text(text.rstrip("\n")))
+        self.move_cursor(self.document.end)
 
 
 class Letter(Note):

@@ -28,7 +28,7 @@ class Second(Struct, frozen=True):
 class ReasonPrompt(Form[ResultT]):
     """A few words, required or not. Enter hands them in."""
 
-    HELP = "Type the words that go with it. Enter hands them in, ctrl+j begins a new line, esc leaves."
+    HELP = "Type the words. Enter hands them in, ctrl+j begins a new line, ctrl+e opens your editor, esc leaves."
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ReasonPrompt(Form[ResultT]):
 
     def keys(self) -> str:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()} · ^j new line · esc keeps it"
+        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""

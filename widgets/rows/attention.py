@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import AttentionItem, Need
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.text.ages import age
+from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import NEEDS
 
@@ -47,11 +46,8 @@ def lateness(item: AttentionItem, drawing: Drawing) -> str:
 
 
 def _age(item: AttentionItem, drawing: Drawing) -> Line:
-    if not drawing.shows("age"):
-        return ()
     tone = lateness(item, drawing)
-    sign = "  " if tone == "muted" else " ◷"
-    return ((f"{sign}{age(item.since, drawing.now):>4} ", tone),)
+    return age_column(item.since, drawing, tone=tone, sign=" " if tone == "muted" else "◷")
 
 
 def _below(item: AttentionItem) -> Line:

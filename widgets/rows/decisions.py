@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from team_console.store.model.safe import safe_line
 from team_console.store.views.decisions.decision import Decision, Proof
-from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import Sign
@@ -35,11 +35,12 @@ def decision_lines(decision: Decision, drawing: Drawing) -> tuple[Line, ...]:
     what = safe_line(decision.title, 300) or f"request {safe_line(decision.request_id, 120)}"
     when = clock_time(decision.at, drawing.now) if decision.at is not None else "when not known"
     kind: Line = ((pad(safe_line(decision.kind, _KIND), _KIND), "muted"), (" ", ""))
-    proof: Line = ((f" {sign.glyph} {sign.word}", sign.tone),)
+    proof: Line = ((f"  {sign.glyph} {sign.word}", sign.tone),)
+    since = age_column(decision.at, drawing)
     if drawing.lines == 1 and drawing.width >= _WITH_WORDS:
-        return (spread((*head, *kind, (what, "")), proof, drawing.width),)
+        return (spread((*head, *kind, (what, "")), (*proof, *since), drawing.width),)
     if drawing.lines == 1:
-        return (spread((*head, (what, "")), ((f" {sign.glyph} ", sign.tone),), drawing.width),)
+        return (spread((*head, (what, "")), ((f"  {sign.glyph}", sign.tone), *since), drawing.width),)
     words = safe_line(decision.words, 300)
     below: Line = (("  ", ""), (f"{when} ", "muted"), *kind, (f"“{words}”" if words else "no words", "muted"))
     return spread((*head, (what, "")), proof, drawing.width), below

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import DeliveryRow, DeliveryState
-from team_console.widgets.rows.drawing import Drawing
+from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.rows.messages import kind_name, summary_parts, title_of
-from team_console.widgets.text.ages import age, span
+from team_console.widgets.text.ages import span
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import DELIVERIES
 
-_STATE = 10
+_STATE = 9
 _WITH_STATE = 50
 """Cells from which on the word for the state has room beside the title."""
 
@@ -19,20 +19,20 @@ def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
     """State, recipient and what it is; with two lines the recipient stands below, beside the tries and what follows."""
     sign = DELIVERIES[row.state]
     tone = "strong" if row.state is DeliveryState.FAILED else ""
-    when: Line = ((f"  {age(row.message.created_at, drawing.now):>4} ", "muted"),) if drawing.shows("age") else ()
+    when = age_column(row.message.created_at, drawing)
     recipient = safe_line(row.recipient, 64)
     is_wordy = drawing.lines == 2 or (drawing.width >= _WITH_STATE and drawing.shows("state"))
     state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE) + ' ' if is_wordy else ''}", sign.tone),)
     if drawing.lines == 2:
         return spread((*state, (title_of(row.message), tone)), when, drawing.width), _below(row, recipient, drawing)
     size = drawing.name_width(5)
-    who: Line = (("→ ", "faint"), (pad_name(recipient, size) + "  ", "")) if drawing.shows("agent") else ()
+    who: Line = ((pad_name(recipient, size) + "  ", ""),) if drawing.shows("agent") else ()
     what = summary_parts(row.message, tone, drawing.width - size - 22, kind=drawing.shows("kind"))
     return (spread((*state, *who, *what), (*_tries(row), *when), drawing.width),)
 
 
 def _tries(row: DeliveryRow) -> Line:
-    return ((f"  try {row.attempts}/{row.max_attempts}", "muted"),) if row.attempts else ()
+    return ((f"  ↻{row.attempts}/{row.max_attempts}", "muted"),) if row.attempts else ()
 
 
 def _below(row: DeliveryRow, recipient: str, drawing: Drawing) -> Line:
@@ -45,7 +45,7 @@ def _below(row: DeliveryRow, recipient: str, drawing: Drawing) -> Line:
     kind = kind_name(row.message)
     tone = "bad" if row.state is DeliveryState.FAILED else "warn"
     return (
-        (" " * 13, ""),
+        (" " * (_STATE + 3), ""),
         ("→ ", "faint"),
         (recipient, ""),
         (tries + nexts, "muted"),

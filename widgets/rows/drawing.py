@@ -9,12 +9,13 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, width_of, wrap
 
 RowT = TypeVar("RowT")
 _KEPT = 512
-_BROAD = 100
-"""Cells of a row from which on names have more of them."""
+_NARROW, _BROAD = 60, 100
+"""Cells of a row below which names have fewer of them, and from which on they have more."""
 
 
 class Drawing(Struct, frozen=True):
@@ -38,7 +39,13 @@ class Drawing(Struct, frozen=True):
 
     def name_width(self, share: int = 4) -> int:
         """Cells of a name: a part of the row, enough to tell agents apart and no more."""
-        return min(16 if self.width < _BROAD else 20, max(8, self.width * 3 // (share * 3 - 2)))
+        most = 12 if self.width < _NARROW else 16 if self.width < _BROAD else 20
+        return min(most, max(8, self.width * 3 // (share * 3 - 2)))
+
+
+def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
+    """The age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
+    return ((f" {sign}{age(moment, drawing.now):>3}", tone),) if drawing.shows("age") else ()
 
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]

@@ -9,8 +9,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
 from team_console.store.views.titles import message_title, reason_of
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.text.ages import age
+from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import priority_sign, status_sign
 
@@ -44,11 +43,11 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
 
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
-    name = min(20, max(8, drawing.width * 2 // 13))
+    name = min(20, max(8, drawing.width * 2 // 12))
     to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
-    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", "faint"), (pad_name(to, name), ""))
+    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", ""), (pad_name(to, name), ""))
     decided = decision_words(message)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     return ((*time, (status.glyph + " ", status.tone), *parties, ("  ", ""), *what),)
@@ -115,4 +114,4 @@ def title_of(message: Message) -> str:
 
 
 def _age(message: Message, drawing: Drawing) -> Line:
-    return ((f"  {age(message.created_at, drawing.now):>4} ", "muted"),) if drawing.shows("age") else ()
+    return age_column(message.created_at, drawing)

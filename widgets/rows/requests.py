@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import Flag, RequestRow, RequestState
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.text.ages import age
+from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, pad, pad_name, spread
 from team_console.widgets.text.glyphs import REQUESTS
 
@@ -48,10 +47,9 @@ def _asker(row: RequestRow, drawing: Drawing) -> Line:
 
 
 def _since(row: RequestRow, drawing: Drawing) -> Line:
-    if not drawing.shows("age"):
-        return ()
-    tone = "alert" if row.state is RequestState.OVERDUE else "muted"
-    return ((f"  {age(row.answered_at or row.asked_at, drawing.now):>4} ", tone),)
+    is_late = row.state is RequestState.OVERDUE
+    since = row.answered_at or row.asked_at
+    return age_column(since, drawing, tone="alert" if is_late else "muted", sign="◷" if is_late else " ")
 
 
 def _below(row: RequestRow) -> Line:

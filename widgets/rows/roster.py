@@ -20,7 +20,7 @@ def roster_lines(row: RosterRow, drawing: Drawing, *, me: str = "") -> tuple[Lin
     """One line with name and unread count; a second one with state and reason."""
     sign = AGENTS[row.state]
     unread: Line = ((f" {row.unread:>3,}", "strong"),) if row.unread else (("    ", ""),)
-    oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>4} ", "muted"),) if row.unread else (("      ", ""),)
+    oldest: Line = ((f" {age(row.oldest_unread, drawing.now):>4}", "muted"),) if row.unread else (("     ", ""),)
     stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
     state: Line = ((f"  {state_word(row, me)}", sign.tone),) if drawing.lines == 1 and drawing.width >= 34 else ()
     room = drawing.width - 2 - width_of((*state, *stranger, *unread, *oldest))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, Heading, centred, in_one_ink
-from team_console.widgets.rows.places import HEADING, Places, places_of
+from team_console.widgets.rows.drawing import Draw, centred, in_one_ink
+from team_console.widgets.rows.picture import GUTTER, Headings, ListPicture, changed_lines
+from team_console.widgets.rows.places import HEADING
+from team_console.widgets.rows.selection import RowSelection
 from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
@@ -27,8 +29,6 @@ _BROAD = 26
 """Cells from which on a second line has room for something."""
 _WIDE = 100
 """Columns of the screen from which on each row has one line."""
-GUTTER = 2
-"""Cells before each row: the cursor's bar and the mark."""
 
 
 class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
@@ -103,12 +103,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         roomy: int = 0,
         matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
-        group: Callable[[RowT], object] | None = None,
-        heading: Heading[RowT] | None = None,
+        headings: Headings[RowT] | None = None,
         clock: Callable[[], float] = monotonic,
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
         """Make an empty list.
 
@@ -119,30 +116,17 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             roomy: Height from which on rows of a narrow screen have two lines; 0 to leave `lines` as it is.
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
-            group: What rows below one heading have in common; None for a list without headings.
-            heading: How the heading of a group looks, from the rows below it.
+            headings: Lines above groups of rows.
             clock: Seconds that only go forward.
         """
-        super().__init__(name=name, id=id, classes=classes)
-        self._key, self._drawn, self._clock, self._matter = key, Drawn(draw, self._draw_failed), clock, matter
-        self._row_lines, self._markable, self._roomy = lines, markable, roomy
-        self._group, self._heading = group, heading
-        self._places = Places(0, lines)
-        self._hidden: frozenset[str] = frozenset()
+        super().__init__(id=id)
+        self._chosen = RowSelection(key, matter)
+        self._picture = ListPicture(self._chosen, draw, headings, lambda error: self.app._handle_exception(error))
+        self._picture.row_lines = lines
+        self._clock, self._markable, self._roomy = clock, markable, roomy
         self._hits: tuple[str, ...] = ()
         self._wide: float = _WIDE
-        self.rows: tuple[RowT, ...] = ()
-        self._index: dict[str, int] | None = None
-        self._cursor, self._cursor_key = 0, None
-        self._marks: frozenset[str] = frozenset()
-        self._empty: tuple[Line, ...] = ()
-        self._now = datetime.now(UTC)
         self._disturbed_at = float("-inf")
-        self._is_touched = False
-        self._leaving: frozenset[str] = frozenset()
-        self._anchor: str | None = None
-
-    _cursor_key: str | None
 
     @property
     def _width(self) -> int:
@@ -150,28 +134,33 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return room_of(self).width
 
     @property
+    def rows(self) -> tuple[RowT, ...]:
+        """The rows in the order of the list."""
+        return self._chosen.rows
+
+    @property
     def cursor_key(self) -> str | None:
         """The key of the row under the cursor."""
-        return self._cursor_key
+        return self._chosen.cursor_key
 
     @property
     def cursor_row(self) -> RowT | None:
         """The row under the cursor."""
-        return self.rows[self._cursor] if self._cursor < len(self.rows) else None
+        return self._chosen.row
 
     @property
     def marks(self) -> frozenset[str]:
         """Keys of the marked rows."""
-        return self._marks
+        return self._chosen.marks
 
     @property
     def position(self) -> tuple[int, int]:
         """The number of the row under the cursor, from 1, and how many there are."""
-        return (self._cursor + 1 if self.rows else 0), len(self.rows)
+        return (self._chosen.cursor + 1 if self.rows else 0), len(self.rows)
 
     def marked_rows(self) -> tuple[RowT, ...]:
         """The marked rows in list order."""
-        return tuple(row for row in self.rows if self._key(row) in self._marks) if self._marks else ()
+        return self._chosen.marked_rows()
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed without the user's doing."""
@@ -179,28 +168,26 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
         """Show `rows`; when there are none, the lines `empty` say why."""
-        if rows is self.rows and empty == self._empty:
+        if rows is self.rows and empty == self._picture.empty:
             self.tick(now)
             return
-        before = self._visible()
-        had, old_row, old_screen_line = self._cursor_key, self.cursor_row, self._screen_line()
-        self.rows, self._index, self._empty, self._now = rows, None, empty, now
-        self._places = places_of(rows, self._row_lines, self._group)
-        self._place_cursor(had, old_screen_line)
-        if self._marks:
-            self._marks = frozenset(key for key in self._marks if self._find(key) is not None)
-        self._drawn.forget()
+        before = self._faces()
+        had, old_row, old_screen_line = self.cursor_key, self.cursor_row, self._screen_line()
+        self._picture.empty, self._picture.now = empty, now
+        changed = self._chosen.replace(rows)
+        self._picture.arrange()
+        self._keep_in_place(old_screen_line if had is not None else None)
         self._refresh_changed(before)
-        changed = self._cursor_key != had or self._is_another(old_row)
-        if had is not None and (changed or self._screen_line() != old_screen_line) and not self._own_left():
+        own_left = self._chosen.take_left()
+        if had is not None and (changed or self._screen_line() != old_screen_line) and not own_left:
             self._disturbed_at = self._clock()
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
 
     def set_look(self, hidden: frozenset[str], *, roomy: bool) -> None:
         """Leave columns out; `roomy` gives rows two lines wherever the list is high enough."""
-        self._hidden, self._wide = hidden, inf if roomy else _WIDE
-        self._drawn.forget()
+        self._picture.hidden, self._wide = hidden, inf if roomy else _WIDE
+        self._picture.forget()
         self.refresh()
 
     def set_hits(self, words: tuple[str, ...]) -> None:
@@ -211,82 +198,66 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def set_lines(self, lines: int) -> None:
         """Give each row `lines` lines."""
-        if lines != self._row_lines:
-            self._row_lines = lines
-            self._places = places_of(self.rows, lines, self._group)
-            self._drawn.forget()
+        if lines != self._picture.row_lines:
+            self._picture.row_lines = lines
+            self._picture.arrange()
             self._resize_virtual()
             self._show_cursor()
             self.refresh()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on: rows on the screen whose lines became other are repainted, no more."""
-        before = self._visible()
-        self._now = now
-        self._drawn.forget()
+        before = self._faces()
+        self._picture.now = now
+        self._picture.forget()
         self._refresh_changed(before)
 
     def select(self, key: str, *, by_user: bool = True) -> bool:
         """Put the cursor on the row `key`; False when there is none."""
-        index = self._find(key)
+        index = self._chosen.find(key)
         if index is not None:
             self._go(index, by_user=by_user)
         return index is not None
 
     def begin_at_top(self) -> None:
         """Put the cursor on the first row, unless the user did something with a row already."""
-        if not self._is_touched and self._cursor:
+        if not self._chosen.is_touched and self._chosen.cursor:
             self._disturbed_at = self._clock()
             self._go(0, by_user=False)
 
     def step_on(self) -> None:
         """Go on to the row after those that were just treated; when they leave the list, that is no disturbance."""
-        treated = self._marks or frozenset(filter(None, [self._cursor_key]))
-        self._leaving |= treated
+        after = self._chosen.treat()
         self.clear_marks()
-        after = (*range(self._cursor, len(self.rows)), *reversed(range(self._cursor)))
-        self._go(next((index for index in after if self._key(self.rows[index]) not in self._leaving), self._cursor))
-
-    def _own_left(self) -> bool:
-        """Whether a row is gone that the user treated."""
-        left = {key for key in self._leaving if self._find(key) is None}
-        self._leaving -= left
-        return bool(left)
+        self._go(after)
 
     def stay(self) -> None:
         """What was treated stays after all: a row that leaves from now on is a disturbance."""
-        self._leaving = frozenset()
+        self._chosen.stay()
 
     def mark_all(self) -> None:
         """Mark every row, or take all marks away when all are marked."""
-        keys = frozenset(self._key(row) for row in self.rows)
-        self._mark(frozenset() if keys <= self._marks else keys)
+        self._mark(self._chosen.all_marked())
 
     def mark_range(self) -> None:
         """Mark every row from the one marked last, else the first one, to the one under the cursor."""
-        start = self._find(self._anchor) if self._anchor is not None else 0
-        first, last = sorted((start or 0, self._cursor))
-        self._mark(self._marks | {self._key(row) for row in self.rows[first : last + 1]})
-
-    def _mark(self, marks: frozenset[str]) -> None:
-        if self._markable and marks != self._marks:
-            self._is_touched = True
-            before = self._visible()
-            self._marks = marks
-            self._refresh_changed(before)
-            self.post_message(self.Marked(self))
+        self._mark(self._chosen.range_marked())
 
     def clear_marks(self) -> None:
         """Take all marks away."""
-        if self._marks:
-            before = self._visible()
-            self._marks = frozenset()
+        self._mark(frozenset())
+
+    def _mark(self, marks: frozenset[str]) -> None:
+        if self._markable and marks != self.marks:
+            self._chosen.is_touched = True
+            before = self._faces()
+            self._chosen.marks = marks
             self._refresh_changed(before)
             self.post_message(self.Marked(self))
 
     def action_move(self, step: int) -> None:
         """Move the cursor by `step` rows."""
-        self._go(self._cursor + step)
+        self._go(self._chosen.cursor + step)
 
     def action_end(self, last: bool) -> None:
         """Go to the first or the last row."""
@@ -294,32 +265,27 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def action_half(self, direction: int) -> None:
         """Move half a page."""
-        self._go(self._cursor + direction * max(1, self._page() // 2))
+        self._go(self._chosen.cursor + direction * max(1, self._page() // 2))
 
     def action_page(self, direction: int) -> None:
         """Move a page."""
-        self._go(self._cursor + direction * max(1, self._page() - 1))
+        self._go(self._chosen.cursor + direction * max(1, self._page() - 1))
 
     def action_mark(self) -> None:
         """Mark the row under the cursor, or take its mark away, and go on to the next."""
-        if self._cursor_key is None or not self._markable:
-            return
-        self._is_touched = True
-        self._anchor = self._cursor_key
-        self._marks = self._marks ^ {self._cursor_key}
-        self._refresh_row(self._cursor)
-        self.post_message(self.Marked(self))
-        self._go(self._cursor + 1)
+        if self.cursor_key is not None and self._markable:
+            self._mark(self._chosen.toggle(self.cursor_key))
+            self._go(self._chosen.cursor + 1)
 
     def action_open(self) -> None:
         """Open the row under the cursor."""
-        if self._cursor_key is not None:
-            self._is_touched = True
-            self.post_message(self.Opened(self, self._cursor_key))
+        if self.cursor_key is not None:
+            self._chosen.is_touched = True
+            self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: Click) -> None:
         """A click puts the cursor there, a double click opens."""
-        index, line = self._places.at(event.y + self.scroll_offset.y)
+        index, line = self._picture.places.at(event.y + self.scroll_offset.y)
         if line != HEADING and 0 <= index < len(self.rows):
             self._go(index)
             if event.chain == 2:
@@ -337,16 +303,15 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the row that is there, the gutter included."""
         width = self._width
-        number = y + self.scroll_offset.y
-        index, line = self._places.at(number)
+        index, line = self._picture.places.at(y + self.scroll_offset.y)
         if index >= len(self.rows):
             return self._empty_line(y, width)
         if line == HEADING:
-            return self.strip(fit(self._heading_of(index), width), width)
-        lines = self._lines_of(index)
+            return self.strip(fit(self._picture.heading_of(index, width), width), width)
+        lines = self._picture.lines_of(index, width)
         shown = lines[line] if line < len(lines) else ()
-        states = ("row-list--cursor",) if index == self._cursor else ()
-        if states and self._row_lines == 1:
+        states = ("row-list--cursor",) if index == self._chosen.cursor else ()
+        if states and self._picture.row_lines == 1:
             shown = in_one_ink(shown)
         if self._hits:
             shown = marked_hits(shown, self._hits)
@@ -354,84 +319,50 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return Strip.join([self._gutter(index, first=line == 0), text])
 
     def _gutter(self, index: int, *, first: bool) -> Strip:
-        on = index == self._cursor
+        on = index == self._chosen.cursor
         states = ("row-list--cursor",) if on else ()
-        marked = first and bool(self._marks) and self._key(self.rows[index]) in self._marks
+        marked = first and self._chosen.is_marked(index)
         if not on and not marked:
             return self.strip(((" " * GUTTER, ""),), GUTTER)
         bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
         return self.strip((bar, ("*" if marked else " ", "mark" if marked else "")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:
-        lines = () if self.rows else centred(self._empty, width)
+        lines = () if self.rows else centred(self._picture.empty, width)
         number = y - max(0, (room_of(self).height - len(lines)) // 3)
         line = lines[number] if 0 <= number < len(lines) else ()
         return self.strip(fit(line, width), width)
 
-    def _lines_of(self, index: int) -> tuple[Line, ...]:
-        drawing = Drawing(max(1, self._width - GUTTER), self._now, self._row_lines, self._hidden)
-        return self._drawn.lines(index, self.rows[index], drawing)
-
-    def _heading_of(self, index: int) -> Line:
-        """The heading above the row at `index`."""
-        starts = self._places.starts
-        end = starts[order] if (order := starts.index(index) + 1) < len(starts) else len(self.rows)
-        drawing = Drawing(max(1, self._width), self._now, 1)
-        return self._heading(self.rows[index:end], drawing) if self._heading is not None else ()
-
-    def _draw_failed(self, error: Exception) -> None:
-        self.app._handle_exception(error)
-
-    def _find(self, key: str) -> int | None:
-        if self._index is None:
-            self._index = {self._key(row): index for index, row in enumerate(self.rows)}
-        return self._index.get(key)
-
-    def _place_cursor(self, had: str | None, screen_line: int) -> None:
-        """Follow the key to its new place; when it is gone stay at the same place of the list."""
-        index = self._find(had) if had is not None else None
+    def _keep_in_place(self, screen_line: int | None) -> None:
+        """Have the row under the cursor on the line of the screen where it stood, unless the list is at its top."""
         at_top = self.scroll_offset.y == 0
-        if index is None:
-            index = min(self._cursor, max(0, len(self.rows) - 1))
-        self._cursor = index
-        self._cursor_key = self._key(self.rows[index]) if self.rows else None
         self._resize_virtual()
-        if not at_top and had is not None:
-            self._scroll_rows(self._places.top(index) - screen_line)
+        if not at_top and screen_line is not None:
+            self._scroll_rows(self._picture.places.top(self._chosen.cursor) - screen_line)
         self._show_cursor()
-
-    def _is_another(self, old: RowT | None) -> bool:
-        row = self.cursor_row
-        if row is None or old is None:
-            return row is not old
-        return row is not old and self._matter(row) != self._matter(old)
 
     def _screen_line(self) -> int:
-        return self._places.top(self._cursor) - self.scroll_offset.y
+        return self._picture.places.top(self._chosen.cursor) - self.scroll_offset.y
 
     def _page(self) -> int:
-        return max(1, room_of(self).height // self._row_lines)
+        return max(1, room_of(self).height // self._picture.row_lines)
 
     def _go(self, index: int, *, by_user: bool = True) -> None:
-        index = max(0, min(index, len(self.rows) - 1))
-        if index == self._cursor or not self.rows:
-            return
-        self._is_touched = self._is_touched or by_user
-        old, self._cursor = self._cursor, index
-        self._cursor_key = self._key(self.rows[index])
-        self._refresh_row(old)
-        self._refresh_row(index)
-        self._show_cursor()
-        self._tell(by_user=by_user)
+        old = self._chosen.cursor
+        if self._chosen.go(index, by_user=by_user):
+            self._refresh_row(old)
+            self._refresh_row(self._chosen.cursor)
+            self._show_cursor()
+            self._tell(by_user=by_user)
 
     def _tell(self, *, by_user: bool) -> None:
-        self.post_message(self.Moved(self, self._cursor_key, by_user))
+        self.post_message(self.Moved(self, self.cursor_key, by_user))
 
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
         height, top = room_of(self).height, self.scroll_offset.y
-        first = self._places.begin(self._cursor)
-        last = self._places.top(self._cursor) + self._row_lines
+        first = self._picture.places.begin(self._chosen.cursor)
+        last = self._picture.places.top(self._chosen.cursor) + self._picture.row_lines
         step = max(0, height // 3)
         if height <= 0:
             return
@@ -447,38 +378,21 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:
-        size = Size(self._width, self._places.total)
+        size = Size(self._width, self._picture.places.total)
         if size != self.virtual_size:
             self.virtual_size = size
 
     def _refresh_row(self, index: int) -> None:
-        y = self._places.top(index) - self.scroll_offset.y
-        if -self._row_lines < y < room_of(self).height:
-            self.refresh(Region(0, y, self.outer_size.width, self._row_lines))
+        y = self._picture.places.top(index) - self.scroll_offset.y
+        if -self._picture.row_lines < y < room_of(self).height:
+            self.refresh(Region(0, y, self.outer_size.width, self._picture.row_lines))
 
-    def _visible(self) -> list[tuple[object, ...]]:
-        """What each line of the screen shows now, to compare with what it will show."""
-        height = room_of(self).height
-        if not self.rows:
-            return [("empty", self._empty)] * height
-        top = self.scroll_offset.y
-        return [self._face(line) for line in range(top, top + height)]
-
-    def _face(self, number: int) -> tuple[object, ...]:
-        index, line = self._places.at(number)
-        if index >= len(self.rows):
-            return ()
-        if line == HEADING:
-            return (self._heading_of(index),)
-        marked = bool(self._marks) and self._key(self.rows[index]) in self._marks
-        return self._lines_of(index)[line : line + 1], index == self._cursor, marked
+    def _faces(self) -> list[tuple[object, ...]]:
+        return self._picture.faces(self.scroll_offset.y, room_of(self).height, self._width)
 
     def _refresh_changed(self, before: list[tuple[object, ...]]) -> None:
-        after = self._visible()
-        if not self.rows or len(before) != len(after) or before[:1] == [("empty", self._empty)]:
-            if before != after or not self.rows:
-                self.refresh()
-            return
-        for y, (old, new) in enumerate(zip(before, after, strict=True)):
-            if old != new:
-                self.refresh(Region(0, y, self.outer_size.width, 1))
+        changed = changed_lines(before, self._faces())
+        if changed is None:
+            self.refresh()
+        for y in changed or ():
+            self.refresh(Region(0, y, self.outer_size.width, 1))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import Batch, Lifecycle, Step, StoryState
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.text.ages import age
-from team_console.widgets.text.cells import Line, Part, pad_name, spread
+from team_console.widgets.rows.drawing import Drawing, age_column
+from team_console.widgets.text.cells import Line, Part, pad_name, spread, width_of
 from team_console.widgets.text.glyphs import STORIES
 from team_console.widgets.text.progress import DONE, FAILED, OPEN, RUNNING, progress_bar
 
@@ -47,7 +46,7 @@ def trouble_of(life: Lifecycle) -> str:
 
 def _widths(drawing: Drawing) -> tuple[int, int]:
     """Cells of a name and of a bar; the same for batches and agents, so that bars stand below each other."""
-    return max(10, min(26, drawing.width // 3)), max(_LEAST, min(_MOST, drawing.width // 5))
+    return max(10, min(26, drawing.width // 3 - 1)), max(_LEAST, min(_MOST, drawing.width // 7))
 
 
 def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
@@ -58,17 +57,20 @@ def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
     head: Line = (sign, (pad_name(label, name + 2) + "  ", ""), *progress(batch, bar), (f" {done}/{total}", ""))
     words = f"{failed} failed " if failed else "complete " if batch.complete else ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
-    first = spread((*head, ("  ", ""), *_stories(batch)), end, drawing.width)
-    return (first,) if drawing.lines == 1 else (first, (("  ", ""), *_stories(batch)))
+    stories = _stories(batch, drawing.width - width_of((*head, *end)) - 2)
+    first = spread((*head, ("  ", ""), *stories), end, drawing.width)
+    return (first,) if drawing.lines == 1 else (first, (("  ", ""), *_stories(batch, drawing.width)))
 
 
-def _stories(batch: Batch) -> Line:
-    """Each story with its sign, those that failed first."""
+def _stories(batch: Batch, room: int) -> Line:
+    """Each story with its sign, those that failed first; closer to each other where there is little room."""
     rank = {StoryState.FAILED: 0, StoryState.RUNNING: 1}
     stories = sorted(batch.stories, key=lambda story: rank.get(story.state, 2))
-    return tuple(
-        (f"{safe_line(story.key, 16)} {STORIES[story.state].glyph}  ", STORIES[story.state].tone) for story in stories
-    )
+    named = [
+        (f"{safe_line(story.key, 16)} {STORIES[story.state].glyph}", STORIES[story.state].tone) for story in stories
+    ]
+    apart = "  " if width_of(tuple(named)) + 2 * len(named) <= room else " "
+    return tuple((f"{apart if order else ''}{text}", tone) for order, (text, tone) in enumerate(named))
 
 
 def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
@@ -82,8 +84,7 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
     if drawing.width >= _WITH_BAR:
         head = (*head, *progress_bar(bar, ((stroke, number),), STEPS), (" ", ""))
     words = f"step {number} of {STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
-    since = age(step.at, drawing.now) if step is not None and drawing.shows("age") else ""
-    end: Line = ((f"  {since:>4} ", "muted"),) if since else ()
+    end = age_column(step.at, drawing) if step is not None else ()
     told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
     first = spread((*head, *told), end, drawing.width)
     if drawing.lines == 1:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from team_console.widgets.text.cells import Line, Part, shorten, width_of
+from team_console.widgets.text.cells import Line, Part, abbreviate, width_of
 from team_console.widgets.text.glyphs import Sign
 
 _SIZES = (14, 9)
-_LEAST = 7
-"""Cells of a name, tried one after the other; the least for the urgent where others have no name."""
+"""Cells of a name where every agent has one, tried one after the other."""
+_URGENT_SIZES = (20, 14, 11, 9, 8, 7)
+"""Cells of a name where only the urgent have one."""
 
 
 _WITH_TIME = 40
@@ -82,7 +83,8 @@ def strip_parts(cells: Sequence[AgentCell], width: int, moved: frozenset[str] = 
     order = sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone))
     signs = [_sign(cell, moved) for cell in order]
     urgent = sum(cell.urgent for cell in order)
-    for size, number in [(_SIZES[-1], urgent), *((_LEAST, number) for number in range(urgent, 0, -1))]:
+    fewer = ((_URGENT_SIZES[-1], number) for number in range(urgent - 1, 0, -1))
+    for size, number in (*((size, urgent) for size in _URGENT_SIZES), *fewer):
         parts = (*(_named(cell, size, moved) for cell in order[:number]), *signs[number:])
         if _width(parts) <= width:
             return parts
@@ -107,7 +109,8 @@ def _width(parts: Sequence[StripPart]) -> int:
 
 def _named(cell: AgentCell, size: int, moved: frozenset[str]) -> StripPart:
     tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (shorten(cell.name, size), tone), ("  ", "")), cell.key)
+    name = abbreviate(cell.name, size)
+    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (name, tone), ("  ", "")), cell.key)
 
 
 def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:

@@ -47,7 +47,7 @@ TONES: Mapping[str, Tone] = {
     "italic": Tone(italic=True),
     "key": Tone("text-accent", bold=True),
     "mark": Tone("text-warning", bold=True),
-    "bar": Tone("accent", bold=True),
+    "bar": Tone("accent"),
     "chip": Tone("text-accent", "accent-muted", bold=True),
     "hit": Tone(underline=True),
     "moved": Tone("text-secondary", bold=True, underline=True),

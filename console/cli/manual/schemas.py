@@ -9,6 +9,30 @@ from collections.abc import Mapping
 
 from team_console.console.cli.manual.decision_schemas import decision_schemas
 from team_console.console.cli.manual.joining_schemas import joining_schemas
+from team_console.console.cli.manual.schema_shapes import (
+    ACTED,
+    AGENT,
+    AWAITED,
+    CONDITION,
+    DELIVERY,
+    FAILURE,
+    FINDING,
+    LOCK,
+    MEMBER,
+    MESSAGES,
+    MOMENT,
+    PROOF,
+    REASON,
+    REQUEST,
+    SENT,
+    SKIPPED,
+    STORED,
+    SUMMARY,
+    TRY,
+    VERDICT,
+    WARNINGS,
+    receipt,
+)
 from team_console.console.cli.manual.schema_words import (
     Schema,
     array,
@@ -22,193 +46,11 @@ from team_console.console.cli.manual.schema_words import (
     word,
 )
 
-MOMENT = text("time as 2026-02-24T10:30:15.123Z")
-WARNINGS = array(text(), "what the caller should know, as sentences")
-STORED: Schema = {
-    "type": "object",
-    "description": "a record as it is stored: envelope and payload",
-    "additionalProperties": True,
-}
-_ANY_OBJECT: Schema = {"type": "object", "additionalProperties": True}
-_DELIVERY = {
-    "message_id": text("id of the record that was written"),
-    "sender": text(),
-    "recipient": text("one name, or several after commas for a record of others"),
-    "message_type": text("kind of message"),
-    "status": text("pending, claimed, retry, delivered, read, failed, expired or recalled"),
-    "created_at": text("when it was created, as the record says it"),
-}
-_REQUEST_ID = {"request_id": text("the request opened or answered")}
-_DELIVERIES = array(record(_DELIVERY, _REQUEST_ID), "one for each recipient, when there are several")
-_ACTED = {"success": flag(), "action": text("the verb")}
-
-
-def receipt(more: Mapping[str, Schema] | None = None, *, meaning: str = "") -> Schema:
-    """What a write action did."""
-    optional = {**_DELIVERY, **_REQUEST_ID, "deliveries": _DELIVERIES, "repeated": flag("it was there already")}
-    optional["notes"] = array(text(), "what follows from it, as sentences")
-    return record({**_ACTED, "warnings": WARNINGS}, {**optional, **(more or {})}, meaning)
-
-
-_SENT = record(
-    {**_ACTED, **_DELIVERY, "warnings": WARNINGS},
-    {**_REQUEST_ID, "deliveries": _DELIVERIES, "repeated": flag("the same was there already; nothing was written")},
-)
-_MEMBER = record(
-    {
-        "name": text(),
-        "role": word("master", "resident", "slave", "temp", "member"),
-        "plan_mode_required": flag("it works only after its plan was approved"),
-        "deliver": array(text(), "command for pushed messages; empty: its inbox file"),
-        "deliver_timeout": number("seconds"),
-        "may_message": or_null(array(text(), "whom it may write to; null: everybody")),
-        "may_send": or_null(array(text(), "which kinds it may send; null: all")),
-    }
-)
-_VERDICT = record(
-    {
-        "request_id": text(),
-        "state": word("approved", "rejected", "answered", "withdrawn", "superseded", "open"),
-        "approve": or_null(flag("the yes or no; null without one")),
-        "reason": or_null(text("the words of the answer, or why it was withdrawn")),
-        "message_id": or_null(text("the answer that stands")),
-        "answered_by": or_null(text()),
-        "answered_at": or_null(MOMENT),
-    },
-    {
-        "answers": _ANY_OBJECT,
-        "scope": word("once", "always"),
-        "suggestion": {"description": "what is allowed always, as the client suggested it"},
-        "mode": text("in which the asker of a plan goes on"),
-        "updated_plan": text("the plan as it was edited before it was approved"),
-        "updated_input": _ANY_OBJECT,
-    },
-    "how one request stands",
-)
-_REQUEST = record(
-    {
-        "request_id": text(),
-        "kind": text("plan, shutdown, create, destroy, permission, question, escalation, clarification, ..."),
-        "from": text("who asked"),
-        "to": text("who is asked"),
-        "message_id": text("the message that asks"),
-        "state": text("open, overdue, approved, rejected, answered, superseded or withdrawn"),
-        "asked_at": or_null(MOMENT),
-        "waiting_seconds": number(),
-        "answered_at": or_null(MOMENT),
-        "answered_by": or_null(text()),
-        "reason": or_null(text("why not, or the note of the answer")),
-        "flags": array(text("what is unusual about it")),
-        "forged": mapping(text("why it decides nothing"), "by id, answers that are not signed as they must be"),
-        "title": text(),
-        "seen_at": or_null(MOMENT),
-        "due_at": or_null(MOMENT),
-        "expires_at": or_null(text("when it ends by itself, as timed out")),
-        "withdrawn_at": or_null(text("when it was taken back or timed out")),
-        "answers": array(text("ids of messages that answer it")),
-        "supersedes": or_null(text("the request it takes the place of")),
-        "superseded_by": or_null(text()),
-    },
-    {"content": or_null(text("what is asked"))},
-)
-_AGENT = record(
-    {
-        "name": text(),
-        "role": text("master, resident, slave, temp or member"),
-        "state": text(),
-        "plan_mode_required": flag(),
-        "unread": count(),
-        "oldest_unread_seconds": or_null(number()),
-        "last_seen": or_null(MOMENT),
-        "reason": text("why it is in that state"),
-        "stranger": flag("it is on no roster"),
-        "reported": or_null(text("what it last said of its own state")),
-        "reported_at": or_null(MOMENT),
-        "dropped": count("messages for it that wait beside the queue to be taken in"),
-        "unanswered": count("messages to it alone that it read and did not answer"),
-    }
-)
-_FINDING = record(
-    {
-        "code": text("a stable word, such as DAMAGED_ENTRY"),
-        "severity": word("error", "warning", "notice"),
-        "place": text("file and line, message, agent or request"),
-        "message": text(),
-        "hint": text("the next step"),
-    }
-)
-_LOCK = record(
-    {
-        "pid": or_null(count()),
-        "host": text(),
-        "since": text(),
-        "action": text(),
-        "alive": or_null(flag()),
-    },
-    meaning="who holds the lock at this moment",
-)
-_FAILURE = record(
-    {
-        "message_id": text(),
-        "status": text(),
-        "sender": text(),
-        "recipient": text(),
-        "message_type": text(),
-        "attempts": count(),
-        "max_attempts": count(),
-        "error_message": or_null(text()),
-        "next_attempt_at": or_null(MOMENT),
-        "expires_at": or_null(MOMENT),
-        "created_at": text(),
-    }
-)
-_CONDITION = text("ok, empty, polling, settings, locked, doubt, stale, vanished, unreadable or reading")
-_TRY = record(
-    {
-        "message_id": text(),
-        "recipient": text(),
-        "status": text("as of the record for this recipient"),
-        "at": or_null(text("when that became so")),
-        "tries": count(),
-        "most_tries": count(),
-        "next_try": or_null(text()),
-        "error": or_null(text()),
-    }
-)
-_REASON = record({"state": text("as in condition"), "text": text(), "hint": text("the next step")})
-_SKIPPED = {
-    "messages_skipped": count(),
-    "skipped": array(record({"message_id": text(), "recipient": text(), "reason": text()})),
-}
-_SUMMARY = array(record({"recipient": text(), "delivered": count(), "failed": count()}))
-_MESSAGES = record({"messages": array(STORED), "count": count()})
-
-_AWAITED = record(
-    {**_ACTED, **_DELIVERY, "warnings": WARNINGS},
-    {**_REQUEST_ID, "notes": array(text()), "verdict": _VERDICT},
-    "with --wait `verdict` says how it stands",
-)
-
-_PROOF = record(
-    {
-        "message_id": text(),
-        "signer": text(),
-        "time": MOMENT,
-        "verdict": word("approve", "reject", "answer", "shutdown"),
-        "stands": flag("it is the one that decides"),
-        "trouble": or_null(text("why it decides nothing")),
-        "statement": text("the text that is signed"),
-        "signature": or_null(text("SSHSIG, armoured")),
-        "allowed_signers": array(text(), "the keys that may sign it, as ssh-keygen reads them"),
-        "command": or_null(text("what a shell runs to check it")),
-    }
-)
-
 SCHEMAS: Mapping[str, Schema] = {
-    "demo": record({**_ACTED, "location": text("the folder of the team")}),
+    "demo": record({**ACTED, "location": text("the folder of the team")}),
     "init": record(
         {
-            **_ACTED,
+            **ACTED,
             "team": text(),
             "location": text(),
             "lead": text(),
@@ -216,21 +58,21 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "member": record(
-        {"team": text(), "members": array(_MEMBER)},
-        {**_ACTED, "warnings": WARNINGS, "lead": text(), "declared": flag("the settings name the members")},
+        {"team": text(), "members": array(MEMBER)},
+        {**ACTED, "warnings": WARNINGS, "lead": text(), "declared": flag("the settings name the members")},
         "what add, set and remove did, or what list found",
     ),
-    **joining_schemas(_ACTED),
+    **joining_schemas(ACTED),
     "migrate": record(
         {
-            **_ACTED,
+            **ACTED,
             "location": text("the target"),
             **{name: count() for name in ("live", "archived", "attachments", "audit", "updated", "already")},
             "differing": array(text("id that the target has in another state")),
             "warnings": WARNINGS,
         }
     ),
-    "send": _SENT,
+    "send": SENT,
     "broadcast": receipt(
         {
             "dry_run": flag(),
@@ -240,11 +82,11 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "receive": record({"messages": array(STORED), "count": count(), "status_message": text()}),
     "ack": receipt(),
-    "plan": _AWAITED,
-    "ask": _AWAITED,
+    "plan": AWAITED,
+    "ask": AWAITED,
     "answer": receipt(),
     "withdraw": receipt(),
-    "verdict": _VERDICT,
+    "verdict": VERDICT,
     "approve": receipt({"dry_run": flag("nothing was written")}),
     "reject": receipt(),
     "shutdown": receipt(
@@ -257,18 +99,18 @@ SCHEMAS: Mapping[str, Schema] = {
             "state": text("as in `requests`"),
             "verdicts": word("open", "signed"),
             "proven": flag("the verdict that stands, or the order to stop, is signed and fits"),
-            "evidence": array(_PROOF, "what humans said, the oldest first"),
+            "evidence": array(PROOF, "what humans said, the oldest first"),
         }
     ),
-    "requests": record({"requests": array(_REQUEST)}),
-    "roster": record({"agents": array(_AGENT)}),
+    "requests": record({"requests": array(REQUEST)}),
+    "roster": record({"agents": array(AGENT)}),
     "status": record(
         {
             "team": text(),
             "location": text(),
             "backend": text("yaml, sql, claude or memory"),
             "read_only": flag(),
-            "condition": _CONDITION,
+            "condition": CONDITION,
             "agents": count(),
             "messages": or_null(mapping(count(), "number by status; null while the queue cannot be read")),
             "needs_you": or_null(count("null while the queue cannot be read")),
@@ -277,8 +119,8 @@ SCHEMAS: Mapping[str, Schema] = {
             "doubt": or_null(text("why messages may be missing")),
             "missing": count("messages known to be missing"),
             "damaged": count("entries that cannot be read"),
-            "lock": or_null(_LOCK),
-            "reasons": array(_REASON, "all that is the matter, worst first"),
+            "lock": or_null(LOCK),
+            "reasons": array(REASON, "all that is the matter, worst first"),
             "dropped": count("messages that wait beside the queue to be taken in"),
         },
         {"needs": {"type": ["array", "null"], "description": "what waits for you", "items": {"type": "object"}}},
@@ -289,14 +131,14 @@ SCHEMAS: Mapping[str, Schema] = {
             "message": STORED,
             "live": flag("it is in the queue, not in the archive"),
             "seen": or_null(text("of an open request: what an answer to exactly this gives with --seen")),
-            "request": or_null(_REQUEST),
-            "versions": array(_REQUEST, "the request and those it took the place of"),
+            "request": or_null(REQUEST),
+            "versions": array(REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),
-            "deliveries": array(_TRY, "one for each recipient"),
+            "deliveries": array(TRY, "one for each recipient"),
             "doubles": array(STORED, "other messages with the same id"),
         }
     ),
-    "history": _MESSAGES,
+    "history": MESSAGES,
     **decision_schemas(),
     "watch": record(
         {"at": MOMENT, "change": text("new, status, gone, dropped, condition or problem")},
@@ -309,14 +151,14 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         "one object on a line for each change",
     ),
-    "check": record({"condition": _CONDITION, "findings": array(_FINDING), "healed": array(_FINDING)}),
+    "check": record({"condition": CONDITION, "findings": array(FINDING), "healed": array(FINDING)}),
     "deliver": record(
         {
-            **_ACTED,
+            **ACTED,
             "messages_delivered": count(),
             "messages_failed": count(),
             "messages_expired": count(),
-            "delivery_summary": _SUMMARY,
+            "delivery_summary": SUMMARY,
             "failures": array(
                 record(
                     {
@@ -328,7 +170,7 @@ SCHEMAS: Mapping[str, Schema] = {
                     }
                 )
             ),
-            **_SKIPPED,
+            **SKIPPED,
             "next_due": or_null(MOMENT),
             "timestamp": MOMENT,
         }
@@ -340,14 +182,14 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         {"mistakes": array(record({"line": count(), "message": text(), "hint": text()}))},
     ),
-    "failures": record({"failures": array(_FAILURE), "count": count()}),
+    "failures": record({"failures": array(FAILURE), "count": count()}),
     "retry": receipt(),
     "redirect": receipt(),
     "discard": receipt(),
     "recall": receipt(),
     "clear": record(
         {
-            **_ACTED,
+            **ACTED,
             "dry_run": flag(),
             "messages_deleted": count(),
             "disk_space_freed_mb": number(),
@@ -357,9 +199,9 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "route": record(
-        _ACTED,
+        ACTED,
         {
-            **_DELIVERY,
+            **DELIVERY,
             "messages_pending": count(),
             "messages": array(
                 record(
@@ -374,8 +216,8 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "messages_delivered": count(),
             "messages_failed": count(),
-            "delivery_summary": _SUMMARY,
-            **_SKIPPED,
+            "delivery_summary": SUMMARY,
+            **SKIPPED,
             "warnings": WARNINGS,
             "delivered_at": or_null(MOMENT),
             "messages_deleted": count(),

@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import UNSET, UnsetType
+from team_console.console.clients import claude_code
 from team_console.console.clients.events import Event, Wish
+from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import TIMED_OUT, undisturbed, wait_for_verdict
 from team_console.console.clients.quick.proof import asked_by
@@ -18,7 +20,7 @@ from team_console.console.clients.quick.session_files import ASKED
 from team_console.store.contract.presence import Presence, new_name
 from team_console.store.desk.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.desk.caller import Receipt
-from team_console.store.desk.presence import human_present
+from team_console.store.desk.presence import is_human_awaited
 from team_console.store.desk.requests import submit_plan
 from team_console.store.desk.sessions.gone import end_if_open
 from team_console.store.model.errors import TeamError
@@ -40,10 +42,9 @@ def ask_human(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
-    waits = session.config.wait_for_human
-    needs_human = waits == "present"
-    if session.event.wish is None or waits == "never" or (needs_human and not human_present(session.team)):
+    if session.event.wish is None or not is_human_awaited(session.team):
         return
+    needs_human = session.config.wait_for_human == "present"
     session.meet_teammate()
     seconds = _seconds(session.call.timeout)
     asker = new_name()
@@ -60,12 +61,21 @@ def ask_human(session: ClientSession) -> None:
 
 def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
     """Wait, and say what was decided; without a verdict the request ends as what it was."""
-    team, asked = session.team, receipt.messages[0]
-    decided = wait_for_verdict(team, request_id, me=session.name, seconds=seconds, needs_human=needs_human, asked=asked)
+    event = session.event
+    has_dialog = session.client is claude_code and not event.thread  # a teammate's stands in another session's terminal
+    decided = wait_for_verdict(
+        session.team,
+        request_id,
+        me=session.name,
+        seconds=seconds,
+        needs_human=needs_human,
+        asked=receipt.messages[0],
+        dialog=Dialog(event.session) if has_dialog else None,
+    )
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.message is not None:
-        session.say(session.client.permission_reply(session.event, decided.message.payload))
+        session.say(session.client.permission_reply(event, decided.message.payload))
         _mark_as_read(session, decided.message)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)

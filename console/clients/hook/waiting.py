@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
 from team_console.store.contract.team import Team
 from team_console.store.desk.presence import human_present
@@ -35,7 +36,14 @@ def undisturbed() -> Iterator[None]:
 
 
 def wait_for_verdict(
-    team: Team, request_id: str, *, me: str, seconds: float, needs_human: bool, asked: Message
+    team: Team,
+    request_id: str,
+    *,
+    me: str,
+    seconds: float,
+    needs_human: bool,
+    asked: Message,
+    dialog: Dialog | None = None,
 ) -> Outcome | str:
     """How the request was decided, or why it does not have to be any more.
 
@@ -45,11 +53,17 @@ def wait_for_verdict(
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
         asked: The question as it was written; the client goes on with that, whatever stands in the store.
+        dialog: The client's own that stands beside it, where it says when it is answered.
     """
     human = _Watch(team) if needs_human else None
+    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
+
+    def is_over() -> bool:
+        return any(look() for look in looks)
+
     try:
         with listening():
-            stop = human.is_gone if human else None
+            stop = is_over if looks else None
             outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
     except KeyboardInterrupt:
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
@@ -57,6 +71,8 @@ def wait_for_verdict(
         if error.code is Code.USAGE:
             raise
         return NOBODY_THERE
+    if outcome.state == "open" and dialog is not None and dialog.closed:
+        return ANSWERED_THERE
     if outcome.state == "open":
         return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
     return outcome

@@ -22,7 +22,8 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.reading import carries
 
 HEADER = b"messages:\n"
-_END = re.compile(rb"^# end (\S+) (\d+)$", re.MULTILINE)
+_END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
+"""The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
 _PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
 
 
@@ -61,7 +62,7 @@ class Part:
         """Where the closing lines of each id begin."""
         ends: dict[bytes, list[int]] = {}
         for match in _END.finditer(self.data):
-            ends.setdefault(match[1], []).append(match.start())
+            ends.setdefault(match["id"], []).append(match.start())
         return ends
 
     def _closed(self, message_id: str) -> Iterator[bytes]:
@@ -114,13 +115,13 @@ class Part:
 
 def closed_ids(data: bytes) -> list[str]:
     """Ids of the entries in `data` that have their closing line."""
-    return [unquote(match[1].decode("ascii", "replace")) for match in _END.finditer(data)]
+    return [unquote(match["id"].decode("ascii", "replace")) for match in _END.finditer(data)]
 
 
 def damaged_records(data: bytes) -> list[tuple[int, str]]:
     """Offset and id of each closed entry whose checksum does not hold."""
     ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
-    return [(match.start(), match[1].decode("ascii", "replace")) for match in ends]
+    return [(match.start(), match["id"].decode("ascii", "replace")) for match in ends]
 
 
 def is_plain(text: str) -> bool:
@@ -139,7 +140,7 @@ def _crc_holds(data: bytes, end_line: int) -> bool:
     start = _entry_start(data, end_line)
     if match is None or not (start or data.startswith(b"- ")):
         return False
-    return zlib.crc32(data[start:end_line]) == int(match[2])
+    return zlib.crc32(data[start:end_line]) == int(match["crc"])
 
 
 def is_closed_end(tail: bytes) -> bool:

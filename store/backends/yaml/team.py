@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
-from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
-from team_console.store.backends.yaml.reading.archives import Archives
-from team_console.store.backends.yaml.reading.audit_reader import Trail
 from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed, is_closed_path
-from team_console.store.backends.yaml.reading.integrity import DELETED, past_problems
-from team_console.store.backends.yaml.reading.settings_in_force import put_back, refuse_unreadable
+from team_console.store.backends.yaml.reading.settings_in_force import refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
@@ -35,16 +30,20 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
+    from team_console.store.backends.presence_folder import PresenceFolder
     from team_console.store.backends.yaml.reading.addressed import Addressees
+    from team_console.store.backends.yaml.reading.archives import Archives
+    from team_console.store.backends.yaml.reading.audit_reader import Trail
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
-_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 _READ_ONLY = "The team is open read-only."
 
 
@@ -71,7 +70,6 @@ class YamlTeam(Team):
         self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
         self._disk = disk or Disk()
         self._reader = SnapshotReader(self._disk, self.layout, clock)
-        self._trail = Trail(self._disk, self.layout.audit)
         self._addressees: Addressees | None = None
         self._was_there = self.layout.folder_exists(self._disk)
 
@@ -84,9 +82,9 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._reader.newest(limit)
+        return self._reader.newest(limit, names)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
@@ -105,15 +103,8 @@ class YamlTeam(Team):
         """See `Team.transaction`."""
         from team_console.store.backends.yaml.writing.turn import transaction
 
-        with self._turn(action, wait) as queue:
-            queue.settings = self._settings_in_force()
-            with transaction(queue, actor=actor, config=self.config) as tx:
-                yield tx
-
-    def _settings_in_force(self) -> bytes | None:
-        """The text of the settings now; None while there is none or those in force are lost."""
-        settings, config = self._reader.settings(), self._reader.settings().config
-        return None if config.lost or config.is_misread or settings.error else settings.text
+        with self._turn(action, wait) as queue, transaction(queue, actor=actor) as tx:
+            yield tx
 
     @contextmanager
     def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
@@ -121,23 +112,23 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import turn
 
         self._check_writable()
-        known, config = self._reader.generation, self._reader.settings().config
-        clock, disk = self.clock, self._disk
-        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, config=config) as queue:
+        reader, clock, disk = self._reader, self.clock, self._disk
+        known, settings = reader.generation, reader.settings
+        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, settings=settings) as queue:
             try:
                 yield queue
             finally:
-                self._reader.generation = queue.generation
-                self._reader.folder_seen = True
+                reader.generation = queue.generation
+                reader.folder_seen = True
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
+        from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
+
         if is_closed_path(self.layout.archives):
             page = Page((), None)
         else:
-            page = ArchivePages(self._disk, Archives(self._disk, self.layout)).page(
-                agent=agent, cursor=cursor, limit=limit
-            )
+            page = ArchivePages(self._disk, self._archives()).page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
         closed = closed_problem(self.layout)
@@ -147,13 +138,24 @@ class YamlTeam(Team):
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
         if is_closed_path(self.layout.archives):
             return []
-        return list(
-            {message.message_id: message for message in Archives(self._disk, self.layout).holding(word)}.values()
-        )
+        return list({message.message_id: message for message in self._archives().holding(word)}.values())
+
+    def _archives(self) -> Archives:
+        from team_console.store.backends.yaml.reading.archives import Archives
+
+        return Archives(self._disk, self.layout)
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
+        from team_console.store.backends.yaml.reading.integrity import past_problems
+
         return past_problems(self._disk, self.layout)
+
+    @cached_property
+    def _trail(self) -> Trail:
+        from team_console.store.backends.yaml.reading.audit_reader import Trail
+
+        return Trail(self._disk, self.layout.audit)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -175,6 +177,7 @@ class YamlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        from team_console.store.backends.yaml.reading.integrity import DELETED
         from team_console.store.backends.yaml.writing.retention import carry_out, plan
         from team_console.store.backends.yaml.writing.turn import transaction
 
@@ -183,7 +186,7 @@ class YamlTeam(Team):
             shortenings = plan(queue, before=before, keep=live)
             ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
             if ids:
-                with transaction(queue, actor=actor, config=self.config) as tx:
+                with transaction(queue, actor=actor) as tx:
                     left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
                 carry_out(queue, shortenings)
@@ -191,18 +194,19 @@ class YamlTeam(Team):
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
+        from team_console.store.backends.yaml.writing.settings_writer import put_back
         from team_console.store.backends.yaml.writing.turn import transaction
 
         if not self._reader.settings().config.lost:
             return None
         with self._turn("restore_settings", wait) as queue:
-            settings = self._reader.settings()
-            if not settings.config.lost or settings.in_force is None:
+            lost = queue.settings
+            if not lost.config.lost or lost.in_force is None:
                 return None
-            kept = put_back(queue, settings.in_force)
-            queue.settings = settings.in_force
-            with transaction(queue, actor=actor, config=self.config) as tx:
-                tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
+            kept = put_back(queue, lost.in_force)
+            queue.settings, queue.in_force = self._reader.settings(), lost.in_force
+            with transaction(queue, actor=actor) as tx:
+                tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
 
@@ -211,13 +215,12 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.writing.turn import transaction
 
         with self._turn("accept_settings", wait) as queue:
-            settings = self._reader.settings()
-            if not settings.config.lost and settings.error is None:
+            if not queue.settings.config.lost and queue.settings.error is None:
                 return None
-            refuse_unreadable(self.layout, settings)
-            queue.settings = settings.text or b""
-            with transaction(queue, actor=actor, config=lambda: settings.config) as tx:
-                tx.record("accept_settings", sha256=digest(queue.settings))
+            refuse_unreadable(self.layout, queue.settings)
+            queue.in_force = queue.settings.text or b""
+            with transaction(queue, actor=actor) as tx:
+                tx.record("accept_settings", sha256=digest(queue.in_force))
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:
@@ -232,11 +235,16 @@ class YamlTeam(Team):
         if self.read_only or folder is None:
             return nullcontext(False)
         found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
-        return PresenceFolder(self.layout.presence).announce(presence, name, mode=found.mode)
+        return self._present().announce(presence, name, mode=found.mode)
 
     def attendance(self, presence: Presence) -> Attendance:
         """See `Team.attendance`."""
-        return PresenceFolder(self.layout.presence).attendance(presence)
+        return self._present().attendance(presence)
+
+    def _present(self) -> PresenceFolder:
+        from team_console.store.backends.presence_folder import PresenceFolder
+
+        return PresenceFolder(self.layout.presence)
 
     def places(self) -> Mapping[str, str]:
         """See `Team.places`."""

@@ -10,9 +10,9 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.roster import composed, free_name, residents_of, scrum_master, tell_residents
 from team_console.store.desk.agents.spawn import hold, let_go, refuse_held, start_agent
+from team_console.store.desk.answering.questions import close_question, open_question
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
-from team_console.store.desk.questions import close_question, open_question
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name

@@ -15,8 +15,8 @@ from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.roster import composed, residents_of, tell_residents
 from team_console.store.desk.agents.spawn import let_go
+from team_console.store.desk.answering.questions import close_question
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
-from team_console.store.desk.questions import close_question
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

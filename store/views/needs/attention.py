@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from operator import is_
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.problem import Problem
@@ -68,6 +70,26 @@ class Waiting(Struct, frozen=True):
         return self.scene.me in (self.scene.config.lead, USER)
 
 
+class _Grounds(Struct, frozen=True, eq=False):
+    """Everything the list is made from: objects that are others as soon as they say another thing, and problems."""
+
+    objects: tuple[object, ...]
+    problems: tuple[Problem, ...]
+
+    @classmethod
+    def of(cls, waiting: Waiting, *rows: object) -> _Grounds:
+        scene, flagged = waiting.scene, tuple(waiting.flagged)
+        # Whoever was to be gone and still writes leaves the list when a day is over.
+        now = (scene.now,) if any(Flag.STILL_ALIVE in row.flags for row in flagged) else ()
+        lists = (*flagged, None, *waiting.twins, None, *scene.dropped)
+        grounds = (waiting.open, waiting.failed, scene.config, scene.team, waiting.blocking.sprint)
+        return cls((*rows, *grounds, *lists, *now), waiting.problems)
+
+    def is_same(self, other: _Grounds) -> bool:
+        mine, others = self.objects, other.objects
+        return len(mine) == len(others) and all(map(is_, mine, others)) and self.problems == other.problems
+
+
 class Attention:
     """The list of one identity. Plain unread messages are kept as rows; the rest is made at each look."""
 
@@ -76,6 +98,8 @@ class Attention:
         self._messages: Ordered[AttentionItem] = Ordered()
         self._refusals: Ordered[Entry] = Ordered()
         self._reports: defaultdict[_Subject, Ordered[Entry]] = defaultdict(Ordered)
+        self._failures = LastResult(_failures)
+        self._made: tuple[_Grounds, tuple[AttentionItem, ...]] | None = None
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
@@ -127,14 +151,20 @@ class Attention:
             self._messages.drop((*_key(item), newest.place))
 
     def items(self, waiting: Waiting) -> tuple[AttentionItem, ...]:
-        """The most urgent first; among equals what waits longest."""
-        standing = sorted((*_standing(waiting), *self._refused(waiting), *self._second(waiting)), key=_key)
-        if not standing:
-            return self._messages.rows
-        found = list(self._messages.rows)
-        for item in reversed(standing):
-            found.insert(self._messages.place_of(_key(item)), item)
-        return tuple(found)
+        """The most urgent first; among equals what waits longest. The same object while nothing it rests on changed."""
+        grounds = _Grounds.of(waiting, self._messages.rows, self._refusals.rows)
+        if self._made is None or not self._made[0].is_same(grounds):
+            self._made = grounds, self._items(waiting)
+        return self._made[1]
+
+    def _items(self, waiting: Waiting) -> tuple[AttentionItem, ...]:
+        failed = (
+            item
+            for item in self._failures(waiting.failed)
+            if waiting.is_lead or (item.message is not None and item.message.sender in waiting.scene.mine)
+        )
+        standing = (*_standing(waiting), *failed, *self._refused(waiting), *self._second(waiting))
+        return tuple(sorted((*standing, *self._messages.rows), key=_key)) if standing else self._messages.rows
 
     def _is_mine(self, entry: Entry) -> bool:
         message = entry.message
@@ -173,9 +203,6 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
         yield from _alive(waiting)
         yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
     yield from _dropped(waiting.scene)
-    for delivery in waiting.failed:
-        if waiting.is_lead or delivery.message.sender in waiting.scene.mine:
-            yield _failed(delivery)
 
 
 def _may_still_answer(row: RequestRow) -> bool:
@@ -241,6 +268,10 @@ def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
             yield _about(
                 Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
             )
+
+
+def _failures(deliveries: Iterable[DeliveryRow]) -> tuple[AttentionItem, ...]:
+    return tuple(map(_failed, deliveries))
 
 
 def _failed(delivery: DeliveryRow) -> AttentionItem:

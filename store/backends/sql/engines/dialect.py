@@ -17,7 +17,7 @@ from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.tables import Shape
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.model.problem import Problem
 
 Progress = Callable[[int, int], bool]
@@ -192,19 +192,3 @@ class Dialect(ABC):
     def problems(self) -> tuple[Problem, ...]:
         """What is odd about the place the database is at."""
         return ()
-
-
-def locked(location: str, holder: LockHolder | None, wait: float) -> TeamError:
-    """The error for a write lock that did not come free in time."""
-    if holder is None or holder.pid is None:
-        who, facts = "another process", {}
-    else:
-        since = f", since {holder.since}" if holder.since else ""
-        who = f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action or 'unknown'}{since})"
-        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
-    return TeamError(
-        Code.STORE_LOCKED,
-        f"{location} is held by {who}; waited {wait:g} s, nothing was changed",
-        "Try again. The lock ends with its transaction.",
-        holder={**facts, "alive": holder.alive if holder else None},
-    )

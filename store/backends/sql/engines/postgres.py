@@ -16,9 +16,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.sql.engines import postgres_presence
-from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
+from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
 from team_console.store.backends.sql.engines.postgres_watch import CHANNEL, is_lost, watch
 from team_console.store.backends.sql.tables import MESSAGES, NOTES, Shape
+from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.clock import to_text
@@ -105,7 +106,7 @@ class Postgres(Dialect):
             if _state(error) != "55P03":
                 raise
             self.roll_back(connection)
-            raise locked(self.location, self._holder(connection), wait) from error
+            raise locked_error(self.location, self._holder(connection), wait) from error
 
     def commit(self, connection: Connection) -> None:
         """Durable when this returns, as far as the server's `synchronous_commit` goes."""

@@ -18,8 +18,9 @@ from sqlalchemy.pool import NullPool, QueuePool
 from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
-from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress, locked
+from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
 from team_console.store.backends.sql.tables import CREATE_MESSAGES, NOTES, Shape
+from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.errors import Code, TeamError
@@ -148,7 +149,7 @@ class Sqlite(Dialect):
         connection.exec_driver_sql("PRAGMA busy_timeout = 0")
         while not _began(connection):
             if time.monotonic() >= deadline:
-                raise locked(self.location, self.holder(), wait)
+                raise locked_error(self.location, self.holder(), wait)
             time.sleep(_TURN_SECONDS)
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         if sqlite_file.identity(self.path) != self._identity:

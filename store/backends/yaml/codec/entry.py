@@ -207,4 +207,4 @@ def line_of_key(raw: bytes, key: str) -> int:
     return 1
 
 
-_records, _payloads = _Recent(parse_record, 8_192), _Recent(ordinary_payload, 16_384)
+_records, _payloads = _Recent(parse_record, 2_048), _Recent(ordinary_payload, 4_096)

@@ -9,7 +9,7 @@ from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.reading.closed import is_closed
-from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue, is_unfinished
+from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.recovery.healing import (
     HEALED_ANSWER,
     HEALED_CUT,
@@ -20,6 +20,7 @@ from team_console.store.backends.yaml.recovery.healing import (
     reconcile,
 )
 from team_console.store.backends.yaml.recovery.ledger import Ledger
+from team_console.store.backends.yaml.recovery.plan import is_cut_short
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock_owner import Released, parse_released, read_text
 from team_console.store.contract.team import FOREIGN_WRITE, ROLLED_BACK
@@ -109,7 +110,8 @@ class Losses:
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
-        without = released is None and is_unfinished(self._files, line, now)
+        prev = self._files.disk.stat(self._files.layout.prev) if released is None else None
+        without = released is None and is_cut_short(line, now, prev)
         return ExpectedQueue(self._files, now, line, trusted=trusted, without=without).expected()
 
 

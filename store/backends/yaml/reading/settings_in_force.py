@@ -5,11 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Disk, Mark
-from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.recovery.ledger import Ledger
-from team_console.store.backends.yaml.writing.commit import LockedQueue
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import loss, loss_problem, lost_to, misread_problems, refuse_misread
 from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
@@ -37,6 +35,11 @@ class ReadSettings(Struct, frozen=True):
     in_force: bytes | None = None
     error: TeamError | None = None
     ledger: Mark | None = None
+
+    @property
+    def to_record(self) -> bytes | None:
+        """The text to put on record with a change; None while there is none or those in force are lost."""
+        return None if self.error is not None or self.config.lost or self.config.is_misread else self.text
 
 
 class SettingsFile:
@@ -132,29 +135,6 @@ class SettingsFile:
         except OSError:
             return None
         return found.mark if found else None
-
-
-def put_back(queue: LockedQueue, text: bytes) -> str:
-    """Write `text` as the settings, durable; returns the name under which what was there is kept, "" for nothing.
-
-    Raises:
-        TeamError: `STORE_FAILED`, with what was there still in its place or kept under another name.
-    """
-    disk, path = queue.disk, queue.layout.config
-    staged = path.with_name(f"{path.name}.new-{queue.stamp()}")
-    try:
-        there = disk.stat(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode & ~0o022)
-        aside = path.with_name(f"{path.name}.lost-{queue.stamp()}") if there is not None else None
-        if aside is not None:
-            disk.rename(path, aside)
-        disk.rename(staged, path)
-        disk.sync_folder(path.parent)
-    except OSError as error:
-        why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
-        raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error
-    return aside.name if aside is not None else ""
 
 
 def refuse_unreadable(layout: Layout, settings: ReadSettings) -> None:

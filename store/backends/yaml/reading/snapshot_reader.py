@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk, Mark, Stat
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
-from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
 from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings, SettingsFile
-from team_console.store.backends.yaml.reading.side_checks import Beside
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
+from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
+    from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
+    from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+    from team_console.store.backends.yaml.reading.side_checks import Beside
 
 Progress = Callable[[int, int], bool]
-_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_NAMED = LazyPattern(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
+_MANY_BYTES = 1 << 20
+"""Size of a queue from which on its first picture does not wait until all of it is cut into entries."""
 ASK_KERNEL_SECONDS = 5.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
@@ -57,9 +60,6 @@ class SnapshotReader:
         self._settings_guard = threading.Lock()
         self._settings = SettingsFile(disk, layout)
         self._broken: _Broken | None = None
-        self._beside = Beside(disk, layout)
-        self._recorded = RecordedReader(disk, layout.audit)
-        self._offered = OfferedMessages(disk, layout)
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
@@ -67,6 +67,24 @@ class SnapshotReader:
         self._losses: Losses | None = None
         self.folder_seen = layout.folder_exists(disk)
         self.generation: Generation | None = None
+
+    @cached_property
+    def _beside(self) -> Beside:
+        from team_console.store.backends.yaml.reading.side_checks import Beside
+
+        return Beside(self._disk, self._layout)
+
+    @cached_property
+    def _recorded(self) -> RecordedReader:
+        from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
+
+        return RecordedReader(self._disk, self._layout.audit)
+
+    @cached_property
+    def _offered(self) -> OfferedMessages:
+        from team_console.store.backends.yaml.reading.offered import OfferedMessages
+
+        return OfferedMessages(self._disk, self._layout)
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -80,7 +98,8 @@ class SnapshotReader:
                 self.generation = generation
                 generation.text.parse_all(progress)
                 messages = generation.text.distinct()
-                problems += copy_problems(generation.text.messages())
+                if messages is not generation.text.messages():
+                    problems += copy_problems(generation.text.messages())
                 found, damaged = self._damage(generation.text)
                 problems += found
             elif broken is not None:
@@ -114,10 +133,26 @@ class SnapshotReader:
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
-    def newest(self, limit: int) -> Snapshot | None:
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
+        return self._glimpse(limit, names) or self._newest(limit)
+
+    def _glimpse(self, limit: int, names: Collection[str]) -> Snapshot | None:
+        """The newest of a queue that is large and written as we write it, without cutting all of it."""
+        found = self._disk.stat(self._layout.queue)
+        if found is None or found.size < _MANY_BYTES:
+            return None
+        from team_console.store.backends.yaml.codec.glimpse import glimpse
+
+        try:
+            data, found = self._disk.read(self._layout.queue)
+        except OSError:
+            return None
+        seen = glimpse(data, limit, names)
+        return self._preliminary(found, seen.messages, seen.left_out) if seen is not None else None
+
+    def _newest(self, limit: int) -> Snapshot | None:
         with self._guard:
-            settings = self.settings()
             generation, _ = self._read_queue()
             if generation is None or generation.stat is None:
                 return None
@@ -125,16 +160,20 @@ class SnapshotReader:
             if generation.text.size < _LARGE * limit:
                 return None
             left_out, messages = generation.text.newest(limit)
-            return Snapshot(
-                revision=f"{_words(generation.mark)}/newest",
-                taken_at=self._clock(),
-                changed_at=datetime.fromtimestamp(generation.stat.mtime_ns / 1e9, UTC),
-                config=settings.config,
-                messages=messages,
-                problems=settings.problems,
-                condition=Condition.OK,
-                left_out=left_out,
-            )
+            return self._preliminary(generation.stat, messages, left_out)
+
+    def _preliminary(self, stat: Stat, messages: tuple[Message, ...], left_out: int) -> Snapshot:
+        settings = self.settings()
+        return Snapshot(
+            revision=f"{_words(stat.mark)}/newest",
+            taken_at=self._clock(),
+            changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC),
+            config=settings.config,
+            messages=messages,
+            problems=settings.problems,
+            condition=Condition.OK,
+            left_out=left_out,
+        )
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""

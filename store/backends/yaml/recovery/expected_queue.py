@@ -10,7 +10,7 @@ from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
-from team_console.store.backends.yaml.recovery.healing import Held, expected_after, is_visible, replay
+from team_console.store.backends.yaml.recovery.healing import Held, expected_after, replay
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.model.message import Message
@@ -82,15 +82,3 @@ class ExpectedQueue:
         with contextlib.suppress(CodecError, OSError):
             return QueueText.parse(self._store.disk.read(prev)[0], self._known.text)
         return None
-
-
-def is_unfinished(store: Files, line: Line, queue: Generation) -> bool:
-    """Whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
-    if queue.mark == line.queue:
-        return False
-    if queue.mark == line.base:
-        return True
-    prev = store.disk.stat(store.layout.prev)
-    if prev is not None and prev.mark == line.base:
-        return False
-    return not is_visible(line, queue.text)

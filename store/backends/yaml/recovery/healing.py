@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.recovery.torn_pieces import is_cut, remnants
-from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, piece_name, places_of
+from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, piece_name
 from team_console.store.model.copies import STATE_KEYS, counterpart, digest, distinct, is_ahead, is_copy, rank
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
@@ -148,17 +148,6 @@ def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
     if waiting is not None:
         _fold(held, waiting, out)
     return held, out
-
-
-def is_visible(line: Line, text: QueueText) -> bool:
-    """Whether anything the transaction of `line` wanted can be seen in `text`."""
-    if any(text.find(str(record.get("message_id"))) is not None for record in line.writes):
-        return True
-    for patch in line.changes:
-        here = [text.entries[place].message for place in places_of(text, patch.handle)[:1]]
-        if here and here[0] and all(here[0].record.get(key) == value for key, value in patch.keys.items()):
-            return True
-    return any(not places_of(text, handle) for handle in line.removed)
 
 
 def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:

@@ -18,6 +18,7 @@ from team_console.store.backends.yaml.disk import Disk, Held, Stat
 from team_console.store.backends.yaml.files import NOT_PLAIN, OutcomeUnknown, append, cut, shared_mode, write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
 from team_console.store.backends.yaml.writing.appends import Append, make_room, plan_appends
 from team_console.store.backends.yaml.writing.generation import Generation
@@ -60,9 +61,8 @@ class LockedQueue(Struct):
         notices: What was repaired.
         patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
             merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
-        thorough: Whether pieces that were torn long ago are held against all of the ledger, too.
-        settings: Text of the settings in force as read in this turn, None while that is not known: what the ledger says
-            of them goes on.
+        settings: The settings as this turn found them.
+        in_force: Text of the settings in force, None while that is not known: what the ledger says of them goes on.
     """
 
     disk: Disk
@@ -73,14 +73,14 @@ class LockedQueue(Struct):
     archives: Archives
     generation: Generation
     known: Generation
+    settings: ReadSettings
     left: Released | None = None
     tip: Tip = field(default_factory=Tip)
     reached: int = 0
     agrees: bool = False
     notices: list[Problem] = field(default_factory=list)
     patience: int = 3
-    thorough: bool = False
-    settings: bytes | None = None
+    in_force: bytes | None = None
 
     @property
     def mode(self) -> int:
@@ -97,11 +97,8 @@ class LockedQueue(Struct):
         self.known = self.generation
         self.agrees = True
 
-    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> bool:
-        """Make `line` durable. What `agrees` before does so afterwards if nobody else wrote at the same moment.
-
-        Returns:
-            Whether the swap displaced the generation it was built upon, and not one that somebody else put there.
+    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> None:
+        """Make `line` durable. Everything `agrees` afterwards, unless somebody else wrote at the same moment.
 
         Raises:
             Slipped: The queue is no longer what it was when it was read; recover and try again.
@@ -114,7 +111,7 @@ class LockedQueue(Struct):
                 self.disk, self.layout, self.archives, line, text, stamp=self.stamp(), mode=self.mode
             )
             self.notices += problems
-            return self._stage_and_swap(line, text, appends, attachments or {})
+            self._stage_and_swap(line, text, appends, attachments or {})
         except CodecError as error:
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
@@ -130,13 +127,13 @@ class LockedQueue(Struct):
 
     def write_line(self, line: Line) -> None:
         """Put a line on record that changes no file but the ledger."""
-        mark, settings = self.generation.mark, self._in_force()
+        mark, settings = self.generation.mark, self._recorded_settings()
         at = to_text(self.clock())
         self._append_line(replace(line, seq=self.tip.seq + 1, at=at, base=mark, queue=mark, settings=settings))
 
     def _stage_and_swap(
         self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
-    ) -> bool:
+    ) -> None:
         path = self.layout.stage()
         made: list[Path] = []
         before, agreed = self.tip, self.agrees
@@ -155,10 +152,8 @@ class LockedQueue(Struct):
             if self.tip is before:
                 self._remove(path)
             raise
-        alone = self._finish(text, staged, displaced)
-        if agreed and alone:
+        if self._finish(text, staged, displaced):
             self.finish_recovery()
-        return alone
 
     def _stage(self, path: Path, text: QueueText) -> Stat:
         old = self.generation.stat
@@ -176,7 +171,7 @@ class LockedQueue(Struct):
             base=self.generation.mark,
             queue=staged.mark,
             staged=path.name,
-            settings=self._in_force(),
+            settings=self._recorded_settings(),
         )
 
     def _record_and_swap(self, line: Line, appends: list[Append], path: Path, staged: Stat) -> Path | None:
@@ -210,12 +205,12 @@ class LockedQueue(Struct):
             self.patience -= 1
             raise Slipped
 
-    def _in_force(self) -> dict[str, object]:
+    def _recorded_settings(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""
         known = self.tip.settings
-        if self.settings is None or known.get("sha256") == digest(self.settings):
+        if self.in_force is None or known.get("sha256") == digest(self.in_force):
             return known
-        return on_record(self.settings)
+        return on_record(self.in_force)
 
     def _append_line(self, line: Line) -> None:
         try:

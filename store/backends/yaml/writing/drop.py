@@ -44,19 +44,18 @@ class Offer(Struct, frozen=True):
     clashes: tuple[str, ...] = ()
 
 
-def take_in(queue: LockedQueue, write: Callable[[Line], None], config: TeamConfig) -> None:
+def take_in(queue: LockedQueue, write: Callable[[Line], None]) -> None:
     """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
 
     A crash in between leaves the file; its messages are known then, so the next turn only removes it.
 
     Args:
         write: Makes a line durable, recovering where somebody wrote the queue meanwhile.
-        config: Who of the team is a human, whose verdicts are not taken.
     """
     if leads_out(queue.disk, queue.layout, queue.layout.drop):
         return _tell_way_out(queue)
     names = [name for name in queue.disk.names(queue.layout.drop) if is_offered(name)][:_AT_ONCE]
-    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name, config)) is not None]
+    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name)) is not None]
     if not offers:
         return None
     for offer in _write_all(queue, _against_known(queue, offers), write):
@@ -91,11 +90,11 @@ def is_offered(name: str) -> bool:
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 
-def _look(queue: LockedQueue, path: Path, config: TeamConfig) -> Offer | None:
+def _look(queue: LockedQueue, path: Path) -> Offer | None:
     """What the file offers; None for one that was rejected, or has to stay."""
     try:
         offered = read_offered(queue.disk, path)
-        _refuse_verdicts(config, offered)
+        _refuse_verdicts(queue.settings.config, offered)
         return Offer(path, tuple(offered))
     except (CodecError, TeamError, ValueError) as error:
         _reject(queue, path, getattr(error, "message", None) or str(error))

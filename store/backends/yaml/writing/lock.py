@@ -10,7 +10,7 @@ from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Held
 from team_console.store.backends.yaml.writing.lock_owner import find_holder
-from team_console.store.contract.team import LockHolder
+from team_console.store.contract.locked import locked_error
 from team_console.store.model.errors import Code, TeamError
 
 _held = threading.local()
@@ -45,7 +45,9 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
     try:
         return disk.lock(path, wait, mode)
     except TimeoutError:
-        raise _locked(disk, path, wait) from None
+        holder = find_holder(disk, path, sure=True)
+        hint = "Try again. The lock ends with its process; do not delete the lock file."
+        raise locked_error(path, holder, wait, hint) from None
     except PermissionError as error:
         raise not_writable(path, error) from error
     except OSError as error:
@@ -62,27 +64,6 @@ def not_writable(path: Path, error: OSError) -> TeamError:
         f"{path} cannot be written: {error.strerror or error}",
         f"Writing needs permission on {path.parent} and the files in it; reading works without.",
     )
-
-
-def _locked(disk: Disk, path: Path, wait: float) -> TeamError:
-    holder = find_holder(disk, path, sure=True)
-    facts: dict[str, object] = {}
-    if holder is not None and holder.pid is not None:
-        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
-    return TeamError(
-        Code.STORE_LOCKED,
-        f"{path} is held by {_who(holder)}; waited {wait:g} s, nothing was changed",
-        "Try again. The lock ends with its process; do not delete the lock file.",
-        holder={**facts, "alive": holder.alive if holder else None},
-    )
-
-
-def _who(holder: LockHolder | None) -> str:
-    if holder is None or not holder.action:
-        pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
-        return f"another program (its name is not known){pid}"
-    since = f", since {holder.since}" if holder.since else ""
-    return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"
 
 
 def _unusable(path: Path, why: str, hint: str) -> TeamError:

@@ -13,6 +13,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.writing.appends import make_folder
+from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.settings_file import read_settings
 
@@ -72,3 +73,26 @@ def _sweep(disk: Disk, layout: Layout, folder: Path) -> None:
         for name in disk.names(folder):
             if name.startswith(layout.staging):
                 disk.unlink(folder / name)
+
+
+def put_back(queue: LockedQueue, text: bytes) -> str:
+    """Write `text` as the settings, durable; returns the name under which what was there is kept, "" for nothing.
+
+    Raises:
+        TeamError: `STORE_FAILED`, with what was there still in its place or kept under another name.
+    """
+    disk, path = queue.disk, queue.layout.config
+    staged = path.with_name(f"{path.name}.new-{queue.stamp()}")
+    try:
+        there = disk.stat(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_new(disk, staged, text, mode=there.mode if there is not None else queue.generation.mode & ~0o022)
+        aside = path.with_name(f"{path.name}.lost-{queue.stamp()}") if there is not None else None
+        if aside is not None:
+            disk.rename(path, aside)
+        disk.rename(staged, path)
+        disk.sync_folder(path.parent)
+    except OSError as error:
+        why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
+        raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error
+    return aside.name if aside is not None else ""

@@ -13,6 +13,7 @@ from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.files import shared_mode
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
+from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.recovery.recovery import recover
 from team_console.store.backends.yaml.writing import drop
@@ -36,7 +37,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import digest_of
-from team_console.store.settings.team_config import TeamConfig
 
 HEAL = "heal"
 """The action of whoever asks for repair."""
@@ -53,12 +53,12 @@ def turn(
     action: str,
     wait: float,
     known: Generation | None,
-    config: TeamConfig | None = None,
+    settings: Callable[[], ReadSettings],
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
-        config: The settings as they are: the key that seals the ledger, and whose verdicts `drop/` takes none of.
+        settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -70,14 +70,13 @@ def turn(
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
-        settings = config or TeamConfig()
-        ledger, archives = Ledger(disk, layout.audit, settings.key), Archives(disk, layout)
-        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, generation=seen, known=seen, left=left)
-        queue.thorough = action == HEAL
+        read = settings()
+        ledger, archives = Ledger(disk, layout.audit, read.config.key), Archives(disk, layout)
+        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, seen, seen, read, left=left)
         begun: Mark | None = None
         try:
-            _enter(queue, settings)
-            begun = queue.generation.mark
+            _enter(queue, thorough=action == HEAL)
+            begun, queue.in_force = queue.generation.mark, read.to_record
             yield queue
         finally:
             # Whoever comes after a turn that was given up must not take us for a holder that died in it.
@@ -98,10 +97,12 @@ def _count_damaged(queue: LockedQueue, left: Released | None, begun: Mark | None
 
 
 @contextmanager
-def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConfig]) -> Iterator[YamlTransaction]:
+def transaction(queue: LockedQueue, *, actor: str) -> Iterator[YamlTransaction]:
     """A transaction on a queue whose lock is held; committed when the block ends without an exception."""
+    if queue.settings.error is not None:
+        raise queue.settings.error
     owner = os.getpid()
-    tx = YamlTransaction(queue, config())
+    tx = YamlTransaction(queue, queue.settings.config)
     yield tx
     changes = tx.finish()
     if changes is None:
@@ -110,44 +111,57 @@ def transaction(queue: LockedQueue, *, actor: str, config: Callable[[], TeamConf
         raise RuntimeError("a transaction must end in the process that began it")
     with replaced_settings(queue.disk, queue.layout, changes.settings):
         if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            queue.settings = changes.settings.encode()
+            queue.in_force = changes.settings.encode()
         line = line_of(changes, queue.generation.text, actor=actor)
         _write(queue, line, changes.attachments, rests_on=tx.expected)
 
 
 def _write(
     queue: LockedQueue,
-    line: Line | None = None,
+    line: Line,
     attachments: Mapping[str, bytes] | None = None,
     *,
     rests_on: Sequence[Message] = (),
 ) -> None:
-    """Recover until everything agrees, write `line`, and recover again if somebody wrote at that very moment.
+    """Write `line`, and have everything agree again if somebody wrote at that very moment.
 
     Raises:
         ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was read.
     """
-    written = line is None
+
+    def commit() -> None:
+        _refuse_changed(queue, rests_on)
+        queue.commit(line, attachments)
+
+    _attempt(queue, commit)
+    with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
+        _attempt(queue)
+
+
+def _attempt(queue: LockedQueue, step: Callable[[], None] | None = None, *, thorough: bool = False) -> None:
+    """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
+
+    Raises:
+        TeamError: As `recover` and `LockedQueue.commit` do; `STORE_FAILED` when it never ends.
+    """
     for _ in range(_TRIES):
         try:
-            if queue.agrees and not written and line is not None:
-                _refuse_changed(queue, rests_on)
-                queue.commit(line, attachments)
-                written = True
-            elif not queue.agrees:
-                _recover(queue)
-            if queue.agrees and written:
-                return
+            if not queue.agrees:
+                _agree(queue, recover(queue, thorough=thorough))
+            if queue.agrees:
+                return step() if step is not None else None
         except Slipped:
             queue.agrees = False
-        except (TeamError, OSError) as error:
-            if written and line is not None:
-                return  # Ours is done; what is left of theirs is for the next turn.
-            if isinstance(error, OSError):
-                raise failure(queue.layout.queue, error) from error
-            raise
-    if not written or line is None:
-        raise _too_busy(queue)
+        except OSError as error:
+            raise failure(queue.layout.queue, error) from error
+    raise _too_busy(queue)
+
+
+def _agree(queue: LockedQueue, remedy: Line | None) -> None:
+    if remedy is None:
+        queue.finish_recovery()
+    else:
+        queue.commit(remedy)
 
 
 def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
@@ -159,19 +173,13 @@ def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
             raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
 
 
-def _enter(queue: LockedQueue, config: TeamConfig) -> None:
+def _enter(queue: LockedQueue, *, thorough: bool) -> None:
     """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+    _attempt(queue, thorough=thorough)
     try:
-        _write(queue)
-        drop.take_in(queue, lambda line: _write(queue, line), config)
+        drop.take_in(queue, lambda line: _write(queue, line))
     except OSError as error:
         raise failure(queue.layout.queue, error) from error
-
-
-def _recover(queue: LockedQueue) -> None:
-    remedy = recover(queue)
-    if remedy is None or queue.commit(remedy):
-        queue.finish_recovery()
 
 
 def _too_busy(queue: LockedQueue) -> TeamError:

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from team_console.store.model.names import ALL
 
 _ADDRESS_KEYS = frozenset({b"to", b"to_agents", b"to_agent", b"recipient"})
+# "to:", and in JSON or quoted YAML '"to" :'.
 _ADDRESS = re.compile(rb"""(?:to|to_agents|to_agent|recipient)["']?[ \t]*:""")
-_LAST_KEY = re.compile(rb"""([A-Za-z_]+)["']?[ \t]*:\Z""")
+_LAST_KEY = re.compile(rb"""(?P<key>[A-Za-z_]+)["']?[ \t]*:\Z""")
+"""The key right before a value: `to:`, `"to" :`, of what stands before a name."""
 _LOOK_BACK = 64
 """Bytes before a name in which the key of its value is looked for; a key that is not seen counts as an address."""
 _BEFORE = frozenset(b" \t\r\n'\",[-:")
@@ -63,7 +65,7 @@ def _may_be_value(data: bytes, place: int) -> bool:
     if line.endswith(b":"):
         key = _LAST_KEY.search(line)
         is_cut = key is not None and key.start() == 0 and b"\n" not in before
-        return key is None or is_cut or key[1] in _ADDRESS_KEYS
+        return key is None or is_cut or key["key"] in _ADDRESS_KEYS
     if not line or line[-1:] in (b"-", b"[", b",", b"?"):
         return True
     last_word = line[line.rfind(b" ") + 1 :]

@@ -9,6 +9,7 @@ from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 20
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+"""A marker that git leaves: `<<<<<<< HEAD`, `>>>>>>>`. A line of `=======` may be a title in a text."""
 
 
 def check_bytes(data: bytes) -> None:
@@ -28,7 +29,7 @@ def check_bytes(data: bytes) -> None:
             kind=Kind.SYNTAX,
         )
     _check_utf8(data)
-    if b"\n<<<<<<<" in data or b"\n>>>>>>>" in data or data.startswith((b"<<<<<<<", b">>>>>>>")):
+    if any(sign in data and (b"\n" + 7 * sign in data or data.startswith(7 * sign)) for sign in (b"<", b">")):
         _check_conflict(data)
 
 

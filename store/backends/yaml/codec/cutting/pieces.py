@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.common import common_prefix, common_suffix
 from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
@@ -20,6 +21,21 @@ from team_console.store.backends.yaml.codec.cutting.unusual import read_unusual
 from team_console.store.backends.yaml.codec.entry import QueueEntry, Span
 from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
+
+
+class Cut(Struct, frozen=True):
+    """A file cut with the help of what it was before.
+
+    Attributes:
+        starts: Where entries begin, if that is known at no cost.
+        kept: How many entries at the beginning and at the end are the same objects as before; None when that is not
+            known, or when more than entries changed.
+    """
+
+    parts: Parts
+    starts: list[int] | None = None
+    kept: tuple[int, int] | None = None
+
 
 _NO_ENTRIES: Mapping[bytes, QueueEntry] = {}
 
@@ -41,21 +57,19 @@ def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
     return parts if is_plain_tail(parts.tail) else _join_before_tail(data, parts, known)
 
 
-def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> tuple[Parts, list[int] | None]:
+def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> Cut:
     """Cut a file that was read before; entries outside the changed stretch are reused as they are.
 
-    `starts` tells where entries began in `old_data`; where they begin now is returned if it costs nothing.
+    `starts` tells where entries began in `old_data`.
 
     Raises:
         CodecError: As `read`.
     """
     found = _reread_middle(data, old_data, old, starts)
-    return found or (read(data, {entry.raw: entry for entry in old.entries}), None)
+    return found or Cut(read(data, {entry.raw: entry for entry in old.entries}))
 
 
-def _reread_middle(
-    data: bytes, old_data: bytes, old: Parts, starts: list[int]
-) -> tuple[Parts, list[int] | None] | None:
+def _reread_middle(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> Cut | None:
     """None when more than entries changed, so that the whole file has to be cut anew."""
     if old.whole or not starts:
         return None
@@ -82,9 +96,9 @@ def _reread_middle(
     entries = old.entries[:first] + middle + old.entries[resume:]
     parts = replace(old, entries=entries, joined=False, has_open=False)
     if not is_plain_tail(parts.tail):
-        return _join_before_tail(data, parts, known), None
+        return Cut(_join_before_tail(data, parts, known))
     rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
-    return parts, starts[:first] + cuts + rest
+    return Cut(parts, starts[:first] + cuts + rest, (first, len(old.entries) - resume))
 
 
 def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:

@@ -21,7 +21,12 @@ from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.model.message import Message
 
-_LIST_LINE = re.compile(rb"(\A\xef\xbb\xbf|^)messages:(?:[ \t]+(?:\[[ \t]*\]|null|~))?(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_LIST_LINE = re.compile(
+    rb"(\A\xef\xbb\xbf|^)messages:"  # behind a byte order mark, too
+    rb"(?:[ \t]+(?:\[[ \t]*\]|null|~))?"  # "messages: []", "messages: null": a list that is to be opened
+    rb"(?=[ \t\r\n]|\Z)",  # "messages: # the queue", but not "messages:x"
+    re.MULTILINE,
+)
 
 
 class QueueEdit(Struct, frozen=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from team_console.store.backends.yaml.codec.entry import parse_record, to_message
@@ -15,20 +16,45 @@ DEEPEST = 60
 """Levels of nesting a written message may have, under the limit of the reader."""
 _UNPRINTABLE = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
 """Besides tab and newline. Sets name what they leave out: `re` compiles a wide set of characters for milliseconds."""
-_ORDINARY = rf"[^:#\t\n{_UNPRINTABLE}]*+"
-_PLAIN = re.compile(
-    r"(?:[A-Za-z_]|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])"  # a letter: a digit could begin a number or a date
-    + _ORDINARY
-    # "10:30" and "C#", but no "key: value" and no " # comment". The repeat of the group is greedy: a possessive
-    # one of a group is wrong up to Python 3.11.4 (see `fast`). There is one way only to match, so it costs nothing.
-    + rf"(?:(?::(?=[^ ])|(?<! )\#){_ORDINARY})*"
-    + r"(?<![ \xa0])"
-).fullmatch
+_FIRST = r"[A-Za-z_]"
+"""A letter: a digit could begin a number or a date."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
-_ONE_LINE = re.compile(rf"[^\t\n{_UNPRINTABLE}]*").fullmatch
-_LINES = re.compile(rf"[^{_UNPRINTABLE}]*").fullmatch
-_ESCAPED = re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
+_AWKWARD = re.compile(r"[^\n -~]|\n +(?:\n|\Z)").search
+"""What makes a text one whose writing another reader has to prove: signs beyond ASCII, tabs, lines of blanks alone."""
+
+
+def _plain(first: str, other: str) -> Callable[[str], object]:
+    """Plain scalars: "10:30" and "C#", but no "key: value" and no " # comment".
+
+    The repeat of the group is greedy: a possessive one of a group is wrong up to Python 3.11.4 (see `frame`).
+    There is one way only to match, so it costs nothing.
+    """
+    return re.compile(rf"{first}{other}*+(?:(?::(?=[^ ])|(?<! )\#){other}*+)*(?<![ \xa0])").fullmatch
+
+
+_is_plain_ascii = _plain(_FIRST, r"[ !\"$-9;-~]")
+"""Of texts in ASCII; wide sets of characters take milliseconds to compile."""
+
+
+@cache
+def _wide() -> tuple[Callable[[str], object], ...]:
+    """Patterns for any text: whether it can stand plain, on one line in quotes, on several lines as a block."""
+    return (
+        _plain(rf"(?:{_FIRST}|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])", rf"[^:#\t\n{_UNPRINTABLE}]"),
+        re.compile(rf"[^\t\n{_UNPRINTABLE}]*").fullmatch,
+        re.compile(rf"[^{_UNPRINTABLE}]*").fullmatch,
+    )
+
+
+@cache
+def _escaped() -> re.Pattern[str]:
+    """What has to be escaped in double quotes."""
+    return re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
+
+
 _IMPLICIT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
+_ASKED = _IMPLICIT
+"""Words of which PyYAML proves each time that they are in quotes: it would read them as something else."""
 _NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 _FLOW = frozenset(",[]{}")
 _LONGEST_KEY = 100
@@ -118,7 +144,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str, pad: str, *, flow: bool) -> str:
-    if _PLAIN(text) and text.lower() not in _IMPLICIT and not (flow and not _FLOW.isdisjoint(text)):
+    if _is_plain(text) and text.lower() not in _IMPLICIT and not (flow and not _FLOW.isdisjoint(text)):
         return text
     if "\n" in text and not flow and _is_block(text):
         return _literal(text, pad)
@@ -127,7 +153,24 @@ def _string(text: str, pad: str, *, flow: bool) -> str:
 
 def _is_block(text: str) -> bool:
     """Whether a literal block holds exactly `text`: it begins with a visible character, ends in at most one newline."""
-    return _LINES(text) is not None and not text[0].isspace() and not text.endswith("\n\n")
+    if text[0].isspace() or text.endswith("\n\n"):
+        return False
+    return _is_printable(text.replace("\n", "")) or _wide()[2](text) is not None
+
+
+def _is_plain(text: str) -> bool:
+    if text.isascii():
+        return _is_plain_ascii(text) is not None
+    return _wide()[0](text) is not None
+
+
+def _is_one_line(text: str) -> bool:
+    return _is_printable(text) or _wide()[1](text) is not None
+
+
+def _is_printable(text: str) -> bool:
+    """Whether it is ASCII without control characters; where not, a pattern has to tell."""
+    return text.isascii() and text.isprintable()
 
 
 def _literal(text: str, pad: str) -> str:
@@ -138,9 +181,9 @@ def _literal(text: str, pad: str) -> str:
 
 def quoted(text: str) -> str:
     """`text` in single quotes, or in double ones where it needs escapes."""
-    if _ONE_LINE(text):
+    if _is_one_line(text):
         return "'" + text.replace("'", "''") + "'"
-    return '"' + _ESCAPED.sub(_escape, text) + '"'
+    return '"' + _escaped().sub(_escape, text) + '"'
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -163,7 +206,7 @@ def emit(message: Message) -> bytes:
 def emit_record(record: Mapping[str, Any]) -> bytes:
     """The text of one record, as `emit`."""
     raw = write_item(record).encode()
-    to_message(check_reads_back(raw, record), raw)
+    to_message(_read_back(raw, record, everywhere=not _is_simple(record)), raw)
     return raw
 
 
@@ -179,8 +222,8 @@ def emit_again(message: Message) -> bytes:
     return raw if same(parse_record(raw), message.record) else emit(message)
 
 
-def check_reads_back(raw: bytes, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Read `raw` with our reader and with the plain C loader; both must find `record`. Returns it as read.
+def _read_back(raw: bytes, record: Mapping[str, Any], *, everywhere: bool) -> dict[str, Any]:
+    """Read `raw` with our reader and, if asked to, with the plain C loader; both must find `record`. As it was read.
 
     Raises:
         CodecError: One of them finds something else.
@@ -188,9 +231,21 @@ def check_reads_back(raw: bytes, record: Mapping[str, Any]) -> dict[str, Any]:
     ours = parse_record(raw)
     if not same(ours, record):
         raise CodecError(f"{_difference(record, ours)} does not read back as written", hint="Send it as text.")
-    if not same(_load_elsewhere(raw), [record]):
+    if everywhere and not same(_load_elsewhere(raw), [record]):
         raise CodecError("another YAML reader would not read the message back as written", hint="Send it as text.")
     return ours
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether every YAML reader is known to read what `write_item` writes for it: plain ASCII texts in mappings.
+
+    Asking PyYAML costs most messages more time than everything else, nearly all of it for loading PyYAML.
+    """
+    if isinstance(value, str):
+        return _AWKWARD(value) is None and value.lower() not in _ASKED and ("\n" not in value or _is_block(value))
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _PLAIN_KEY(key) and _is_simple(item) for key, item in value.items())
+    return False
 
 
 def _load_elsewhere(raw: bytes) -> Any:

@@ -124,7 +124,12 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source) -
 
 def ordinary_record(raw: bytes) -> dict[str, Any] | None:
     """The record in an entry's text; None when the entry is not ordinary."""
-    lines = _cut(raw) if len(raw) <= _LARGEST and _is_calm(raw) else None
+    if len(raw) > _LARGEST or not _is_calm(raw):
+        return None
+    usual = _usual(raw)
+    if usual is not None and _are_pairs(pairs := _pairs(raw, usual.end()), len(raw) - usual.end()):
+        return {**dict(_items(dict(zip(_FIELDS, usual.groups(), strict=True)))), "payload": _payload(pairs)}
+    lines = _cut(raw)
     if lines is None or not lines.values.keys() <= _KNOWN:
         return None
     items = list(_items(lines.values))

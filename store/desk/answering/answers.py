@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from msgspec.structs import replace
-from team_console.store.desk.questions import Terms, Verdict
+from team_console.store.desk.answering.questions import Terms, Verdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import nearest

@@ -1,6 +1,6 @@
 """Questions: an open request found under its id, who may answer it now, and how it is closed (decisions D10, D14, D17).
 
-What answers them stands above: `requests` dispatches, `agents` and `endings` answer for the Master.
+What answers them stands above: `writing` dispatches, `creation` and `endings` answer for the Master.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
@@ -239,3 +240,23 @@ def opened_kind(message: Message) -> RequestKind | None:
     """The kind of request that this message opens."""
     kind = reading(message).kind
     return kind.opens if kind is not None else None
+
+
+def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
+    """The question of this id in the queue, None when it is not there."""
+    for message in snapshot.messages:
+        if opened_kind(message) is not None and reading(message).request_id == request_id:
+            return message
+    return None
+
+
+def refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
+    """Refuse, by a look without the lock, a request whose record in the queue is damaged.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    if request_id in snapshot.damaged and live_question(snapshot, request_id) is None:
+        text = f"the record of request {request_id} in the queue is damaged, so it cannot be answered"
+        hint = "'team-console check' names file and line; repair it, or ask the sender to ask again."
+        raise TeamError(Code.STORE_UNREADABLE, text, hint, request_id=request_id)

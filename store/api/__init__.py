@@ -21,7 +21,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from team_console.store.agent_requests import Request, RequestVerbs
+from team_console.store.api.agent_requests import Request, RequestVerbs
 from team_console.store.attachments import attached_content
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team

@@ -1,0 +1,385 @@
+"""A mode with rows left, the thing itself right or below, and a filter."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from msgspec.structs import replace
+from team_console.console.display.pane_titles import set_title, unwritten
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step
+from team_console.console.input.subject import Selection
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.filter_line import FilterLine
+from team_console.console.panes.pane import Pane
+from team_console.console.panes.sorting import sorted_rows, sorts_of
+from team_console.store.protocol.seen import Seen
+from team_console.store.views.rows import View
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Document, Lines
+from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.rows.drawing import Draw
+from team_console.widgets.rows.picture import Headings
+from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.timer import Timer
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+RowT = TypeVar("RowT")
+
+_REST = 0.04
+"""Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
+_BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
+_BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(_BROKEN),))
+
+
+class ListPane(Pane, Generic[RowT]):
+    """A mode with one list and one detail."""
+
+    DEFAULT_CSS = """
+    ListPane.-active { layout: vertical; }
+    ListPane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
+    ListPane > Detail { height: 10fr; width: 100%; }
+    ListPane RowList { height: 1fr; padding: 0; }
+    ListPane RowList, ListPane Detail { border-top: panel $panel; border-title-color: $text-muted;
+        border-title-background: $panel; }
+    ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
+    ListPane.-inside > .pane--rows { height: 6; }
+    """
+
+    def __init__(self, shelf: AttachmentCache) -> None:
+        super().__init__(shelf)
+        self.query_text = ""
+        self._resting: Timer | None = None
+        self._all: tuple[RowT, ...] = ()
+        self._sought = ""
+        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self._words: tuple[str, ...] = ()
+
+    def on_mount(self) -> None:
+        """Columns and lines of rows as the user wants them."""
+        chosen = self.shelf.preferences
+        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
+
+    @property
+    def rows(self) -> RowList[RowT]:
+        """The list."""
+        return self.query_one(RowList)
+
+    @property
+    def detail(self) -> Detail:
+        """The thing under the cursor."""
+        return self.query_one(Detail)
+
+    def compose(self) -> ComposeResult:
+        """List and filter left, detail right."""
+        with Container(classes="pane--rows"):
+            yield RowList(
+                self.key_of,
+                self.draw,
+                roomy=self.ROOMY,
+                matter=self.matter_of,
+                markable=self.MARKABLE,
+                headings=self.headings(),
+            )
+            yield FilterLine()
+        yield Detail()
+
+    MARKABLE: ClassVar[bool] = False
+    ROOMY: ClassVar[int] = 18
+    """Height of the list from which on its rows have two lines; 0 for never."""
+    draw: Draw[RowT]
+
+    @abstractmethod
+    def key_of(self, row: RowT) -> str:
+        """What names a row."""
+
+    def matter_of(self, row: RowT) -> object:
+        """What of a row a human decides on."""
+        return row
+
+    def headings(self) -> Headings[RowT] | None:
+        """The lines above groups of rows; None for none."""
+        return None
+
+    @abstractmethod
+    def rows_of(self, view: View) -> tuple[RowT, ...]:
+        """The rows of this mode."""
+
+    @abstractmethod
+    def words_of(self, row: RowT) -> str:
+        """The text a filter looks in."""
+
+    @abstractmethod
+    def document_of(self, row: RowT) -> Document | None:
+        """What there is to read of a row."""
+
+    @abstractmethod
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
+        """What keys act on."""
+
+    def title_of(self, shown: int, total: int) -> str:
+        """The words on the border of the list."""
+        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
+
+    def notes(self) -> list[str]:
+        """Further words on the lower border."""
+        return []
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show the rows of another view."""
+        first_whole = situation.is_read and not self.situation.is_read
+        self.situation, self.now = situation, now
+        view = situation.view
+        self._all = self.rows_of(view) if view is not None else ()
+        self._fill()
+        if first_whole:
+            self.rows.begin_at_top()
+
+    def give_up(self) -> None:
+        """Say it in the list, and show nothing beside it."""
+        for rows in self.query(RowList):
+            rows.set_rows((), now=self.now, empty=_BROKEN)
+        for detail in self.query(Detail):
+            detail.show(None)
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
+        self._sought = key
+        if self.is_mounted:
+            self._close_filter("")
+            self._fill()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+        self.now = now
+        self.rows.tick(now)
+        self._show_detail()
+
+    def subject(self) -> Selection:
+        """The row under the cursor and the marked ones."""
+        row, marked = self.rows.cursor_row, self.rows.marked_rows()
+        selection = self.subject_of(row, marked)
+        return replace(
+            selection,
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            seen=self.detail.seen,
+            looked_at=self._looked_at(),
+        )
+
+    def _looked_at(self) -> Mapping[str, Seen | None]:
+        """What was on the screen, here and in the other modes, by its token."""
+        self.shelf.looked_at |= self.detail.drawn_before
+        return dict(self.shelf.looked_at)
+
+    def step_on(self) -> None:
+        """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""
+        self.rows.step_on()
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.stay()
+            self.rows.select(self.key_of(row))
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        ids = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (ids, message)))
+
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return (
+            next((decided[subject] for subject in self.subjects_of(row) if subject in decided), "") if decided else ""
+        )
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed by itself."""
+        return self.rows.undisturbed_for()
+
+    def focus_first(self) -> None:
+        """The list."""
+        self.rows.focus()
+
+    def draw_now(self) -> None:
+        """Draw the thing under the cursor now."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        self._show_detail()
+
+    def filter(self) -> None:
+        """Ask for words to filter by."""
+        self._asking.open(self.query_text)
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that hold all words of `text`."""
+        if text != self.query_text:
+            self.query_text = text
+            self._mark_hits(text)
+            self._fill()
+
+    def _mark_hits(self, text: str) -> None:
+        """Mark the words in rows and detail, and remember them for `next_hit`."""
+        self._words = tuple(text.casefold().split()) or self._words
+        shown = tuple(text.casefold().split())
+        self.rows.set_hits(shown)
+        self.detail.set_hits(shown)
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if not self._words:
+            return False
+        if self.detail.has_focus:
+            return self.detail.next_hit(self._words, direction)
+        rows, (place, number) = self.rows.rows, self.rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        fits = (index for index in order if self._holds(rows[index], self._words))
+        index = next(fits, None)
+        return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
+        text = self.words_of(row).casefold()
+        return all(word in text for word in words)
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        names = ("", *sorts_of(self.MODE))
+        if len(names) == 1:
+            return None
+        self.sort = names[(names.index(self.sort) + 1) % len(names)] if self.sort in names else ""
+        self._fill()
+        return self.sort
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return self._asking.is_open
+
+    @property
+    def _asking(self) -> FilterLine:
+        """The line in which words to filter by are typed."""
+        return self.query_one(FilterLine)
+
+    def toggle_raw(self) -> bool:
+        """Show texts as they were written, and back; returns whether they are plain now."""
+        return self.detail.toggle_raw()
+
+    def back(self) -> bool:
+        """Out of the detail, the filter, the marks, one after the other."""
+        if self.detail.has_focus:
+            self._inside(False)
+            self.rows.focus()
+        elif self.rows.marks:
+            self.rows.clear_marks()
+        elif self.query_text or self.is_asking:
+            self._close_filter("")
+        else:
+            return False
+        return True
+
+    def open(self) -> None:
+        """Go into the thing under the cursor."""
+        self.draw_now()
+        if self.rows.cursor_key is not None:
+            self._inside(True)
+            self.detail.focus()
+
+    def _inside(self, inside: bool) -> None:
+        self.set_class(inside, "-inside")
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.open()
+
+    @on(RowList.Moved)
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if event.by_user:
+            if self._resting is not None:
+                self._resting.stop()
+            self._resting = self.set_timer(_REST, self.draw_now)
+        else:
+            self._show_detail()
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Marked)
+    def _marked(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._show_titles()
+        self.post_message(self.Looked(self))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Words of the filter were typed."""
+        event.stop()
+        self.set_filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The filter is as it should be."""
+        event.stop()
+        self._close_filter(event.value)
+
+    def _close_filter(self, text: str) -> None:
+        self.set_filter(text)
+        self._asking.close()
+        self.rows.focus()
+
+    def _fill(self) -> None:
+        shown = self._filtered()
+        empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+        self.rows.set_rows(shown, now=self.now, empty=empty)
+        if self._sought and self.rows.select(self._sought):
+            self._sought = ""
+        self._show_titles()
+        self._show_detail()
+
+    def first_step(self) -> str:
+        """The command that would put something into an empty list; empty when there is something."""
+        return "" if self.rows.rows else first_step(self.MODE, self.situation)
+
+    def hidden(self) -> int:
+        """How many rows the human put aside."""
+        return 0
+
+    def _filtered(self) -> tuple[RowT, ...]:
+        words = tuple(self.query_text.casefold().split())
+        rows = tuple(row for row in self._all if self._holds(row, words)) if words else self._all
+        return sorted_rows(rows, self.sort)
+
+    def _show_titles(self) -> None:
+        shown, total = len(self.rows.rows), len(self._all)
+        notes = self.notes()
+        if self.rows.marks:
+            notes.append(f"* {len(self.rows.marks):,} marked")
+        if self.sort:
+            notes.append(f"by {self.sort}")
+        if self.query_text:
+            notes.append(f"/ {self.query_text}  esc ✕")
+        known = self.situation.sight is not None and self.situation.sight.view is not None
+        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
+
+    def _show_detail(self) -> None:
+        row = self.rows.cursor_row
+        try:
+            document = self.document_of(row) if row is not None else None
+        except Exception as error:
+            self.app._handle_exception(error)
+            document = _BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            said: Line = ((f"{unwritten(decided)}", "alert"), (" · U takes it back, W writes it now", "muted"))
+            document = replace(document, blocks=(Lines((said,)), *document.blocks))
+        self.detail.show(document)
+        set_title(self.detail, document.title if document else "")

@@ -1,0 +1,82 @@
+"""The panes of the modes: each is made when it is first gone to, and told only what it was not told yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from importlib import import_module
+
+from team_console.console.display.screen_state import ScreenState
+from team_console.console.input.subject import Mode
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.pane import Pane
+
+_PANES = {
+    Mode.NEEDS: "needs:NeedsPane",
+    Mode.INBOXES: "inboxes:InboxesPane",
+    Mode.REQUESTS: "requests:RequestsPane",
+    Mode.DELIVERIES: "deliveries:DeliveriesPane",
+    Mode.SPRINT: "sprint:SprintPane",
+    Mode.HISTORY: "history:HistoryPane",
+    Mode.HEALTH: "health:HealthPane",
+    Mode.DECISIONS: "decisions:DecisionsPane",
+}
+
+
+class PaneStack:
+    """Panes by their mode, one of them in front.
+
+    Attributes:
+        mode: The mode in front.
+    """
+
+    def __init__(self, mode: Mode, shelf: AttachmentCache, report: Callable[[Exception], None]) -> None:
+        self.mode, self._shelf, self._report = mode, shelf, report
+        self._panes: dict[Mode, Pane] = {}
+        self._shown: dict[Mode, ScreenState] = {}
+
+    @property
+    def shown_in_front(self) -> ScreenState | None:
+        """The situation that stands in front."""
+        return self._shown.get(self.mode)
+
+    @property
+    def front(self) -> Pane:
+        """The pane in front."""
+        return self._panes[self.mode]
+
+    def bring(self, mode: Mode) -> bool:
+        """Put the pane of `mode` in front; whether it was made for that and must be mounted."""
+        fresh = mode not in self._panes
+        if fresh:
+            self._panes[mode] = _make(mode, self._shelf)
+        if self.mode in self._panes:
+            self.front.remove_class("-active")
+        self.mode = mode
+        self.front.add_class("-active")
+        return fresh
+
+    def show(self, situation: ScreenState, now: datetime, *, again: bool = False) -> None:
+        """Show a situation in front, if it is another one or `again` is set.
+
+        A pane that fails says so instead of showing what was true before.
+        """
+        if self._shown.get(self.mode) is situation and not again:
+            return
+        self._shown[self.mode] = situation
+        try:
+            self.front.show(situation, now)
+        except Exception as error:
+            self._report(error)
+            self.front.give_up()
+
+    def forget_shown(self) -> None:
+        """Show the same situation anew, because more is known of it."""
+        self._shown.clear()
+
+
+def _make(mode: Mode, shelf: AttachmentCache) -> Pane:
+    """The pane of a mode; its module is imported when it is first gone to."""
+    module, _, name = _PANES[mode].partition(":")
+    made: type[Pane] = getattr(import_module(f"team_console.console.panes.{module}"), name)
+    return made(shelf)

@@ -1,0 +1,203 @@
+"""Sends the terminal only the cells that changed, as curses does: a slow line carries little.
+
+Textual writes every cell of a region it repaints, with a full colour sequence for each run. The canvas
+remembers what the terminal shows and writes the difference. What it does not understand it passes on
+unchanged and then assumes nothing about the screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from team_console.console.terminal.cells import Row, cells_of, is_joined
+from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
+from team_console.console.terminal.scrolling import best_shift
+
+_TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
+_ASIDE = re.compile(
+    r"(?:\x07|\x1b\](?:2|9|22|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
+)
+"""Bell, title, notices, shape of the pointer, modes of keyboard and mouse: no cell changes."""
+_GAP = 4
+"""Unchanged cells that are cheaper to write again than to jump over."""
+_BLANKS, _LAST_BLANKS = 10, 4
+"""More spaces than this are erased rather than written; fewer at the end of a run, where the pen need not pass them."""
+_BLANKS_APART = re.compile(f"( {{{_BLANKS + 1},}}| {{{_LAST_BLANKS + 1},}}$)")
+_HOME = (1, 1)
+"""Where the cursor is left when nothing is typed; it is hidden then and may stay where it is."""
+
+
+class Canvas:
+    """What the terminal is known to show, and the shortest way from there to something else."""
+
+    def __init__(self, *, erases: bool = False, scrolls: bool = False) -> None:
+        """Assume nothing about the screen.
+
+        Args:
+            erases: The terminal erases characters (ECH) in the present background colour.
+            scrolls: It moves the lines between two margins (DECSTBM, IL, DL).
+        """
+        self._erases, self._scrolls = erases, scrolls
+        self._rows: dict[int, Row] = {}
+        self._position: tuple[int, int] | None = None
+        self._pen = Pen()
+
+    def forget(self) -> None:
+        """Assume nothing about what is on the screen."""
+        self._rows.clear()
+        self._position = None
+        self._pen.lose()
+
+    def update(self, data: str) -> str:
+        """What to write so that the screen becomes what `data` would make it."""
+        if _ASIDE.fullmatch(data):
+            return data
+        painted = self._paint(data)
+        if painted is None:
+            reset = self._pen.to("")
+            self.forget()
+            return reset + data
+        rows, position = painted
+        self._pen.lift()
+        out = self._scroll(rows) if self._scrolls else ""
+        out += "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number]))
+        if position != self._position or (out and position != _HOME):
+            out += f"\x1b[{position[0]};{position[1]}H"
+        self._position = position
+        return out
+
+    def _scroll(self, rows: dict[int, Row]) -> str:
+        """Move lines that only changed their place."""
+        shift = best_shift(self._rows, rows)
+        if shift is None:
+            return ""
+        still = {number: self._rows[number] for number in range(shift.top, shift.bottom + 1)}
+        shift.apply(self._rows)
+        rows.update({number: row for number, row in still.items() if number not in rows})
+        return self._pen.to(PLAIN) + shift.sequence()
+
+    def _paint(self, data: str) -> tuple[dict[int, Row], tuple[int, int]] | None:
+        """The rows `data` touches as they will be, and where it leaves the cursor; None when it does more than that."""
+        rows: dict[int, Row] = {}
+        y, x, style, end = 0, 0, PLAIN, 0
+        for match in _TOKEN.finditer(data):
+            if match.start() != end:
+                return None
+            end = match.end()
+            row, column, sgr, newline, text = match.groups()
+            if row is not None:
+                y, x = int(row), int(column)
+            elif sgr is not None:
+                style = "" if sgr in ("", "0") else sgr
+            elif text is not None:
+                if not y:
+                    return None
+                cells = cells_of(text, style)
+                line = rows.get(y)
+                if line is None:
+                    line = rows[y] = list(self._rows.get(y, ()))
+                if len(line) < x - 1 + len(cells):
+                    line.extend([None] * (x - 1 + len(cells) - len(line)))
+                line[x - 1 : x - 1 + len(cells)] = cells
+                x += len(cells)
+            elif newline:
+                y = 0
+        return (rows, (y, x)) if end == len(data) and y else None
+
+    def _difference(self, number: int, line: Row) -> Iterator[str]:
+        """The changed runs of a row; a row with wide characters is written from its first change on in full."""
+        before = self._rows.get(number, [])
+        self._rows[number] = line
+        if line == before:
+            return
+        before = before + [None] * (len(line) - len(before))
+        runs = _runs(before, line)
+        if any(cell is not None and not cell[0] for cell in (*before, *line)):
+            runs = [(_first_known(line), len(line))]
+        for start, stop in runs:
+            yield self._pen.move(number, start + 1)
+            yield from self._run(number, start + 1, list(_stretches(line[start:stop])))
+            if stop >= len(line):
+                self._pen.lift(row=number)
+
+    def _run(self, number: int, column: int, stretches: list[tuple[str, str, int]]) -> Iterator[str]:
+        """Stretches of a row one after the other, the first of them at `column`, where the pen is."""
+        pen, last = self._pen, len(stretches) - 1
+        for place, (style, text, width) in enumerate(stretches):
+            column += width
+            if text.isspace():
+                # Blanks look the same in the style of what follows: one change of style does for both.
+                ahead = stretches[place + 1][0] if place < last else style
+                yield "" if pen.blanks_like(style) else pen.to(ahead if are_blanks_alike(style, ahead) else style)
+            else:
+                yield pen.to(style)
+            if len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(text, style):
+                yield pen.erase(len(text))
+            else:
+                yield pen.write(text)
+            if is_joined(text):
+                # Terminals differ in how wide this is: name the place of what follows, so that nothing moves.
+                pen.lift(row=number)
+                yield pen.move(number, column)
+
+    def _can_erase(self, text: str, style: str) -> bool:
+        """Whether they are spaces, and the terminal erases in the background's colour."""
+        return self._erases and text.isspace() and SHOWS_ON_BLANKS.isdisjoint(parts_of(style)[0])
+
+
+def _stretches(cells: Row) -> Iterator[tuple[str, str, int]]:
+    """Neighbouring cells of one style as that style, their text and how many they are.
+
+    A joined character and many blanks are by themselves.
+    """
+    known = [cell for cell in cells if cell is not None]
+    for style, group in groupby(known, itemgetter(1)):
+        texts = [cell[0] for cell in group]
+        if len(texts) > _LAST_BLANKS and (plain := "".join(texts)).isascii():
+            yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
+        else:
+            yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
+
+
+def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:
+    """The characters of cells as text with its width, each joined character by itself."""
+    begin = 0
+    for index, text in enumerate(texts):
+        if is_joined(text):
+            if index > begin:
+                yield "".join(texts[begin:index]), index - begin
+            end = index + 1
+            while end < len(texts) and not texts[end]:
+                end += 1
+            yield text, end - index
+            begin = end
+    if begin < len(texts):
+        yield "".join(texts[begin:]), len(texts) - begin
+
+
+def _runs(before: Row, after: Row) -> list[tuple[int, int]]:
+    """Stretches that differ, those joined that are only a small known gap apart."""
+    runs: list[tuple[int, int]] = []
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if new is None or old == new:
+            continue
+        if runs and _is_small(after[runs[-1][1] - 1 : index + 1]):
+            runs[-1] = (runs[-1][0], index + 1)
+        else:
+            runs.append((index, index + 1))
+    return runs
+
+
+def _is_small(gap: Row) -> bool:
+    """Whether the cells between the first and the last are cheaper to write than to jump over."""
+    if len(gap) > _GAP + 2 or None in gap:
+        return False
+    styles = [cell[1] for cell in gap if cell is not None]
+    return set(styles[1:-1]) <= {styles[0], styles[-1]}
+
+
+def _first_known(line: Row) -> int:
+    return next((index for index, cell in enumerate(line) if cell is not None), 0)

@@ -1,0 +1,67 @@
+"""A driver of the terminal that sends little, sleeps while nothing is typed, and never waits for one that is gone."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.patience import PatientEvent
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+_AT_ONCE = 400
+"""Characters that reach the terminal by one write and are drawn by it as one picture; more are bracketed for that."""
+SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
+
+
+def abilities() -> dict[str, bool]:
+    """What the terminal database promises beyond what every terminal can do, as `Canvas` wants to know it."""
+    import curses
+
+    try:
+        curses.setupterm()
+    except curses.error:
+        return {}
+    scrolls = all(curses.tigetstr(name) for name in ("csr", "il1", "dl1"))
+    return {"erases": bool(curses.tigetstr("ech")) and curses.tigetflag("bce") > 0, "scrolls": scrolls}
+
+
+def sparing(driver_class: type[Driver]) -> type[Driver]:
+    """`driver_class` with output through a `Canvas`, and input that is waited for instead of looked for."""
+
+    class SparingDriver(driver_class):  # type: ignore[misc, valid-type]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.canvas = Canvas(**abilities())
+            self._begun = False
+            if isinstance(getattr(self, "exit_event", None), Event) and hasattr(self, "fileno"):
+                self.exit_event = PatientEvent(self.fileno)
+
+        def write(self, data: str) -> None:
+            if data == SYNC_BEGIN:
+                self._begun = True
+            elif data == SYNC_END:
+                if not self._begun:
+                    self._send(data)
+                self._begun = False
+            else:
+                changed = self.canvas.update(data)
+                if len(changed) > _AT_ONCE:
+                    self._send((SYNC_BEGIN if self._begun else "") + changed)
+                    self._begun = False
+                elif changed:
+                    self._send(changed)
+
+        def close(self) -> None:
+            super().close()
+            if isinstance(over := getattr(self, "exit_event", None), PatientEvent):
+                over.close()
+
+        def _send(self, data: str) -> None:
+            writer = getattr(self, "_writer_thread", None)
+            if writer is None or writer.is_alive():
+                super().write(data)
+
+    return SparingDriver

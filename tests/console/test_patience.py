@@ -1,0 +1,76 @@
+"""The thread that reads keys sleeps until there is something to read, and ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import Queue
+from threading import Thread
+
+from team_console.console.terminal import patience
+from team_console.console.terminal.patience import INPUT_THREAD, PatientEvent
+from textual import constants
+
+
+@contextmanager
+def asking(event: PatientEvent) -> Iterator[Queue[bool]]:
+    """Answers that a thread with the name of the toolkit's input thread gets to one question after the other."""
+    answers: Queue[bool] = Queue()
+
+    def ask() -> None:
+        while not event.is_set():
+            answers.put(False)
+        answers.put(True)
+
+    event._awake_until = 0.0
+    thread = Thread(target=ask, name=INPUT_THREAD)
+    thread.start()
+    try:
+        yield answers
+    finally:
+        event.set()
+        thread.join(5)
+        assert not thread.is_alive()
+        event.close()
+
+
+def test_it_sleeps_until_a_key_and_wakes_for_it() -> None:
+    keys, console = pty.openpty()
+    with asking(PatientEvent(console)) as answers:
+        assert answers.empty()
+        os.write(keys, b"x\n")
+        assert answers.get(timeout=5) is False
+    os.close(keys)
+    os.close(console)
+
+
+def test_it_ends_at_once_when_it_is_told_to() -> None:
+    keys, console = pty.openpty()
+    event = PatientEvent(console)
+    with asking(event) as answers:
+        event.set()
+        assert answers.get(timeout=5) is True
+    os.close(keys)
+    os.close(console)
+
+
+def test_other_threads_are_answered_without_waiting() -> None:
+    keys, console = pty.openpty()
+    event = PatientEvent(console)
+    event._awake_until = 0.0
+    assert not event.is_set()
+    event.set()
+    assert event.is_set()
+    event.clear()
+    assert not event.is_set()
+    assert select.select([event._woken], [], [], 0)[0] == [], "a thread that begins anew must not be woken at once"
+    event.close()
+    os.close(keys)
+    os.close(console)
+
+
+def test_an_escape_is_told_from_a_sequence_before_it_sleeps_again() -> None:
+    assert patience._AWAKE > constants.ESCAPE_DELAY + 0.1, "the thread looks every 0.1 s while it is awake"

@@ -1,0 +1,144 @@
+"""What opens over the list and beside it: a conversation, a shutdown, an editor, another team, a tip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from team_console.console.screens import standing_forms
+from team_console.console.screens.conversation import ConversationScreen
+from team_console.console.screens.stops import StopsScreen
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.widgets.bars.tip_bar import TipBar
+from team_console.widgets.forms.note import Note
+
+from tests.conftest import CommandLine
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+def read(desk: Desk) -> str:
+    """What stands on the screen in front, in one line."""
+    return " ".join(desk.text.split())
+
+
+async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes_back(
+    team: MemoryTeam, clock: Clock
+) -> None:
+    first = hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it")
+    clock.advance(60)
+    requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll it back")
+    clock.advance(60)
+    hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it\n2. Keep the old one")
+    async with opened(team) as desk:
+        await desk.press("c")
+        await desk.until(lambda: "Keep the old one" in read(desk), "the second version")
+        assert isinstance(desk.app.screen, ConversationScreen)
+        shown = read(desk)
+        assert shown.index("Say how to roll it back") < shown.index("Keep the old one")
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+
+
+async def test_a_conversation_follows_what_is_said_while_it_is_open(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("c")
+        await desk.until(lambda: "1. Split" in read(desk), "the plan")
+        asked = next(iter(team.snapshot().messages)).message_id
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
+        await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
+
+
+async def test_t_shows_who_was_asked_to_stop_and_who_refused_with_the_reason(team: MemoryTeam) -> None:
+    receipt = requests.request_shutdown(Caller(team, LEAD), agent="file-manager")
+    async with opened(team) as desk:
+        await desk.press("T")
+        await desk.until(lambda: "asked, no answer yet · 1" in read(desk), "who was asked")
+        assert isinstance(desk.app.screen, StopsScreen)
+        requests.reject(Caller(team, "file-manager"), request_id=str(receipt.request_id), reason="Exports are open")
+        await desk.until(lambda: "refused · 1" in read(desk), "the refusal")
+        assert "“Exports are open”" in read(desk)
+        assert "3 agents left" in read(desk)
+
+
+@pytest.mark.parametrize(("keys", "field"), [(("m",), "#content"), (("r",), "#words")])
+async def test_a_long_text_is_written_in_the_editor_of_the_human(
+    keys: tuple[str, ...], field: str, team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def edited(app: object, text: str, *, suffix: str) -> str:
+        seen.append(text + suffix)
+        return "First line\nsecond \x1b[31m line\n"
+
+    hand_in_plan(team)
+    monkeypatch.setattr(standing_forms, "edit_text", edited)
+    async with opened(team) as desk:
+        await desk.press(*keys)
+        note = (await desk.form()).query_one(field, Note)
+        note.focus()
+        await desk.press("ctrl+e")
+        await desk.until(lambda: note.text.startswith("First line\nsecond"), "the text of the editor")
+        assert "\x1b" not in note.text
+        assert seen[0].endswith(".md")
+
+
+async def test_an_editor_that_fails_leaves_the_words_and_says_why(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(app: object, text: str, *, suffix: str) -> str:
+        raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR to the editor you use.")
+
+    hand_in_plan(team)
+    monkeypatch.setattr(standing_forms, "edit_text", failing)
+    async with opened(team) as desk:
+        await desk.press("r")
+        note = (await desk.form()).query_one("#words", Note)
+        await desk.type("Not yet")
+        await desk.press("ctrl+e")
+        await desk.until(lambda: "cannot be run" in desk.said, "the reason")
+        assert note.text == "Not yet"
+
+
+async def test_another_team_is_gone_to_by_its_path(team: MemoryTeam, elsewhere: CommandLine) -> None:
+    other = Path(elsewhere.folder, "other")
+    elsewhere.ok("init", str(other))
+    async with opened(team) as desk:
+        await desk.press("colon")
+        await desk.type("team ")
+        await desk.pilot.press(*(_key(letter) for letter in str(other)))
+        await desk.until(lambda: "leave this team for it" in read(desk), "the team")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.app.next_team == str(other), "the other team")
+
+
+async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: MemoryTeam, tmp_path: Path) -> None:
+    async with opened(team) as desk:
+        with pytest.raises(TeamError):
+            desk.app.switch_team(str(tmp_path))
+        assert desk.app.next_team is None
+
+
+async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
+    async with opened(team) as desk:
+        desk.app.main.frame.tip = 0
+        desk.app.main.show_again()
+        await desk.until(lambda: "rejects this plan with a reason" in read(desk), "the first tip")
+        requests.approve(Caller(team, LEAD), request_id=request_id)
+        await desk.until(lambda: "shows the sprint" in read(desk), "the second tip")
+        await desk.press("5")
+        await desk.until(lambda: "finds any action, agent or team" in read(desk), "the third tip")
+        await desk.press("escape")
+        await desk.until(lambda: not desk.app.main.query_one(TipBar).display, "no tip")
+        await desk.press("1")
+        assert not desk.app.main.query_one(TipBar).display
+
+
+def _key(letter: str) -> str:
+    return {"/": "slash", "-": "minus", ".": "full_stop", "_": "underscore"}.get(letter, letter)

@@ -1,0 +1,206 @@
+"""Clients' hooks on a team in PostgreSQL: presence by heartbeat, verdicts, mail and waits; with real processes."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from team_console.store.backends.open import open_team
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.contract.presence import Presence, new_name
+from team_console.store.contract.team import Team
+from team_console.store.desk.presence import announce_presence, human_present
+
+from tests.conftest import CommandLine, Result
+from tests.hook.conftest import Client, Human
+from tests.store.test_presence import another_process, wait_until
+
+pytestmark = pytest.mark.slow
+
+BASH = "claude: PermissionRequest"
+STOP = "claude: Stop"
+SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, alice, ben]\n"
+
+
+@pytest.fixture
+def server_team(postgres: str) -> Iterator[Team]:
+    """A team on a PostgreSQL server."""
+    create_database(postgres, SETTINGS)
+    team = open_team(postgres)
+    yield team
+    team.close()
+
+
+@dataclass(frozen=True)
+class Office:
+    """The command line on the team."""
+
+    command: CommandLine
+    place: str
+
+    def __call__(self, *words: str) -> Result:
+        """Run a verb."""
+        return self.command("-t", self.place, *words)
+
+    def ok(self, *words: str) -> Result:
+        """Run a verb that must succeed."""
+        return self.command.ok("-t", self.place, *words)
+
+
+@pytest.fixture
+def office(postgres: str, tmp_path: Path) -> Office:
+    return Office(CommandLine(tmp_path), postgres)
+
+
+@pytest.fixture
+def clients(postgres: str, tmp_path: Path) -> Iterator[Callable[[str], Client]]:
+    """Makes sessions of members; hooks that still wait are killed in the end."""
+    made: list[Client] = []
+
+    def make(member: str) -> Client:
+        session = f"{len(made):08d}-2222-3333-4444-555555555555"
+        made.append(Client(tmp_path, tmp_path / "state", member, session, location=postgres))
+        return made[-1]
+
+    yield make
+    for process in (process for client in made for process in client.waiting):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def asked(office: Office, number: int = 1) -> list[dict[str, Any]]:
+    """So many open requests, waited for."""
+    return list(Human.until(lambda: rows(office, "--open"), lambda listed: len(listed) == number))
+
+
+def rows(office: Office, *words: str) -> list[dict[str, Any]]:
+    """What the ledger has."""
+    listed: list[dict[str, Any]] = office.ok("requests", "--json", *words).json["requests"]
+    return listed
+
+
+def seen(postgres: str) -> Any:
+    """When each process that is present was last heard of, by the server's clock."""
+    engine = create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        times = connection.execute(text("SELECT presence, name, seen_at FROM team_console_presence")).all()
+    engine.dispose()
+    return times
+
+
+def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: str) -> None:
+    with another_process(postgres, Presence.ASKER, name := new_name()):
+        (before,) = seen(postgres)
+        assert before[:2] == ("asker", name)
+        wait_until(lambda: seen(postgres)[0][2] > before[2])
+        assert not server_team.attendance(Presence.ASKER).is_gone(name)
+
+
+def test_a_process_that_stops_to_beat_counts_as_gone(server_team: Team, postgres: str) -> None:
+    with another_process(postgres, Presence.CONSOLE, new_name()) as process:
+        wait_until(lambda: human_present(server_team))
+        process.send_signal(signal.SIGSTOP)  # its row stays, as that of a machine that lost its power
+        wait_until(lambda: not human_present(server_team))
+        assert len(seen(postgres)) == 1
+        process.send_signal(signal.SIGCONT)
+        wait_until(lambda: human_present(server_team))
+
+
+def test_who_leaves_is_gone_at_once(server_team: Team, postgres: str) -> None:
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+    assert seen(postgres) == []
+
+
+def test_a_hook_waits_for_its_verdict(server_team: Team, office: Office, clients: Callable[[str], Client]) -> None:
+    alice = clients("alice")
+    assert alice.tell(BASH).out == ""  # nobody is there
+    assert rows(office) == []
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+        hook = alice.begin(BASH)
+        office.ok("approve", asked(office)[0]["request_id"])
+        assert alice.end(hook).decision == {"behavior": "allow"}
+        hook = alice.begin(BASH)
+        office.ok("reject", asked(office)[0]["request_id"], "--reason", "Not in production")
+        assert alice.end(hook).decision["message"] == "Not in production"
+
+
+def test_two_clients_at_once_each_get_their_own_verdict(
+    server_team: Team, office: Office, clients: Callable[[str], Client]
+) -> None:
+    alice, ben = clients("alice"), clients("ben")
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+        hooks = {"alice": alice.begin(BASH), "ben": ben.begin("codex: PermissionRequest")}
+        for row in asked(office, 2):
+            if row["from"] == "ben":
+                office.ok("reject", row["request_id"], "--reason", "Not from you")
+            else:
+                office.ok("approve", row["request_id"])
+        assert alice.end(hooks["alice"]).decision == {"behavior": "allow"}
+        assert ben.end(hooks["ben"]).decision["message"] == "Not from you"
+    assert {row["from"]: row["state"] for row in rows(office)} == {"alice": "approved", "ben": "rejected"}
+
+
+def test_what_a_killed_hook_asked_ends_as_that(
+    server_team: Team, office: Office, clients: Callable[[str], Client]
+) -> None:
+    alice, ben = clients("alice"), clients("ben")
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+        hook = alice.begin(BASH)
+        (request,) = asked(office)
+        hook.kill()
+        hook.wait()
+        wait_until(lambda: not server_team.attendance(Presence.ASKER).names)
+        refused = office("approve", request["request_id"], "--json")
+        assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
+        ben.tell(STOP)
+    assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "session ended")]
+
+
+def test_the_last_console_that_closes_lets_go(
+    server_team: Team, office: Office, clients: Callable[[str], Client]
+) -> None:
+    alice = clients("alice")
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+        hook = alice.begin(BASH)
+        asked(office)
+    assert alice.end(hook).out == ""
+    assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "nobody was there")]
+
+
+def test_mail_comes_once_and_wakes_who_rests(
+    server_team: Team, office: Office, clients: Callable[[str], Client]
+) -> None:
+    alice = clients("alice")
+    letter = ("send", "--to", "alice", "--content", "x")
+    office.ok(*letter, "--summary", "Mind the tests of the loader")
+    assert "Mind the tests of the loader" in alice.tell(STOP).reply["reason"]
+    assert alice.tell(STOP, stop_hook_active=True).out == ""
+    waiting = alice.begin(STOP, "--wake")
+    wait_until(lambda: any(path.name == "waits" for path in alice.state.rglob("waits")))
+    office.ok(*letter, "--summary", "There is one more thing to do")
+    heard = alice.end(waiting)
+    assert (heard.status, "one more thing" in heard.err) == (2, True)
+    alice.tell("claude: UserPromptSubmit (plan mode)")
+    messages = office.ok("inbox", "alice", "--json").json["messages"]
+    assert [message["status"] for message in messages] == ["read", "read"]
+
+
+def test_a_shell_waits_for_its_answer(server_team: Team, office: Office) -> None:
+    question = ("Which database?", "--option", "SQLite", "--option", "PostgreSQL")
+    with office.command.running("-t", office.place, "--as", "alice", "--json", "ask", *question, "--wait") as shell:
+        office.ok("answer", asked(office)[0]["request_id"], "--option", "PostgreSQL")
+        out = shell.communicate(timeout=60)[0]
+    assert shell.returncode == 0
+    assert json.loads(out)["verdict"]["answers"] == {"Which database?": "PostgreSQL"}

@@ -1,0 +1,85 @@
+"""What a verb does grows no faster than the queue: calls and bytes are counted, not seconds.
+
+A search of everything for each message would show as an exponent of two.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.cli.main import run
+from team_console.store.backends.yaml.disk import Disk, Stat
+
+from tests.benchmarks.bulk import VERBS, Verb, aged
+from tests.benchmarks.data import write_team
+
+pytestmark = pytest.mark.slow
+
+_SIZES = (150, 1_200)
+_LIMIT = 1.1
+
+
+class _Counted:
+    """Calls of functions, ours and those written in C, and bytes that were read and written."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls = 0
+        self.bytes = 0
+        read, write = Disk.read, Disk.write
+
+        def counted_read(disk: Disk, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
+            data, found = read(disk, path, start, length)
+            self.bytes += len(data)
+            return data, found
+
+        def counted_write(disk: Disk, fd: int, data: memoryview) -> int:
+            self.bytes += len(data)
+            return write(disk, fd, data)
+
+        monkeypatch.setattr(Disk, "read", counted_read)
+        monkeypatch.setattr(Disk, "write", counted_write)
+
+    def work(self, act: Callable[[], Any]) -> tuple[int, int]:
+        """Calls and bytes of `act`."""
+        self.calls = self.bytes = 0
+
+        def note(frame: object, event: str, argument: object) -> None:
+            if event in ("call", "c_call"):
+                self.calls += 1
+
+        sys.setprofile(note)
+        try:
+            act()
+        finally:
+            sys.setprofile(None)
+        return self.calls, self.bytes
+
+
+def _exponent(small: float, large: float) -> float:
+    return math.log(large / small) / math.log(_SIZES[1] / _SIZES[0])
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb.name != "--version"], ids=lambda verb: verb.name)
+def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
+    verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counted = _Counted(monkeypatch)
+    found: list[tuple[int, int]] = []
+    for size in (20, *_SIZES):  # the first only loads what is loaded once
+        folder = tmp_path / str(size)
+        write_team(folder, map(verb.make, aged(size)))
+        if verb.primed:
+            assert run([*_SEND, "-t", str(folder)]) == 0
+        found.append(counted.work(lambda folder=folder: run([*verb.words, "-t", str(folder)])))  # type: ignore[misc]
+    capsys.readouterr()
+    (calls, size), (more_calls, more_size) = found[1:]
+    assert _exponent(calls, more_calls) <= _LIMIT, (calls, more_calls)
+    assert _exponent(max(size, 1), max(more_size, 1)) <= _LIMIT, (size, more_size)
+
+
+_SEND = next(verb.words for verb in VERBS if verb.name == "send")
