@@ -208,6 +208,7 @@ class Board:
             requests=damaged.requests(requests.rows),
             attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
             deliveries=self._deliveries.rows,
+            failed=self._deliveries.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles.rows,
             counts=self._inboxes.counts,
