@@ -26,11 +26,21 @@ def is_joined(text: str) -> bool:
 
 def cells_of(text: str, style: str) -> list[Cell]:
     """The cells of `text`, all of one style; what is all ink, or blank in reverse, as the blank it looks like."""
+    style = _upright(style)
     blank = _blank_of_ink(style) if "█" in text or _is_reversed(style) else None
     if blank is None:
         return _cells_as_written(text, style)
     ink = " " if _is_reversed(style) else "█"
     return [(" ", blank) if cell[0] == ink else cell for cell in _cells_as_written(text, style)]
+
+
+@lru_cache(maxsize=1024)
+def _upright(style: str) -> str:
+    """A style in reverse as the one it looks like, with ink and ground exchanged; the same where that is not sure."""
+    attributes, front, back = parts_of(style)
+    if "7" not in attributes or front[:3] != "38;" or back[:3] != "48;" or not _SURE.issuperset(attributes):
+        return style
+    return ";".join((*(code for code in attributes if code != "7"), f"38;{back[3:]}", f"48;{front[3:]}"))
 
 
 @lru_cache(maxsize=256)

@@ -107,7 +107,9 @@ def _look(screen: pyte.Screen) -> list[list[object]]:
 
 
 def _cell(char: pyte.screens.Char) -> object:
-    """What the eye sees: a blank has no foreground unless a line goes through it or it is reversed."""
+    """What the eye sees: a blank has no foreground unless it is underlined, ink alone is a blank of its colour."""
+    if char.reverse and "default" not in (char.fg, char.bg):
+        char = char._replace(fg=char.bg, bg=char.fg, reverse=False)
     if char.data == " " and not (char.underscore or char.strikethrough):
         return " ", char.fg if char.reverse else char.bg
     if char.data == "█" and not (char.underscore or char.strikethrough or char.reverse):
