@@ -200,7 +200,7 @@ def _live_in_history(run: Run, client: Client) -> float:
         arrive(client, terminal)
         terminal.press(HISTORY)
         terminal.settle(quiet=1.0, first=2.0)
-        sizes = []
+        sizes: list[float] = []
         for _ in range(4):
             send(letter(900 + len(sizes), to=AGENTS[0], kind="message"))
             sizes.append(float(terminal.settle(quiet=1.2, first=8.0).size))
