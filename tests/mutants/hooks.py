@@ -223,7 +223,7 @@ HOOK_LINES = (
         "an answer at the console before one in the client",
         "console/mcp/tools.py",
         "if error.code is not Code.ALREADY_ANSWERED:",
-        "if False:",
+        "if True:",
         (f"{_DIALOGS}::test_an_answer_at_a_console_that_was_opened_meanwhile_stands",),
     ),
     Line(
