@@ -39,7 +39,7 @@ def test_a_search_in_the_text_finds_what_a_look_at_every_message_finds(tmp_path:
         team = factory()
         write(team, tmp_path, ENTRIES)
         with team.transaction(actor="ceo", action="look", wait=2.0) as tx:
-            near = [message.message_id for message in tx.quoting(request_id)]
+            near = [message.message_id for message in tx.naming(request_id)]
             wanted = {message.message_id for message in tx.everything() if carries(message, request_id)}
             assert {message.message_id for message in tx.thread(request_id)} == wanted
             assert wanted <= set(near)

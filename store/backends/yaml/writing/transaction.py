@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from team_console.store.backends.yaml.archive_text import is_plain
+from team_console.store.backends.yaml.codec.queue_text import is_written_plainly
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.contract.transaction import Transaction
@@ -56,21 +56,16 @@ class YamlTransaction(Transaction):
         words = [word.encode("utf-8", "replace") for word in types]
         return self.changes.apply(distinct(self._text.holding(words)))
 
-    def quoting(self, request_id: str) -> Sequence[Message]:
-        """An entry whose text does not hold the id, and no escape that could hide it, is not even understood.
+    def naming(self, word: str) -> Sequence[Message]:
+        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
 
-        A number may be written in other ways, and what this transaction put in the place of an entry may hold
-        what the entry does not.
+        What begins with no letter may be a number, which can be written in other ways.
         """
-        if not is_plain(request_id) or request_id.isdigit() or self._has_new_words:
+        if not is_written_plainly(word) or not word[0].isalpha():
             return self.everything()
-        return self.changes.apply(distinct(self._text.holding([request_id.encode("ascii")])))
-
-    @property
-    def _has_new_words(self) -> bool:
-        """Whether anything but its way to the reader was changed of a stored message."""
-        changed = self.changes.replaced.items()
-        return any(old.message_id != new.message_id or old.payload != new.payload for old, new in changed)
+        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"))
+        changed = [old for old in self.changes.replaced if old not in set(held)]
+        return self.changes.apply(distinct([*held, *changed]))
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)
