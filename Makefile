@@ -1,8 +1,8 @@
 # Everything a developer does here. `make help` lists it. Needs Python 3.11 or later with pip and venv.
 
 VENV ?= .venv
-PYTHON ?= $(shell for one in python3.13 python3.12 python3.11 python3; do \
-	command -v $$one >/dev/null 2>&1 && $$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$one && break; done)
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$name && break; done)
 BIN := $(VENV)/bin
 WORKERS ?= auto
 ARGS ?=

@@ -369,6 +369,8 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/backends/yaml/disk.py": {
         "ctypes": (2.57, "a start that does not need it does not pay for it"),
+    },
+    "store/backends/yaml/kernel_lock.py": {
         "filelock": (27.79, "a start that does not need it does not pay for it"),
     },
     "store/backends/yaml/reading/addressed.py": {

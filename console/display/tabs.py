@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from team_console.console.display.team import failed_deliveries
 from team_console.console.input.subject import Mode
 from team_console.store.model.last_result import LastResult
 from team_console.store.views.needs.parts import to_do
@@ -42,7 +41,7 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
         case Mode.REQUESTS:
             return _number(sum(1 for _ in takewhile(lambda row: row.is_open, view.requests))), "muted"
         case Mode.DELIVERIES:
-            failed = sum(1 for _ in failed_deliveries(view))
+            failed = len(view.failed)
             return (f"{failed:,}!", "bad") if failed else ("", "muted")
         case Mode.SPRINT:
             stories = [story for batch in view.batches for story in batch.stories]

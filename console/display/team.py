@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 from team_console.store.model.last_result import LastResult
@@ -14,7 +13,6 @@ from team_console.store.views.rows import (
     AgentState,
     AttentionItem,
     DeliveryRow,
-    DeliveryState,
     RosterRow,
     StoryState,
     View,
@@ -45,16 +43,13 @@ _asking = LastResult[Sequence[AttentionItem], frozenset[str]](
 """Who waits for an answer; a large team has thousands of items, and few of its changes touch them."""
 
 
-def failed_deliveries(view: View) -> Iterator[DeliveryRow]:
-    """What could not be delivered: the list begins with it."""
-    return takewhile(lambda row: row.state is DeliveryState.FAILED, view.deliveries)
+_unreached = LastResult[Sequence[DeliveryRow], frozenset[str]](lambda rows: frozenset(row.recipient for row in rows))
 
 
 def failing_agents(view: View) -> frozenset[str]:
     """Agents a message could not be delivered to, or whose story failed."""
-    unreached = (row.recipient for row in failed_deliveries(view))
     stories = (story for batch in view.batches for story in batch.stories)
-    return frozenset((*unreached, *(story.agent for story in stories if story.state is StoryState.FAILED)))
+    return _unreached(view.failed).union(story.agent for story in stories if story.state is StoryState.FAILED)
 
 
 def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> AgentCell:

@@ -99,8 +99,8 @@ class DecisionsPane(ListPane[Decision]):
         problems = self._ledger.problems if self._ledger is not None else ()
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
-    def _fill(self) -> None:
-        super()._fill()
+    def _fill(self, *, again: bool = True) -> None:
+        super()._fill(again=again)
         if self._ledger is None:
             waiting: tuple[Line, ...] = ((("◔  ", "accent"), ("Reading archives and audit trail …", "strong")),)
             failed: tuple[Line, ...] = ((("✗  ", "alarm"), (f"Not read: {self._failure}", "strong")),)

@@ -158,8 +158,8 @@ class HistoryPane(ListPane[Message]):
     def _filtered(self) -> tuple[Message, ...]:
         return self._all
 
-    def _fill(self) -> None:
-        super()._fill()
+    def _fill(self, *, again: bool = True) -> None:
+        super()._fill(again=again)
         if self.rows.rows:
             return
         if self._busy is None and self._at_end:

@@ -200,8 +200,8 @@ class InboxesPane(ListPane[Message]):
             return True
         return False
 
-    def _fill(self) -> None:
-        super()._fill()
+    def _fill(self, *, again: bool = True) -> None:
+        super()._fill(again=again)
         row = self.roster.cursor_row
         if row is not None and not self.rows.rows and not self.query_text:
             self.rows.set_rows((), now=self.now, empty=(*_why_empty(row), *first_step_lines(self.MODE, self.situation)))

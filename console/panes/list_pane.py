@@ -136,10 +136,11 @@ class ListPane(Pane, Generic[RowT]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show the rows of another view."""
         first_whole = situation.is_read and not self.situation.is_read
+        again = situation is self.situation
         self.situation, self.now = situation, now
         view = situation.view
         self._all = self.rows_of(view) if view is not None else ()
-        self._fill()
+        self._fill(again=again)
         if first_whole:
             self.rows.begin_at_top()
 
@@ -337,10 +338,10 @@ class ListPane(Pane, Generic[RowT]):
         self._asking.close()
         self.rows.focus()
 
-    def _fill(self) -> None:
+    def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
         empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
-        self.rows.set_rows(shown, now=self.now, empty=empty)
+        self.rows.set_rows(shown, now=self.now, empty=empty, again=again)
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()

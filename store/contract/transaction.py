@@ -215,9 +215,13 @@ class Transaction(ABC):
         """Live messages among which are all of these types, in stored order; every message when none is named."""
         return self.everything()
 
+    def naming(self, word: str) -> Sequence[Message]:
+        """Live messages among which are all that hold `word` in any of their values; perhaps every message."""
+        return self.everything()
+
     def thread(self, request_id: str) -> list[Message]:
         """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
-        live = [message for message in self.everything() if carries(message, request_id)]
+        live = [message for message in self.naming(request_id) if carries(message, request_id)]
         ids = {message.message_id for message in live}
         unique = {message.message_id: message for message in self.archived_thread(request_id)}
         archived = [message for message in unique.values() if message.message_id not in ids]

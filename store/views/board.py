@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
@@ -207,6 +208,7 @@ class Board:
             requests=damaged.requests(requests.rows),
             attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
             deliveries=self._deliveries.rows,
+            failed=self._deliveries.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles.rows,
             counts=self._inboxes.counts,
@@ -284,4 +286,5 @@ def view_of(
     complete: bool = True,
 ) -> View:
     """The view of one snapshot, made from scratch; arguments as for `Board.update`."""
-    return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete)
+    with collection_paused():
+        return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete)

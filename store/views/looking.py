@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec.structs import replace
 from team_console.store.attachments import attachment_problems
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.problem import Problem
 from team_console.store.views.board import view_of
 from team_console.store.views.history import past, unseen
-from team_console.store.views.rows import View
+from team_console.store.views.requests.listing import requests_of
+from team_console.store.views.rows import RequestRow, View
 
 ARCHIVED = 2_000
 """How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""
@@ -25,3 +28,11 @@ def view_of_team(team: Team, snapshot: Snapshot, *, me: str, archived: int = ARC
         rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))
     seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)
+
+
+def requests_of_team(
+    team: Team, snapshot: Snapshot, *, archived: int = ARCHIVED
+) -> tuple[datetime, tuple[RequestRow, ...]]:
+    """The moment of the look, and the requests that `view_of_team` has; half the work where nothing else is asked."""
+    known, now = past(team, limit=archived), team.clock()
+    return now, requests_of(snapshot, now=now, history=known.messages, complete=known.complete)

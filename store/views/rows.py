@@ -303,6 +303,7 @@ class View(Struct, frozen=True):
         me: The identity whose needs `attention` lists.
         inboxes: Agent -> its live messages, most urgent unread first, then the read ones newest first.
         requests: Open first (oldest first), then answered (newest first).
+        failed: Those of the deliveries that were given up; the same object while none of them changed.
         counts: Live messages by status.
         unanswered: Agent -> messages it has read and not answered.
         stale: The store could not be read; the rows are those of the last time it could.
@@ -318,6 +319,7 @@ class View(Struct, frozen=True):
     requests: tuple[RequestRow, ...] = ()
     attention: tuple[AttentionItem, ...] = ()
     deliveries: tuple[DeliveryRow, ...] = ()
+    failed: tuple[DeliveryRow, ...] = ()
     batches: tuple[Batch, ...] = ()
     lifecycles: tuple[Lifecycle, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)

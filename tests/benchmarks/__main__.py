@@ -26,6 +26,7 @@ BENCHMARKS = {
     "diffs": "a diff of 5,000 lines from the key to the screen, against `diff -u` in `less`",
     "costs": "the console at rest, under a stream of messages, per change and in bytes, each beside its target",
     "live": "from a change on disk to the screen, over 500 changes",
+    "waking": "how soon a waiting program is told of a change, beside inotifywait",
     "sql": "one to 32 agents on a team in files, in SQLite and in PostgreSQL",
     "growth": "what grows from 100 to 100,000 messages, and memory with a large archive",
 }
@@ -58,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Measure team-console against peers on this machine.\n\n" + "\n".join(lines),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--set-up", action="store_true", help="install the peers (PyPI; neomutt with apt), then end")
+    parser.add_argument("--set-up", action="store_true", help="install the peers (PyPI; neomutt and inotify-tools with apt), then end")
     parser.add_argument("--quick", action="store_true", help="few rounds, small teams: under a minute or two")
     parser.add_argument(
         "--only", action="append", choices=BENCHMARKS, metavar="NAME", help="only this; may be repeated"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
-import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
-from time import perf_counter
 
 from tests.benchmarks.data import AGENTS, LEAD, Letter, letters, write_team
 from tests.benchmarks.processes import command, environment
@@ -167,15 +168,19 @@ def _measure(folder: Path, verb: Verb, size: int) -> Cost:
 
 def cost(words: Sequence[str]) -> Cost:
     """What one process takes that is started with these words, its output thrown away."""
-    start = perf_counter()
-    process = os.posix_spawn(
-        words[0],
-        list(words),
-        environment(),
-        file_actions=[(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)],
-    )
-    _, status, used = os.wait4(process, 0)
-    wall = perf_counter() - start
-    if os.waitstatus_to_exitcode(status) not in (0, 1):
-        raise RuntimeError(f"{' '.join(words)} ended with status {os.waitstatus_to_exitcode(status)}")
-    return Cost((used.ru_utime + used.ru_stime) * 1e3, used.ru_maxrss / 1024, wall * 1e3)
+    spawner = _spawner()
+    assert spawner.stdin is not None
+    assert spawner.stdout is not None
+    spawner.stdin.write(json.dumps([*words]) + "\n")
+    spawner.stdin.flush()
+    spent, megabytes, wall, status = json.loads(spawner.stdout.readline())
+    if status not in (0, 1):
+        raise RuntimeError(f"{' '.join(words)} ended with status {status}")
+    return Cost(spent, megabytes, wall)
+
+
+@cache
+def _spawner() -> subprocess.Popen[str]:
+    """A small process that starts the others; it ends with this one, whose end closes its standard input."""
+    program = (sys.executable, "-I", str(Path(__file__).with_name("spawner.py")))
+    return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment())

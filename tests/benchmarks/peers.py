@@ -14,6 +14,10 @@ FOLDER = ROOT / "build" / "benchmark-peers"
 """A virtual environment of its own: what peers depend on never meets what we depend on."""
 
 
+_PROGRAMS = {"neomutt": "neomutt", "inotifywait": "inotify-tools"}
+"""Programs of the system -> the Debian package that has them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Peers:
     """What is there; None for what is not.
@@ -47,7 +51,7 @@ def find_peers() -> Peers:
 
 def set_up() -> int:
     """Install what is missing and say what could not be; returns an exit status."""
-    problems = [problem for problem in (_install_packages(), _install_neomutt()) if problem]
+    problems = [problem for problem in (_install_packages(), _install_programs()) if problem]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
@@ -67,14 +71,16 @@ def _install_packages() -> str:
     return ""
 
 
-def _install_neomutt() -> str:
-    if shutil.which("neomutt"):
+def _install_programs() -> str:
+    missing = [package for program, package in _PROGRAMS.items() if shutil.which(program) is None]
+    if not missing:
         return ""
+    names = " ".join(missing)
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        return "neomutt is missing; install it with your system's packages (Debian: apt install neomutt)"
-    print("installing neomutt")
+        return f"missing; install with your system's packages (Debian: apt install {names})"
+    print(f"installing {names}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for step in (("apt-get", "update", "-qq"), ("apt-get", "install", "-qq", "--no-install-recommends", "neomutt")):
+    for step in (("apt-get", "update", "-qq"), ("apt-get", "install", "-qq", "--no-install-recommends", *missing)):
         if subprocess.run(step, env=environment, stdout=subprocess.DEVNULL).returncode:
-            return f"'{' '.join(step)}' failed; neomutt is left out of comparisons"
+            return f"'{' '.join(step)}' failed; {names} left out of comparisons"
     return ""

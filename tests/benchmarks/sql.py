@@ -27,6 +27,8 @@ from tests.benchmarks.terminal import Terminal
 
 LEAD = "ceo"
 _PATIENCE = 120.0
+_FLOOR = "SKIP LOCKED alone"
+"""A plain PostgreSQL table that agents claim rows of, with nothing checked, recorded or archived."""
 _QUEUED = 1_000
 _SHELL = {"YAML": 100.0, "SQLite": 200.0, "PostgreSQL": 250.0}
 """Kind of team -> milliseconds a send may take at most."""
@@ -43,13 +45,15 @@ def sql(run: Run) -> Iterator[Table]:
 
 
 def _throughput(places: _Places, crews: tuple[int, ...], seconds: float, folder: Path) -> Table:
-    columns = ["agents", *(f"{kind}: {what}" for kind in places.kinds for what in ("messages/s", "send p50", "p99 ms"))]
+    kinds = (*places.kinds, *((_FLOOR,) if places.has_server else ()))
+    columns = ["agents", *(f"{kind}: {what}" for kind in kinds for what in ("messages/s", "send p50", "p99 ms"))]
     table = Table(f"Agents at full speed, {seconds:g} s each", columns)
     refused: dict[str, int] = {}
     for crew in crews:
         cells = [str(crew)]
-        for kind in places.kinds:
-            took, lost = _work(places.fresh(kind, crew), crew, seconds, folder)
+        for kind in kinds:
+            agent = "skip_locked_agent" if kind == _FLOOR else "sql_agent"
+            took, lost = _work(agent, places.fresh(kind, crew), crew, seconds, folder)
             refused[kind] = refused.get(kind, 0) + lost
             cells += [number(len(took.values) / seconds), number(took.median * 1e3), number(took.quantile(99) * 1e3)]
         table.add(*cells)
@@ -63,13 +67,13 @@ def _throughput(places: _Places, crews: tuple[int, ...], seconds: float, folder:
     return table
 
 
-def _work(location: str, crew: int, seconds: float, folder: Path) -> tuple[Samples, int]:
+def _work(agent: str, location: str, crew: int, seconds: float, folder: Path) -> tuple[Samples, int]:
     """What every send of the crew took, and how often one of them was refused."""
     results = [folder / f"result-{index}.json" for index in range(crew)]
     running = []
     for index, result in enumerate(results):
         words = (location, f"agent-{index}", f"agent-{(index + 1) % max(crew, 2)}", str(seconds), str(result))
-        program = [sys.executable, "-P", "-m", "tests.benchmarks.sql_agent", *words]
+        program = [sys.executable, "-P", "-m", f"tests.benchmarks.{agent}", *words]
         pipe = subprocess.PIPE
         running.append(subprocess.Popen(program, env=environment(folder), cwd=ROOT, stdin=pipe, stdout=pipe))
     try:
@@ -154,6 +158,7 @@ class _Places:
         self._server = server
         self._count = 0
         self.kinds = ("YAML", "SQLite") if server is None else ("YAML", "SQLite", "PostgreSQL")
+        self.has_server = server is not None
 
     def fresh(self, kind: str, crew: int) -> str:
         """The location of a new team with a lead and at least two agents."""
@@ -161,11 +166,16 @@ class _Places:
 
         self._count += 1
         location = str(self._folder / f"team-{self._count}{'.db' if kind == 'SQLite' else ''}")
-        if kind == "PostgreSQL":
+        if kind in ("PostgreSQL", _FLOOR):
             from tests.sql.server import Server, fresh_database
 
             assert isinstance(self._server, Server)
             location = fresh_database(self._server)
+        if kind == _FLOOR:
+            from tests.benchmarks.skip_locked_agent import make_table
+
+            make_table(location)
+            return location
         names = [LEAD, *(f"agent-{index}" for index in range(max(crew, 2)))]
         agents = {name: Agent(name, role="master" if name == LEAD else "member") for name in names}
         config = TeamConfig(name="bench", lead=LEAD, agents=MappingProxyType(agents), declared=True)

@@ -45,7 +45,7 @@ async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
     team._state.messages = (lost,)
     async with opened(team) as desk:
         await desk.press("7")
-        await desk.until(lambda: "ANSWER_TO_NOTHING" in desk.text, "the finding")
+        await desk.until(lambda: "answers plan-that-never-was" in desk.text, "the finding")
         await desk.press("G")
         await desk.until(lambda: "→ " in desk.detail, "the next step")
 

@@ -45,7 +45,7 @@ async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, 
         assert "◷" not in desk.text
         clock.advance(16 * 60)
         desk.app.look()
-        await desk.until(lambda: "◷ 16m" in desk.text, "a sign of lateness")
+        await desk.until(lambda: "◷16m" in desk.text, "a sign of lateness")
 
 
 async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: MemoryTeam, clock: Clock) -> None:

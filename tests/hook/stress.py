@@ -1,13 +1,16 @@
 """Many permission requests at once, with hooks and consoles killed in the middle: each verdict at its own request.
 
 Every request carries a number. The human allows even ones and refuses odd ones with the number in the reason, so that a
-verdict at the wrong request is seen in what the hook printed.
+verdict at the wrong request is seen in what the hook printed. Of the hooks that are killed, half die at some moment
+after their start, and half while they certainly wait: when the human sees what they ask.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import select
 import signal
 import subprocess
 import threading
@@ -51,6 +54,7 @@ class Findings:
     allowed: int = 0
     refused: int = 0
     killed: int = 0
+    waited: int = 0
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
@@ -62,7 +66,9 @@ class Findings:
 
     def text(self) -> str:
         """In one paragraph."""
-        counts = f"{self.allowed} allowed, {self.refused} refused, {self.killed} killed"
+        counts = (
+            f"{self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
+        )
         parts = [
             f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
         ]
@@ -75,18 +81,36 @@ def run(folder: Path, plan: Plan) -> Findings:
     office.folder.mkdir(parents=True)
     members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
     office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
-    findings = Findings()
-    with _consoles(office.folder, plan), _human(office.folder, findings):
+    findings, hooks = Findings(), Hooks()
+    with _consoles(office.folder, plan), _human(office.folder, hooks):
         with ThreadPoolExecutor(plan.processes) as pool:
             shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
-            for worker in [pool.submit(_ask, office.folder, share, plan, findings) for share in shares]:
+            for worker in [pool.submit(_ask, office.folder, share, plan, hooks, findings) for share in shares]:
                 worker.result()
         findings.open += _left_open(office.folder)
+    findings.waited = hooks.killed_waiting
     _judge(office, findings)
     return findings
 
 
-def _ask(folder: Path, numbers: range, plan: Plan, findings: Findings) -> None:
+class Hooks:
+    """Hooks that are to be killed while they wait, by the number of what they ask."""
+
+    def __init__(self) -> None:
+        self.doomed: dict[int, subprocess.Popen[bytes]] = {}
+        self.killed_waiting = 0
+
+    def kill(self, number: int) -> bool:
+        """Kill the hook that asks this if it is one of them."""
+        process = self.doomed.pop(number, None)
+        if process is None:
+            return False
+        process.send_signal(signal.SIGKILL)
+        self.killed_waiting += 1
+        return True
+
+
+def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findings) -> None:
     """One agent asks one thing after the other; some of its hooks are killed while they wait."""
     chance = random.Random(f"{plan.seed} {numbers.start}")
     environment = clean_environment(
@@ -95,13 +119,13 @@ def _ask(folder: Path, numbers: range, plan: Plan, findings: Findings) -> None:
         XDG_STATE_HOME=str(folder.parent / "state"),
     )
     for number in numbers:
-        dies = chance.random() < plan.killed
+        dies, waits = chance.random() < plan.killed, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
-        out = _hook(environment, number, after if dies else None)
+        out = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
         _compare(number, out, dies, findings)
 
 
-def _hook(environment: dict[str, str], number: int, dies_after: float | None) -> bytes:
+def _hook(environment: dict[str, str], number: int, dies_after: float | None, doomed: Hooks | None) -> bytes:
     event = {
         "hook_event_name": "PermissionRequest",
         "session_id": f"session-{number}",
@@ -112,6 +136,8 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None) ->
     with subprocess.Popen(
         [*COMMAND, "hook"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
+        if doomed is not None:
+            doomed.doomed[number] = process
         try:
             return process.communicate(json.dumps(event).encode(), timeout=dies_after or PATIENCE * 5)[0]
         except subprocess.TimeoutExpired:
@@ -135,10 +161,10 @@ def _compare(number: int, out: bytes, dies: bool, findings: Findings) -> None:
 
 
 @contextmanager
-def _human(folder: Path, findings: Findings) -> Iterator[None]:
+def _human(folder: Path, hooks: Hooks) -> Iterator[None]:
     """Answers whatever is asked until the block ends."""
     over = threading.Event()
-    human = threading.Thread(target=_decide, args=(folder, over, findings))
+    human = threading.Thread(target=_decide, args=(folder, over, hooks))
     human.start()
     try:
         yield
@@ -147,11 +173,14 @@ def _human(folder: Path, findings: Findings) -> Iterator[None]:
         human.join()
 
 
-def _decide(folder: Path, over: threading.Event, findings: Findings) -> None:
-    team = open_team(str(folder))
+def _decide(folder: Path, over: threading.Event, hooks: Hooks) -> None:
+    team, dead = open_team(str(folder)), set[str]()
     while not over.is_set():
         for request_id, question in open_requests(team.snapshot()).items():
             number = int(permission_of(question.payload).input["command"].split()[1])
+            if request_id in dead or hooks.kill(number):
+                dead.add(request_id)  # a console, or another hook, finds out that nobody waits for an answer
+                continue
             with suppress(TeamError):  # its hook was killed meanwhile
                 _answer(team, request_id, number)
         over.wait(0.02)
@@ -201,11 +230,12 @@ def _opened(folder: Path) -> Terminal:
 
 
 def _drain(terminals: list[Terminal], over: threading.Event) -> None:
-    """A terminal that nobody reads would stop its console."""
+    """A terminal that nobody reads would stop its console; what stands on it matters to nobody here."""
     while not over.wait(0.05):
         for terminal in list(terminals):
             with suppress(OSError, ValueError):
-                terminal.pump(0.0)
+                while select.select([terminal.fd], [], [], 0)[0] and os.read(terminal.fd, 1 << 16):
+                    pass
 
 
 def _left_open(folder: Path) -> list[str]:

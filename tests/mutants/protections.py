@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.hooks import HOOK_LINES
 from tests.mutants.line import Line
+from tests.mutants.quick_paths import QUICK_LINES
 from tests.mutants.verdicts import VERDICT_LINES
 
 DESK = "tests/desk/test_requests.py"
@@ -212,5 +213,6 @@ LINES = (
         ("tests/settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",),
     ),
     *HOOK_LINES,
+    *QUICK_LINES,
     *VERDICT_LINES,
 )

@@ -77,7 +77,7 @@ VERDICT_LINES = (
     ),
     Line(
         "what changed while it was signed is not written",
-        "store/desk/signing.py",
+        "store/desk/answering/signing.py",
         "if signed.payload.get(REQUEST) != digest or _said(made.message) != _said(signed):",
         "if False:",
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -14,6 +14,8 @@ from team_console.widgets.text.cells import Line
 
 RowT = TypeVar("RowT")
 
+_AGES = timedelta(seconds=5)
+"""For so long the ages of rows are left as they are while other things change."""
 GUTTER = 2
 """Cells before each row: the cursor's bar and the mark."""
 
@@ -55,6 +57,10 @@ class ListPicture(Generic[RowT]):
         self.empty: tuple[Line, ...] = ()
         self.now = datetime.now(UTC)
         self.hidden: frozenset[str] = frozenset()
+
+    def is_aged(self, now: datetime) -> bool:
+        """Whether ages may read otherwise at `now`."""
+        return now - self.now >= _AGES
 
     def arrange(self) -> None:
         """Give each row its place."""

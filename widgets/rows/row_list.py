@@ -122,11 +122,10 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self._chosen = RowSelection(key, matter)
         self._picture = ListPicture(self._chosen, draw, headings, lambda error: self.app._handle_exception(error))
-        self._picture.row_lines = lines
+        self._picture.row_lines, self._disturbed_at = lines, float("-inf")
         self._clock, self._markable, self._roomy = clock, markable, roomy
         self._hits: tuple[str, ...] = ()
         self._wide: float = _WIDE
-        self._disturbed_at = float("-inf")
 
     @property
     def _width(self) -> int:
@@ -166,10 +165,13 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Seconds since the row under the cursor last changed without the user's doing."""
         return self._clock() - self._disturbed_at
 
-    def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
-        """Show `rows`; when there are none, the lines `empty` say why."""
+    def set_rows(
+        self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = (), again: bool = True
+    ) -> None:
+        """Show `rows`, or the lines `empty` where there are none; without `again`, those shown stay until they age."""
         if rows is self.rows and empty == self._picture.empty:
-            self.tick(now)
+            if again or self._picture.is_aged(now):
+                self.tick(now)
             return
         before = self._faces()
         had, old_row, old_screen_line = self.cursor_key, self.cursor_row, self._screen_line()

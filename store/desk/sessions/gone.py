@@ -11,6 +11,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import asker_of, expiry_of, origin_of
+from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers, withdraws
@@ -98,7 +99,8 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
 
 def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
     for message in messages:
-        if origin_of(message.payload).client:
+        kind = KINDS.get(message.type)
+        if kind is not None and kind.opens is not None and origin_of(message.payload).client:
             read = reading(message)
             if read.opens is not None and read.request_id is not None:
                 yield read.request_id, message

@@ -282,16 +282,16 @@ class QueueText:
                 index.setdefault(message.message_id, []).append(place)
         return index
 
-    def holding(self, words: Collection[bytes]) -> list[Message]:
-        """Messages whose text holds one of `words` or an escape that could hide one, in stored order.
+    def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
+        """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
 
         Understands nothing when there are none.
         """
         if not self._parts.joined:
-            if b"\\" not in self._data and not _holds_one(self._data, words):
+            if not any(sign in self._data for sign in hidden) and not _holds_one(self._data, words):
                 return []
             self.parse_all()
-        wanted = (b"\\", *words)
+        wanted = (*hidden, *words)
         entries = (
             entry for entry in self._parts.entries if entry.borrowed or any(word in entry.raw for word in wanted)
         )
@@ -346,6 +346,11 @@ class QueueText:
             if byte in data and sign in data:
                 for found in hidden.finditer(data, len(self._parts.head)):
                     yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
+
+
+def is_written_plainly(word: str) -> bool:
+    """Whether a value that holds `word` has it byte for byte in its text, unless an escape or a tag hides it."""
+    return _PLAIN_ID(word) is not None
 
 
 def _holds_one(data: bytes, words: Collection[bytes]) -> bool:

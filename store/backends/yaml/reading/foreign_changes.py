@@ -52,18 +52,13 @@ class Loss(Struct, frozen=True):
     missing: frozenset[str] = frozenset()
 
 
-class _Files(Struct, frozen=True):
-    disk: Disk
-    layout: Layout
-    ledger: Ledger
-    archives: Archives
-
-
 class Losses:
     """Compares a queue that somebody else wrote with the ledger, once for each such queue; takes no lock."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._files = _Files(disk, layout, Ledger(disk, layout.audit), Archives(disk, layout))
+        self._disk = disk
+        self._layout = layout
+        self._archives = Archives(disk, layout)
         self._found: tuple[tuple[Mark, bytes], Loss | None] | None = None
 
     def look(self, now: Generation, ours: Generation | None, lock_text: bytes) -> Loss | None:
@@ -85,37 +80,37 @@ class Losses:
         return self._found[1]
 
     def _is_still(self, mark: Mark, lock_text: bytes) -> bool:
-        found = self._files.disk.stat(self._files.layout.queue)
+        found = self._disk.stat(self._layout.queue)
         same = found is not None and found.mark == mark
-        return same and read_text(self._files.disk, self._files.layout.lock) == lock_text
+        return same and read_text(self._disk, self._layout.lock) == lock_text
 
     def _compare(self, now: Generation, ours: Generation | None, released: Released | None) -> Loss | None:
         try:
             expected = self._expected(now, ours, released)
             if expected is None:
-                return Loss(_uncompared(self._files.layout)) if released is not None else None
-            return _loss(expected, now, self._files)
+                return Loss(_uncompared(self._layout)) if released is not None else None
+            return _loss(expected, now, self._layout, self._archives)
         except OSError as error:
-            return None if is_closed(error) else Loss(_uncompared(self._files.layout))
+            return None if is_closed(error) else Loss(_uncompared(self._layout))
         except TeamError:
-            return Loss(_uncompared(self._files.layout))
+            return Loss(_uncompared(self._layout))
         finally:
-            self._files.archives.forget()
+            self._archives.forget()
 
     def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
         """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
             return by_id(ours.text.distinct())
-        line = self._files.ledger.tip().line
+        line = Ledger(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
-        prev = self._files.disk.stat(self._files.layout.prev) if released is None else None
+        prev = self._disk.stat(self._layout.prev) if released is None else None
         without = released is None and is_cut_short(line, now, prev)
-        return ExpectedQueue(self._files, now, line, trusted=trusted, without=without).expected()
+        return ExpectedQueue(self._disk, self._layout, now, line, trusted=trusted, without=without).expected()
 
 
-def _loss(expected: Held, now: Generation, files: _Files) -> Loss:
+def _loss(expected: Held, now: Generation, layout: Layout, archives: Archives) -> Loss:
     """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
     asked: set[str] = set()
 
@@ -123,16 +118,16 @@ def _loss(expected: Held, now: Generation, files: _Files) -> Loss:
         if message.message_id not in expected or message.status == Status.READ:
             return message.message_id in expected
         asked.add(message.message_id)
-        return len(asked) <= _ASKED and files.archives.keeps(message)
+        return len(asked) <= _ASKED and archives.keeps(message)
 
     healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
     missing = frozenset(add.message_id for add in healing.adds)
     counts = Counter(problem.code for problem in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
     if not words:
-        return Loss(_harmless(files.layout))
+        return Loss(_harmless(layout))
     text = f"{_WHO} {', '.join(words)}"
-    return Loss(Problem(ROLLED_BACK, "error", files.layout.queue.name, text, _HEAL), missing)
+    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing)
 
 
 def _count(number: int) -> str:

@@ -78,9 +78,11 @@ def _merging(queue: LockedQueue, healed: Line | None) -> Line | None:
 def _healing(queue: LockedQueue, found: Found, plan: Plan) -> Line | None:
     """What a program that does not lock lost or added since."""
     trusted = found.left.queue if found.left else None
-    account = ExpectedQueue(queue, queue.known, found.line, trusted=trusted, without=plan.is_cut_short)
+    account = ExpectedQueue(
+        queue.disk, queue.layout, queue.known, found.line, trusted=trusted, without=plan.is_cut_short
+    )
     vanished = queue.generation.stat is None
-    archived = (lambda _: False) if vanished else account.is_archived
+    archived = (lambda _: False) if vanished else queue.archives.keeps
     healing = reconcile(account.expected(), queue.generation.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"

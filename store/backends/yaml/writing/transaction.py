@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from team_console.store.backends.yaml.codec.queue_text import is_written_plainly
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.contract.transaction import Transaction
@@ -54,6 +55,14 @@ class YamlTransaction(Transaction):
             return self.everything()
         words = [word.encode("utf-8", "replace") for word in types]
         return self.changes.apply(distinct(self._text.holding(words)))
+
+    def naming(self, word: str) -> Sequence[Message]:
+        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it."""
+        if not is_written_plainly(word):
+            return self.everything()
+        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"))
+        changed = [old for old in self.changes.replaced if old not in set(held)]
+        return self.changes.apply(distinct([*held, *changed]))
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)

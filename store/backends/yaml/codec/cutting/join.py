@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
@@ -18,6 +16,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import tie
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parsing.values import first_item_end
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.contract.collecting import collection_paused
 from team_console.store.model.message import Message
 
 _TRIES = 100
@@ -43,7 +42,7 @@ def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -
     Raises:
         InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
     """
-    with _collection_paused():
+    with collection_paused():
         entries, seen = _look_at_all(parts.entries, progress)
     has_open = False
     if seen.open:
@@ -82,18 +81,6 @@ def _look(entry: QueueEntry, damaged: int) -> QueueEntry:
     if damaged >= MOST_DAMAGED:
         return skim(entry) if entry.known is None else entry
     return QueueEntry(entry.span) if is_skipped(entry) else entry
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Many new objects that all stay would set off the collector again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def join_open(entries: Sequence[QueueEntry]) -> tuple[QueueEntry, ...]:

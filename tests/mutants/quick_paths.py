@@ -1,0 +1,54 @@
+"""Protections of what is done without PyYAML, without filelock and without understanding every entry."""
+
+from __future__ import annotations
+
+from tests.mutants.line import Line
+
+_LOCK = "tests/store/test_lock_at_once.py"
+_WRITING = "tests/store/test_codec_writing.py"
+_NAMING = "tests/store/test_naming_by_bytes.py"
+
+QUICK_LINES = (
+    Line(
+        "a lock taken at once is a lock of the kernel",
+        "store/backends/yaml/disk.py",
+        "        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "",
+        (f"{_LOCK}::test_filelock_waits_for_a_lock_that_was_taken_at_once_and_gets_it_afterwards",),
+    ),
+    Line(
+        "a lock taken at once is that of the file with its name",
+        "store/backends/yaml/disk.py",
+        "stat.S_ISREG(locked.st_mode) and (now.st_dev, now.st_ino) == (locked.st_dev, locked.st_ino)",
+        "stat.S_ISREG(locked.st_mode)",
+        (f"{_LOCK}::test_a_file_that_lost_its_name_meanwhile_guards_nothing",),
+    ),
+    Line(
+        "a lock ends with its process, whatever it forked",
+        "store/backends/yaml/disk.py",
+        "os.register_at_fork(after_in_child=_leave_to_parent)\n",
+        "",
+        (f"{_LOCK}::test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back",),
+    ),
+    Line(
+        "words that another reader takes otherwise are proven by it",
+        "store/backends/yaml/codec/editing/emitter.py",
+        "value.lower() not in _ASKED and ",
+        "",
+        (f"{_WRITING}::test_what_another_loader_would_take_for_something_else_is_refused",),
+    ),
+    Line(
+        "an id behind an escape or a tag is found",
+        "store/backends/yaml/writing/transaction.py",
+        'hidden=(b"\\\\", b" !")',
+        "hidden=()",
+        (f"{_NAMING}::test_a_thread_has_its_messages_however_their_id_is_written",),
+    ),
+    Line(
+        "what a transaction changed is looked at by what it says now",
+        "store/backends/yaml/writing/transaction.py",
+        "distinct([*held, *changed])",
+        "distinct(held)",
+        (f"{_NAMING}::test_what_the_transaction_itself_changed_and_added_is_in_the_thread",),
+    ),
+)
