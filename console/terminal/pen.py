@@ -46,7 +46,7 @@ class Pen:
         if before[0] and row == before[0] + 1:
             if before[1] and 0 <= back <= _STEPS:
                 return "\x1b[B" + "\b" * back
-            return "\r\n" + (_ahead(column - 1) if column > 1 else "")
+            return "\x1b[E" + (_ahead(column - 1) if column > 1 else "")
         return f"\x1b[{row};{column}H"
 
     def write(self, text: str) -> str:
@@ -82,15 +82,17 @@ def are_blanks_alike(style: str, other: str) -> bool:
 
 
 def _within_row(column: int, target: int) -> str:
-    """The way along a row; `column` is 0 where nobody knows where it begins."""
+    """The way along a row; `column` is 0 where nobody knows where it begins.
+
+    No control byte alone moves the cursor, though it would be shorter: whoever reads what reaches the terminal can tell
+    our moves from such bytes in a text that was not made safe.
+    """
     if column == target:
         return ""
-    there = f"\x1b[{target}G"
+    there = f"\x1b[{target}G" if target > 1 else "\x1b[G"
     if column and column < target:
         return min(there, _ahead(target - column), key=len)
-    if column and column - target <= _STEPS:
-        return "\b" * (column - target)
-    return "\r" if target == 1 else there
+    return there
 
 
 def _ahead(cells: int) -> str:
