@@ -96,17 +96,17 @@ def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Bl
 def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
     """What evidence of a request is looked for with; None where there is none, or its text is still read."""
     view = pane.situation.view
-    if row.kind not in KINDS or not row.is_open or view is None or pane.is_incomplete(row.question):
+    if row.kind not in KINDS or not row.is_open or view is None:
         return None
     rejected = rejected_before(row, earlier_plans(row, view.requests))
-    before = ""
-    if rejected is not None:
-        whole = pane.content_of(rejected.question)
-        if pane.is_incomplete(rejected.question):
-            rejected = None
-        else:
-            before = rejected.question.content if whole is None else whole
+    # Both are asked for at once: the second would otherwise be read only when the first was shown.
+    former = pane.content_of(rejected.question) if rejected is not None else None
     whole = pane.content_of(row.question)
+    if pane.is_incomplete(row.question):
+        return None
+    if rejected is not None and pane.is_incomplete(rejected.question):
+        rejected = None
+    before = "" if rejected is None else rejected.question.content if former is None else former
     text = row.question.content if whole is None else whole
     return Wish(row.key, row.question, row, text, rejected, before, view.batches)
 

@@ -29,6 +29,8 @@ PILE = LazyPattern(f"([{_MARK}]{{4}})([{_MARK}]+)")
 _CHAIN = LazyPattern(f"((?:[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*\u200d){{4}}[{_EMOJI}]\ufe0f?)\u200d")
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
+_BREAKS = {ord("\n"): None, ord("\t"): None}
+"""What stays although it is not printable."""
 
 
 def safe_text(text: object) -> str:
@@ -40,7 +42,7 @@ def safe_text(text: object) -> str:
     stored text is never changed.
     """
     plain = text if isinstance(text, str) else str(text)
-    if plain.isascii() and plain.isprintable():
+    if plain.isascii() and (plain.isprintable() or plain.translate(_BREAKS).isprintable()):
         return plain
     shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
     if "\u200d" in shown:

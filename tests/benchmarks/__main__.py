@@ -59,8 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Measure team-console against peers on this machine.\n\n" + "\n".join(lines),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    help_set_up = "install the peers (PyPI; neomutt and inotify-tools with apt), then end"
-    parser.add_argument("--set-up", action="store_true", help=help_set_up)
+    parser.add_argument("--set-up", action="store_true", help="install the peers (from PyPI and with apt), then end")
     parser.add_argument("--quick", action="store_true", help="few rounds, small teams: under a minute or two")
     parser.add_argument(
         "--only", action="append", choices=BENCHMARKS, metavar="NAME", help="only this; may be repeated"

@@ -84,6 +84,8 @@ def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
         rest: What every line after the first begins with.
     """
     width = max(1, width)
+    if _fits_plainly(line, width):
+        return [_trimmed(part for part in line if part[0])]
     lines: list[Line] = []
     parts: list[Part] = []
     used, indent = 0, min(width_of(rest), width - 1)
@@ -98,6 +100,16 @@ def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
         used += size
     lines.append(_trimmed(parts))
     return lines
+
+
+def _fits_plainly(line: Line, width: int) -> bool:
+    """Whether each character is one cell and all of them are on one line, as nearly everywhere in a long text."""
+    size = 0
+    for text, _ in line:
+        if not (text.isascii() and text.isprintable()):
+            return False
+        size += len(text)
+    return size <= width
 
 
 def _tokens(line: Line, width: int) -> Iterator[Part]:

@@ -88,6 +88,8 @@ def named_files(text: str) -> tuple[str, ...]:
             found[match.start()] = word
     for match in _BARE.finditer(shown):
         word = match[1].rstrip(".,;:").removeprefix("./")
+        if "." not in word and "/" not in word and word not in _PLAIN:
+            continue  # nearly every word of a text
         if _is_path(word, quoted=False):
             found.setdefault(match.start(), word)
     return tuple(dict.fromkeys(found[place] for place in sorted(found)))[:MOST_NAMES]

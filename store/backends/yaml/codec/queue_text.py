@@ -291,12 +291,21 @@ class QueueText:
             if not any(sign in self._data for sign in hidden) and not _holds_one(self._data, words):
                 return []
             self.parse_all()
-        wanted = (*hidden, *words)
-        entries = (
-            entry for entry in self._parts.entries if entry.borrowed or any(word in entry.raw for word in wanted)
-        )
-        found = (entry.message for entry in entries)
+        wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
+        for word in (*hidden, *words):
+            wanted.update(self._entries_with(word))
+        found = (self._parts.entries[place].message for place in sorted(wanted))
         return [message for message in found if message is not None]
+
+    def _entries_with(self, word: bytes) -> Iterator[int]:
+        """Indices of the entries, as they are cut at the moment, in whose text the word begins."""
+        starts, place = self.starts(), self._data.find(word)
+        while place >= 0:
+            index = bisect_right(starts, place) - 1
+            if index >= 0:
+                yield index
+            following = starts[index + 1] if index + 1 < len(starts) else len(self._data)
+            place = self._data.find(word, following)
 
     def edit(
         self,

@@ -57,8 +57,11 @@ class YamlTransaction(Transaction):
         return self.changes.apply(distinct(self._text.holding(words)))
 
     def naming(self, word: str) -> Sequence[Message]:
-        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it."""
-        if not is_written_plainly(word):
+        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
+
+        What begins with no letter may be a number, which can be written in other ways.
+        """
+        if not is_written_plainly(word) or not word[0].isalpha():
             return self.everything()
         held = self._text.holding([word.encode()], hidden=(b"\\", b" !"))
         changed = [old for old in self.changes.replaced if old not in set(held)]
