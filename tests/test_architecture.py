@@ -144,6 +144,11 @@ def test_no_folder_is_too_wide_to_be_looked_through() -> None:
     assert {folder.name: number for folder, number in beside.items() if number > 14 and folder.name not in WIDE} == {}
 
 
+def test_no_module_is_too_long_to_be_read_in_one_go() -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for package in PACKAGES for path in modules(package)}
+    assert {str(path): number for path, number in lines.items() if number > 400} == {}
+
+
 def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
     working = {"store.desk", "store.backends", "store.settings.settings_file"}
     wrong = [

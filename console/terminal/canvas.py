@@ -130,8 +130,9 @@ class Canvas:
             column += width
             if text.isspace():
                 # Blanks look the same in the style of what follows: one change of style does for both.
-                ahead = stretches[place + 1][0] if place < last else style
-                yield "" if pen.blanks_like(style) else pen.to(ahead if are_blanks_alike(style, ahead) else style)
+                ahead = stretches[place + 1][0] if place < last else ""
+                alike = bool(ahead) and not pen.blanks_like(style) and are_blanks_alike(style, ahead)
+                yield pen.to(ahead) if alike else pen.to_blank(style)
             else:
                 yield pen.to(style)
             if len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(text, style):

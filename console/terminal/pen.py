@@ -61,6 +61,15 @@ class Pen:
         self._column += skip if self._column else 0
         return (_ahead(skip) if skip else "") + f"\x1b[{cells}X"
 
+    def to_blank(self, style: str) -> str:
+        """Change so that blanks look as in `style`; of letters everything else stays, so that they cost less after."""
+        if self.style is None or self.blanks_like(style):
+            return "" if self.style is not None else self.to(style)
+        (here, front, _), (there, _, back) = parts_of(self.style), parts_of(style)
+        if not SHOWS_ON_BLANKS.isdisjoint((*here, *there)):
+            return self.to(style)
+        return self.to(";".join(filter(None, (*here, front, back))))
+
     def blanks_like(self, style: str) -> bool:
         """Whether spaces look the same in the present style as in `style`."""
         return self.style is not None and are_blanks_alike(self.style, style)

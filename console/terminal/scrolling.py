@@ -13,8 +13,10 @@ _LEAST_ROWS = 4
 """Fewer changed lines than this are written."""
 _LEAST_GAIN = 40
 """Cells that need not be written from which on it is worth the bytes of a scroll."""
-_NAMED_BY = slice(2, 60)
-"""Cells by whose characters a line is found again: what stands before them marks the line of the cursor."""
+_NAMED_BY = slice(2, -2), slice(2, 60)
+"""Cells by whose characters a line is found again: all but the marks of a cursor and a scrollbar, or the first ones
+where something else stands beside the list.
+"""
 BLANK: Cell = (" ", "")
 
 
@@ -49,7 +51,7 @@ def best_shift(before: Mapping[int, Row], after: Mapping[int, Row]) -> Shift | N
     old, new = _lines(before, low, high), _lines({**before, **after}, low, high)
     if old is None or new is None or len({len(row) for row in (*old, *new)}) != 1:
         return None
-    by = _distance(old, new)
+    by = next(filter(None, (_distance(old, new, part) for part in _NAMED_BY)), 0)
     return _best_stretch(old, new, by, low) if by else None
 
 
@@ -60,23 +62,23 @@ def _lines(rows: Mapping[int, Row], low: int, high: int) -> list[Row] | None:
     return known if len(known) == len(lines) else None
 
 
-def _distance(old: list[Row], new: list[Row]) -> int:
+def _distance(old: list[Row], new: list[Row], part: slice) -> int:
     """By how many lines most of the text moved, 0 when too little did."""
     places: dict[str, int] = {}
     for place, row in enumerate(old):
-        name = _name(row)
+        name = _name(row, part)
         places[name] = -1 if name in places else place
     moves: Counter[int] = Counter()
     for place, row in enumerate(new):
-        name = _name(row)
+        name = _name(row, part)
         if name.strip() and (was := places.get(name, -1)) >= 0:
             moves[place - was] += 1
     (by, votes), *_ = moves.most_common(1) or [(0, 0)]
     return by if votes >= _LEAST_ROWS - 1 else 0
 
 
-def _name(row: Row) -> str:
-    return "".join(cell[0] for cell in row[_NAMED_BY] if cell is not None)
+def _name(row: Row, part: slice) -> str:
+    return "".join(cell[0] for cell in row[part] if cell is not None)
 
 
 def _best_stretch(old: list[Row], new: list[Row], by: int, low: int) -> Shift | None:

@@ -172,8 +172,8 @@ def _bytes(run: Run) -> Iterator[Figure]:
         yield Figure(
             "arrow key in a list with its message, 120x40 (neomutt: pager with index)", together, pager, "bytes"
         )
-    yield Figure("a live message in mode 6, 120x40", _live_in_history(ours), 300, "bytes")
-    yield Figure("opening a form, 80x24", _answer(ours, (80, 24), b"s", b"\x1b"), 4_000, "bytes")
+    yield Figure("a live message in mode 6, 120x40", _live_in_history(run, ours), 300, "bytes")
+    yield Figure("opening a form, 80x24", _answer(ours, (80, 24), b"b", b"\x1b"), 4_000, "bytes")
     yield Figure("mode switch to requests, 80x24", _answer(ours, (80, 24), b"3", b"1"), 2_000, "bytes")
     yield Figure("mode switch to history, 80x24", _answer(ours, (80, 24), b"6", b"1"), 2_000, "bytes")
 
@@ -193,14 +193,16 @@ def _arrow_keys(client: Client, size: tuple[int, int], *, to: bytes = b"", setti
     return median(sizes[1:])
 
 
-def _live_in_history(client: Client) -> float:
+def _live_in_history(run: Run, client: Client) -> float:
+    """Bytes of one message between two agents, which is a new line on top of the list."""
+    send = courier(run.folder / "bytes" / "team")
     with client.start() as terminal:
         arrive(client, terminal)
         terminal.press(HISTORY)
         terminal.settle(quiet=1.0, first=2.0)
-        sizes = []
+        sizes: list[float] = []
         for _ in range(4):
-            client.deliver()
+            send(letter(900 + len(sizes), to=AGENTS[0], kind="message"))
             sizes.append(float(terminal.settle(quiet=1.2, first=8.0).size))
     return median(sizes[1:])
 

@@ -18,7 +18,7 @@ _STYLES = st.builds(
     st.one_of(st.just(""), _COLOURS),
     st.one_of(st.just(""), _GROUNDS),
 )
-_TEXTS = st.text(alphabet="ab  │●", min_size=1, max_size=14)
+_TEXTS = st.text(alphabet="ab  │●█", min_size=1, max_size=14)
 
 
 @st.composite
@@ -107,7 +107,18 @@ def _look(screen: pyte.Screen) -> list[list[object]]:
 
 
 def _cell(char: pyte.screens.Char) -> object:
-    """What the eye sees: a blank has no foreground unless a line goes through it or it is reversed."""
-    if char.data == " " and not (char.underscore or char.strikethrough or char.reverse):
-        return " ", char.bg
+    """What the eye sees: a blank has no foreground unless it is underlined, ink alone is a blank of its colour."""
+    if char.reverse and "default" not in (char.fg, char.bg):
+        char = char._replace(fg=char.bg, bg=char.fg, reverse=False)
+    if char.data == " " and not (char.underscore or char.strikethrough):
+        return " ", char.fg if char.reverse else char.bg
+    if char.data == "█" and not (char.underscore or char.strikethrough or char.reverse):
+        return " ", char.fg
     return char
+
+
+def test_a_bar_of_ink_is_erased_in_its_colour_instead_of_written() -> None:
+    canvas = Canvas(erases=True)
+    bar = canvas.update(f"\x1b[1;1H\x1b[38;2;40;50;60;48;2;1;2;3m{'█' * 20}\x1b[0m")
+    assert bar.startswith("\x1b[1;1H\x1b[48;2;40;50;60m\x1b[20X")
+    assert "█" in Canvas().update(f"\x1b[1;1H\x1b[31m{'█' * 20}\x1b[0m"), "a colour of the palette may look otherwise"

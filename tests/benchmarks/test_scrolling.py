@@ -51,6 +51,16 @@ def test_a_list_that_moves_up_shows_what_comes_from_below() -> None:
         assert look(screen) == look(lavish)
 
 
+def test_lines_that_differ_only_at_their_ends_are_found_again() -> None:
+    canvas, wide = Canvas(erases=True, scrolls=True), 90
+    rows = [f"  09:12:50  file-manager to ceo{' ' * 32}{chr(97 + number) * 20}" for number in range(10)]
+    show = [f"\x1b[{{}};1H\x1b[{_STYLE}m{row:<{wide}}\x1b[0m" for row in rows]
+    canvas.update("".join(line.format(number + 1) for number, line in enumerate(show)))
+    change = canvas.update("".join(line.format(number + 1) for number, line in enumerate([show[0], *show[:-1]])))
+    assert "r\x1b[" in change
+    assert len(change) < 200
+
+
 def test_a_terminal_without_margins_is_written_to() -> None:
     canvas = Canvas(erases=True)
     canvas.update(painted(letters(10)))

@@ -129,13 +129,6 @@ HOOK_LINES = (
         (f"{_WAITING}::test_where_nobody_is_nothing_is_asked_and_nothing_written",),
     ),
     Line(
-        "the time that is over ends the request",
-        "console/clients/hook/waiting.py",
-        "return NOBODY_THERE if human is not None and human.gone else TIMED_OUT",
-        "return outcome",
-        (f"{_WAITING}::test_the_time_is_over",),
-    ),
-    Line(
         "ended in the session, or with it",
         "console/clients/hook/waiting.py",
         "return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED",
@@ -185,13 +178,6 @@ HOOK_LINES = (
         (f"{_MAIL}::test_a_session_that_goes_on_or_ends_is_not_waited_for",),
     ),
     Line(
-        "one of several waits in a session",
-        "console/clients/hook/waking.py",
-        'newest.get("token") == token and session',
-        "session",
-        (f"{_MAIL}::test_of_several_that_wait_in_a_session_the_newest_goes_on",),
-    ),
-    Line(
         "allowed once is once",
         "console/clients/hook/allowing.py",
         "            session.files.remove(name)\n",
@@ -237,8 +223,22 @@ HOOK_LINES = (
         "an answer at the console before one in the client",
         "console/mcp/tools.py",
         "if error.code is not Code.ALREADY_ANSWERED:",
-        "if False:",
+        "if True:",
         (f"{_DIALOGS}::test_an_answer_at_a_console_that_was_opened_meanwhile_stands",),
+    ),
+    Line(
+        "a dialog that was answered in the terminal",
+        "console/clients/hook/dialogs.py",
+        "return self._absent >= _GONE_LOOKS",
+        "return False",
+        ("tests/hook/test_dialogs.py::test_a_dialog_that_was_open_and_is_not_any_more_was_answered",),
+    ),
+    Line(
+        "a moment between two dialogs",
+        "console/clients/hook/dialogs.py",
+        "_GONE_LOOKS = 2",
+        "_GONE_LOOKS = 1",
+        ("tests/hook/test_dialogs.py::test_a_moment_between_two_dialogs_is_no_answer",),
     ),
     Line(
         "links of a client's settings",

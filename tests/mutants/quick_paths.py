@@ -11,21 +11,21 @@ _NAMING = "tests/store/test_naming_by_bytes.py"
 QUICK_LINES = (
     Line(
         "a lock taken at once is a lock of the kernel",
-        "store/backends/yaml/disk.py",
+        "store/backends/yaml/kernel_lock.py",
         "        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
         "",
         (f"{_LOCK}::test_filelock_waits_for_a_lock_that_was_taken_at_once_and_gets_it_afterwards",),
     ),
     Line(
         "a lock taken at once is that of the file with its name",
-        "store/backends/yaml/disk.py",
+        "store/backends/yaml/kernel_lock.py",
         "stat.S_ISREG(locked.st_mode) and (now.st_dev, now.st_ino) == (locked.st_dev, locked.st_ino)",
         "stat.S_ISREG(locked.st_mode)",
         (f"{_LOCK}::test_a_file_that_lost_its_name_meanwhile_guards_nothing",),
     ),
     Line(
         "a lock ends with its process, whatever it forked",
-        "store/backends/yaml/disk.py",
+        "store/backends/yaml/kernel_lock.py",
         "os.register_at_fork(after_in_child=_leave_to_parent)\n",
         "",
         (f"{_LOCK}::test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back",),

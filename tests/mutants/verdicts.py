@@ -24,7 +24,7 @@ VERDICT_LINES = (
         _TRUST,
         "if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):",
         "if False:",
-        (f"{_FORGED}[yaml-another question-permission]",),
+        (f"{_FORGED}[yaml-replay-permission]",),
     ),
     Line(
         "a signature is by a key of the human",

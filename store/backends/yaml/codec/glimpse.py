@@ -23,7 +23,7 @@ _VALUE = re.compile(rb"""["']?: *["']?([^\s"',}]+)""").match
 
 
 class Glimpse(Struct, frozen=True):
-    """The messages that were found, in stored order, and how many others there are, as far as columns tell."""
+    """The messages that were found, in stored order, and about how many others there are, from the size of these."""
 
     messages: tuple[Message, ...]
     left_out: int
@@ -36,11 +36,6 @@ class _Text:
         self.data = data
         self._dash = b"\n" + b" " * style.indent + b"- "
         self.begins: dict[int, Message | None] = {}
-
-    @property
-    def size(self) -> int:
-        """How many entries there seem to be."""
-        return self.data.count(self._dash)
 
     def add_last(self, number: int) -> int:
         """Take in the last entries; returns where the first of them begins."""
@@ -81,15 +76,17 @@ def glimpse(data: bytes, limit: int, names: Collection[str] = ()) -> Glimpse | N
         first = text.add_last(limit)
         if first <= _BEGINNING or data.find(b"\0") >= 0:
             return None
-        mine = [message for place in _named(data, names, first, limit) if (message := text.add_around(place))]
+        places = _named(data, names, first, limit)
+        mine = [message for place in places if (message := text.add_around(place))]
         asked = [read.request_id for read in map(reading, mine) if read.opens is not None]
         ids = {quoted.encode("utf-8", "replace") for quoted in asked if quoted is not None}
-        for place in _quoting(data, ids) if ids else ():
+        for place in _quoting(data, ids, places[0]) if ids else ():
             text.add_around(place)
     except CodecError:
         return None
     messages = tuple(message for _, message in sorted(text.begins.items()) if message is not None)
-    return Glimpse(messages, max(1, text.size - len(messages)))
+    mean = (len(data) - first) // limit
+    return Glimpse(messages, max(1, len(data) // max(1, mean) - len(messages)))
 
 
 def _style(data: bytes) -> Style | None:
@@ -99,11 +96,8 @@ def _style(data: bytes) -> Style | None:
 
 
 def _named(data: bytes, names: Iterable[str], end: int, limit: int) -> list[int]:
-    """The last places before `end` at which one of `names` is the value of a key."""
-    places: list[int] = []
-    for name in names:
-        for needle in (b": %s\n" % name.encode(), b": '%s'\n" % name.encode(), b': "%s"\n' % name.encode()):
-            places += _backwards(data, needle, end, limit)
+    """The last places before `end` at which one of `names` is the value of a key, as we write it."""
+    places = [place for name in names for place in _backwards(data, b": %s\n" % name.encode(), end, limit)]
     return sorted(places)[-limit:]
 
 
@@ -115,10 +109,10 @@ def _backwards(data: bytes, needle: bytes, end: int, limit: int) -> Iterator[int
         place = data.rfind(needle, 0, place)
 
 
-def _quoting(data: bytes, ids: Collection[bytes]) -> Iterator[int]:
-    """Places at which a key that quotes has one of `ids` for its value."""
+def _quoting(data: bytes, ids: Collection[bytes], begin: int) -> Iterator[int]:
+    """Places from `begin` on at which a key that quotes has one of `ids` for its value."""
     for key in _QUOTING:
-        place = data.find(key)
+        place = data.find(key, begin)
         while place >= 0:
             value = _VALUE(data, place + len(key))
             if value is not None and value[1] in ids:
