@@ -35,10 +35,10 @@ class Picture(Struct, frozen=True):
 
 
 PICTURES = (
-    Picture("needs", (*"jjjj",)),
-    Picture("reject", (*"jjjjr", *"Say how to roll it back")),
-    Picture("permission", ("j", "j")),
-    Picture("allow", ("j", "j", "a", "2")),
+    Picture("needs", (*"jj",)),
+    Picture("reject", (*"jjr", *"Say how to roll it back")),
+    Picture("permission", (*"jjjjj",)),
+    Picture("allow", (*"jjjjja", "2")),
     Picture("question", (*"jjja", "2")),
     Picture("inboxes", ("2", *"jjjjj", "enter")),
     Picture("inboxes-80x24", ("2",), (80, 24)),
@@ -49,7 +49,7 @@ PICTURES = (
     Picture("health", ("7", *"jjj")),
     Picture("broadcast", ("b", *"Code freeze today at four", "tab", *"Merge what is reviewed.", "ctrl+s")),
     Picture("help", ("question_mark",)),
-    Picture("light", (*"jjjj",), theme="light"),
+    Picture("light", (*"jj",), theme="light"),
     Picture("read-only-60x20", ("j",), (60, 20), read_only=True),
     Picture("unreadable", (), damaged=True),
 )
