@@ -25,7 +25,7 @@ LISTS = {
 _QUIET = 0.05
 
 
-_TITLE, _RULE_OF_TITLES = "█", "▊"
+_RULE_OF_TITLES = "▊"
 """Where the rule between list and detail goes through the row of their titles."""
 
 
@@ -50,14 +50,19 @@ class Tour:
             self.press("jjjj")
             screen = self.terminal.screen
             # A banner may stand above the list; it begins below the row of titles, which the rule goes through as well.
-            titles = [line for line in range(screen.lines) if screen.buffer[line][0].data == _TITLE]
-            rules = [x for x in range(screen.columns) for y in titles if screen.buffer[y][x].data == _RULE_OF_TITLES]
+            rules = [
+                (y, x)
+                for y in range(screen.lines)
+                for x in range(screen.columns)
+                if screen.buffer[y][x].data == _RULE_OF_TITLES
+            ]
             if rules:
-                below = range(titles[0] + 1, screen.lines - 1)
+                titles, rule = rules[0]
+                below = range(titles + 1, screen.lines - 1)
                 texts = {line: "".join(screen.buffer[line][x].data for x in range(screen.columns)) for line in below}
                 # A toast stands over the rule, and the terminal of the tests knows no joined emoji.
                 plain = [line for line in below if "▌ " not in texts[line][10:] and max(texts[line]) < "\U0001f000"]
-                self.edges |= {screen.buffer[line][rules[0]].data for line in plain}
+                self.edges |= {screen.buffer[line][rule].data for line in plain}
 
     def press(self, *keys: str) -> str:
         """Press keys one after the other, the screen at rest after each; the last picture."""
