@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import inbox, mail
+from team_console.store.desk import inbox, mail, requests
 from team_console.store.desk.caller import Caller
+from team_console.store.views.requests.verdicts import verdict_of
 
-from tests.trust.places_of_teams import PLACES, Files
+from tests.trust.places_of_teams import PLACES, Files, Place
 
 WORDS: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
@@ -23,4 +25,29 @@ def test_what_a_human_never_said_does_not_come_through_drop(tmp_path: Path) -> N
     receipt = mail.send(Caller(team, "alice"), to="ceo", **WORDS)
     assert "forged.yaml" in str(receipt.notices)
     assert inbox.receive(Caller(team, "bob"), agent="bob").messages == ()
+    team.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store", list(PLACES))
+def test_an_order_to_stop_that_was_obeyed_long_ago_is_marked_when_it_comes_back(store: str, tmp_path: Path) -> None:
+    place: Place = PLACES[store](tmp_path)
+    team = open_team(place.location)
+    ceo, bob = Caller(team, "ceo"), Caller(team, "bob")
+    order = requests.request_shutdown(ceo, agent="bob", reason="done").messages[0]
+    (first,) = inbox.receive(bob, agent="bob").messages
+    assert "trust" not in first.record
+    requests.approve(bob, request_id=order.request_id or "")
+    inbox.receive(ceo, agent="ceo")
+    with team.transaction(actor="ceo", action="compact", wait=2.0) as tx:
+        for message in list(tx.everything()):
+            tx.remove(message)
+        tx.record("compact")
+    assert team.snapshot().messages == ()
+    place.append({**dict(order.record), "status": "pending"})
+    mail.send(Caller(team, "alice"), to="ceo", **WORDS)
+    # Files have a record of what left them, and put nothing back.
+    received = [message.record.get("trust") for message in inbox.receive(bob, agent="bob").messages]
+    assert received == ([] if store == "yaml" else ["replayed"])
+    assert verdict_of(team, order.request_id or "").state == "approved"
     team.close()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from msgspec import Struct, field
 from team_console.store.contract.team import Team
+from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.verdicts.recognition import may_be_verdict
+from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.verdicts.recognition import ORDER, may_be_verdict
 from team_console.store.protocol.verdicts.trust import Mark, mark_of
 from team_console.store.settings.team_config import TeamConfig
 
@@ -22,16 +26,25 @@ class Trust(Struct, frozen=True):
 
     Attributes:
         questions: Request id -> the message that asks.
+        answered: Message id of each order -> when whoever it is for first answered it.
     """
 
     config: TeamConfig
     recorded: RecordedFacts | None = None
     questions: Mapping[str, Message] = field(default_factory=dict)
+    answered: Mapping[str, datetime] = field(default_factory=dict)
 
     def mark(self, message: Message) -> Mark | None:
         """What is wrong with it, None when nothing is."""
         question = self.questions.get(reading(message).request_id or "")
-        return mark_of(self.config, message, question, recorded=self.recorded)
+        mark = mark_of(self.config, message, question, recorded=self.recorded)
+        return Mark.REPLAYED if mark is None and self._came_back(message) else mark
+
+    def _came_back(self, message: Message) -> bool:
+        """Whether an order is read, or waits to be, after it was answered: answering it meant having read it."""
+        answered = self.answered.get(message.message_id)
+        read_at = from_text(str(message.envelope("read_at") or ""))
+        return answered is not None and (read_at is None or read_at > answered)
 
     def marked(self, message: Message) -> Message:
         """The message with its mark; itself when nothing is wrong with it."""
@@ -48,7 +61,8 @@ def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
     if not verdicts:
         return Trust(config)
     snapshot = team.snapshot()
-    return Trust(config, snapshot.recorded, _questions(team, verdicts, snapshot.messages))
+    questions = _questions(team, verdicts, snapshot.messages)
+    return Trust(config, snapshot.recorded, questions, _answered(team, verdicts, snapshot.messages))
 
 
 def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -63,6 +77,19 @@ def _questions(team: Team, verdicts: Iterable[Message], live: Sequence[Message])
     for request_id in wanted - asked.keys():
         asked |= _asked(team.archived(request_id), {request_id})
     return asked
+
+
+def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, datetime]:
+    """When each of these that is an order was first answered by whoever it is for."""
+    answered: dict[str, datetime] = {}
+    for order in verdicts:
+        request_id = reading(order).request_id
+        if reading(order).name == ORDER and request_id is not None:
+            for message in (*live, *team.archived(request_id)):
+                moment = message.created_at if answers(message, RequestKind.SHUTDOWN, request_id) else None
+                if moment is not None and message.sender in order.recipients:
+                    answered[order.message_id] = min(moment, answered.get(order.message_id, moment))
+    return answered
 
 
 def _asked(messages: Iterable[Message], wanted: set[str]) -> dict[str, Message]:
