@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.recovery import healing
+from team_console.store.backends.yaml.recovery import healing, recovery
 from team_console.store.backends.yaml.recovery.torn_pieces import remnants
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.maintenance.repair import heal
 from team_console.store.model.message import Message
 
-from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, states
+from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
 
 LONG = (
     "A first line\nand one that is long enough that a writer of YAML folds it somewhere before it comes to its end ü\n"
@@ -82,7 +82,8 @@ def test_a_piece_that_holds_anything_else_stays(torn: Path) -> None:
 def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an earlier version left it: the message is there again, and what was torn is still beside it."""
     with monkeypatch.context() as earlier:
-        earlier.setattr(healing, "remnants", lambda *_: [])
+        for module in (healing, recovery):
+            earlier.setattr(module, "remnants", lambda *_: [])
         put(open_yaml(torn), make_message(4))
     put(open_yaml(torn), make_message(5))
     assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
@@ -110,3 +111,17 @@ def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkey
 )
 def test_only_the_beginning_of_what_is_known_is_a_remnant(piece: bytes, is_one: bool) -> None:
     assert (remnants([piece], [make_message(1)]) == [piece]) is is_one
+
+
+def test_the_torn_copy_of_a_message_that_left_the_queue_long_ago_goes_again(tmp_path: Path) -> None:
+    _team(tmp_path)
+    old = (tmp_path / QUEUE).read_bytes()
+    team = open_yaml(tmp_path)
+    remove(team, 2)
+    put(team, make_message(4))
+    (tmp_path / QUEUE).write_bytes(old[: old.index(b"and more")])
+    put(open_yaml(tmp_path), make_message(5))
+    seen = open_yaml(tmp_path).snapshot()
+    assert [message.message_id for message in seen.messages] == [make_message(n).message_id for n in (1, 3, 4, 5)]
+    assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"]
+    assert yaml.safe_load((tmp_path / QUEUE).read_bytes())

@@ -10,6 +10,7 @@ each step may be the last one before the next crash:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -40,14 +41,18 @@ def recover(queue: LockedQueue, *, thorough: bool = False) -> Line | None:
     """Clear away what was left, load the queue, and say which transaction makes everything agree; None when it does.
 
     Args:
-        thorough: Whether pieces that were torn long ago are held against all of the ledger, too.
+        thorough: Whether pieces that were torn long ago are held against all of the ledger, too, and not only new ones.
 
     Raises:
         TeamError: `STORE_UNREADABLE`; nothing was written then.
     """
     found = inspect(queue)
-    remedy = _carry_out(queue, found, plan_of(found)) if found is not None else None
-    return in_sequence(remedy, _old_pieces(queue)) if thorough else remedy
+    plan = plan_of(found) if found is not None else None
+    remedy = _carry_out(queue, found, plan) if found is not None and plan is not None else None
+    # A program that does not lock may have torn the copy of a message that left the queue long ago.
+    if not thorough and (plan is None or not plan.heals):
+        return remedy
+    return in_sequence(_old_pieces(queue, frozenset(remedy.torn if remedy is not None else ())), remedy)
 
 
 def _carry_out(queue: LockedQueue, found: Found, plan: Plan) -> Line | None:
@@ -91,9 +96,10 @@ def _healing(queue: LockedQueue, found: Found, plan: Plan) -> Line | None:
     return healing.line()
 
 
-def _old_pieces(queue: LockedQueue) -> Line | None:
-    """What takes out pieces that were torn in an earlier turn, of messages that the ledger has."""
-    pieces = [entry.raw for entry in queue.generation.text.entries if entry.message is None]
+def _old_pieces(queue: LockedQueue, going: Collection[str]) -> Line | None:
+    """What takes out torn pieces of messages that the ledger has, also those of an earlier turn; some go already."""
+    damaged = (entry.raw for entry in queue.generation.text.entries if entry.message is None)
+    pieces = [raw for raw in damaged if piece_name(raw) not in going]
     lines = (tip.line for tip, _ in queue.ledger.lines() if tip.line is not None) if pieces else iter(())
     records = (record for line in lines for record in (*line.writes, *line.noted))
     torn = remnants(pieces, understood(records))
