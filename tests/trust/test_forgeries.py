@@ -65,7 +65,8 @@ class Case:
         if not yes:
             return requests.reject(caller, request_id=wanted, reason="never").messages[0]
         if self.kind == "question":
-            question = next(item for item in self.team.snapshot().messages if item.request_id == wanted)
+            messages = self.team.snapshot().messages
+            question = next(item for item in messages if item.request_id == wanted and "questions" in item.payload)
             text = question.payload["questions"][0]["question"]
             return requests.answer(caller, request_id=wanted, answers={text: "A"}).messages[0]
         if self.kind == "escalation":

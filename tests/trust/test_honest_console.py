@@ -165,7 +165,7 @@ def test_a_held_lock_is_shown_with_who_since_when_and_whether_it_lives(folder: P
         holder.wait()
         terminal.wait_gone("LOCKED")
         terminal.send("7")
-        terminal.wait_for("STALE_LOCK")
+        terminal.wait_for("ended during hold")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
