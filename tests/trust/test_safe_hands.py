@@ -217,7 +217,7 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
         for key in "sS":
             rest(terminal, 0.8)
             terminal.send(key)
-            terminal.wait_for("to stop", "esc leave")
+            terminal.wait_for("to stop", "enter does it")
             terminal.send(ENTER)
             terminal.wait_for("not written yet")
             terminal.send("U")

@@ -70,8 +70,8 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
     Form Excerpt { margin: 0; }
     Form .form--text { height: auto; }
     Form .form--note { height: auto; color: $text-muted; }
-    Form .form--buttons { layout: horizontal; height: 1; }
-    Form .form--keys { width: 1fr; height: 1; color: $text-muted; }
+    Form .form--buttons { layout: horizontal; height: auto; max-height: 2; }
+    Form .form--keys { width: 1fr; height: auto; max-height: 2; color: $text-muted; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
         text-style: none; padding: 0 1; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
@@ -159,6 +159,7 @@ class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
         """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
         below = (self.query_one(".form--error"), self.query_one("#changed"))
         rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
+        rest += max(0, self.query_one(".form--buttons").outer_size.height - 1)  # the keys may need a second line
         self.query_one(".form--body").styles.max_height = max(1, self._limit - rest)
 
     def _leave_room(self) -> None:
