@@ -61,6 +61,11 @@ def _found(mark: Mark | None, prev: Mark | None, *, text: QueueText = WITH, **mo
         pytest.param(_found(THEIRS, None), HEALED, id="what it wrote is seen in another's queue"),
         pytest.param(_found(THEIRS, BASE, text=WITHOUT), HEALED, id="the generation before proves the swap"),
         pytest.param(
+            _found(THEIRS, (1, 11, 101), text=WITHOUT, line=RECEIVE),
+            Plan(True, Ending.MERGE),
+            id="it proves the swap also when a late writer had it open",
+        ),
+        pytest.param(
             _found(THEIRS, None, text=WITHOUT, has_arrived=True), HEALED, id="known to have reached the queue"
         ),
     ],

@@ -80,8 +80,8 @@ def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
         return False
     if queue.mark == line.base:
         return True
-    if prev is not None and prev.mark == line.base:
-        return False
+    if prev is not None and line.base is not None and prev.ino == line.base[0]:
+        return False  # it was displaced by our swap; who had it open may have written into it since
     return not _is_visible(line, queue.text)
 
 
