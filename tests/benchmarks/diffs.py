@@ -114,7 +114,7 @@ def _ask(folder: Path, what: str, number: int) -> None:
             reject(lead, request_id=first, reason="Say it in other words")
             submit_plan(agent, content=new, summary="The steps in other words")
         else:
-            given = {"file_path": f"/work/steps-{place}.md", "old_string": old, "new_string": new}
+            given = {"file_path": f"/home/you/steps-{place}.md", "old_string": old, "new_string": new}
             ask_permission(agent, tool="Edit", input=given)
     team.close()
 
