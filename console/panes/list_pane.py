@@ -58,6 +58,7 @@ class ListPane(Pane, Generic[RowT]):
         super().__init__(shelf)
         self.query_text = ""
         self._resting: Timer | None = None
+        self._shown: RowT | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
         self.sort = shelf.preferences.sort.get(str(self.MODE), "")
@@ -222,6 +223,12 @@ class ListPane(Pane, Generic[RowT]):
             self._resting = None
         self._show_detail()
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
+        document = self.detail.document
+        return self._shown is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
+
     def filter(self) -> None:
         """Ask for words to filter by."""
         self._asking.open(self.query_text)
@@ -373,7 +380,7 @@ class ListPane(Pane, Generic[RowT]):
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _show_detail(self) -> None:
-        row = self.rows.cursor_row
+        row = self._shown = self.rows.cursor_row
         try:
             document = self.document_of(row) if row is not None else None
         except Exception as error:

@@ -99,6 +99,11 @@ class Pane(Guarded, Container):
     def draw_now(self) -> None:
         """Draw at once what is waiting for the cursor to rest."""
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the thing under the cursor stands on the screen as it is."""
+        return True
+
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
         return float("inf")

@@ -16,6 +16,8 @@ from textual.screen import Screen
 GUARD = 0.7
 """Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
 _CHANGED = "The list just changed under the cursor."
+_LOOKS = 10
+"""So many times the screen comes to rest before an action is done though what it is about was not painted."""
 
 
 class Performer:
@@ -53,11 +55,16 @@ class Performer:
         if action.deciding:
             self._workspace.pane.draw_now()
             self._waiting += 1  # until then keys wait: what they are meant for is about to change
-            self._screen.call_after_refresh(self._do_drawn, action)
+            self._screen.call_after_refresh(self._do_drawn, action, _LOOKS)
         else:
             self._do(action)
 
-    def _do_drawn(self, action: Action) -> None:
+    def _do_drawn(self, action: Action, looks: int) -> None:
+        if looks and not self._workspace.pane.is_drawn:
+            # A widget tells its screen by a message that it is to be painted; before that has come the screen rests.
+            self._workspace.pane.draw_now()
+            self._screen.call_after_refresh(self._do_drawn, action, looks - 1)
+            return
         try:
             self._do(action)
         finally:
