@@ -216,12 +216,14 @@ class ListPane(Pane, Generic[RowT]):
         """The list."""
         self.rows.focus()
 
-    def draw_now(self) -> None:
-        """Draw the thing under the cursor now."""
+    def draw_now(self, *, whole: bool = False) -> None:
+        """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
         self._show_detail()
+        if whole:
+            self.detail.refresh()
 
     @property
     def is_drawn(self) -> bool:

@@ -96,8 +96,8 @@ class Pane(Guarded, Container):
     def subject(self) -> Selection:
         """What keys act on."""
 
-    def draw_now(self) -> None:
-        """Draw at once what is waiting for the cursor to rest."""
+    def draw_now(self, *, whole: bool = False) -> None:
+        """Draw at once what is waiting for the cursor to rest; `whole`, whatever of it is on the screen already."""
 
     @property
     def is_drawn(self) -> bool:

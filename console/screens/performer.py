@@ -62,7 +62,7 @@ class Performer:
     def _do_drawn(self, action: Action, looks: int) -> None:
         if looks and not self._workspace.pane.is_drawn:
             # A widget tells its screen by a message that it is to be painted; before that has come the screen rests.
-            self._workspace.pane.draw_now()
+            self._workspace.pane.draw_now(whole=True)
             self._screen.call_after_refresh(self._do_drawn, action, looks - 1)
             return
         try:
