@@ -60,15 +60,20 @@ def run(seed: int, goes_on: Callable[[int], bool]) -> str:
             terminal.wait_for("LIVE", seconds=60)
             trouble = drive(terminal, random.Random(seed), goes_on)
             if trouble:
-                return trouble
+                return trouble + _defects(Path(scratch))
             for _ in range(4):
                 terminal.send(ESCAPE)
                 terminal.settle(0.1, 0.5)
             terminal.send("\x11")
             if (status := terminal.wait_exit(30)) != 0:
                 return f"it ended with {status}:\n{terminal.text}"
-        logs = [path.read_text(encoding="utf-8") for path in Path(scratch).rglob("defects.log")]
-        return "".join(f"a log of defects:\n{log}" for log in logs)
+        return _defects(Path(scratch))
+
+
+def _defects(scratch: Path) -> str:
+    """What the console logged of its own defects."""
+    logs = [path.read_text(encoding="utf-8") for path in scratch.rglob("defects.log")]
+    return "".join(f"\na log of defects:\n{log}" for log in logs)
 
 
 def main(arguments: Sequence[str]) -> int:

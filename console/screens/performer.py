@@ -60,15 +60,16 @@ class Performer:
             self._do(action)
 
     def _do_drawn(self, action: Action, looks: int) -> None:
-        if looks and not self._workspace.pane.is_drawn:
-            # A widget tells its screen by a message that it is to be painted; before that has come the screen rests.
-            self._workspace.pane.draw_now(whole=True)
-            self._screen.call_after_refresh(self._do_drawn, action, looks - 1)
-            return
+        waits, pane = False, self._workspace.pane
         try:
-            self._do(action)
+            if looks and not pane.is_drawn:
+                # A widget tells its screen by a message that it is to be painted; until that has come the screen rests.
+                pane.draw_now(whole=True)
+                waits = self._screen.call_after_refresh(self._do_drawn, action, looks - 1)
+            else:
+                self._do(action)
         finally:
-            self._waiting -= 1
+            self._waiting -= not waits  # whatever fails here, the keys after it are not held for ever
 
     def _do(self, action: Action) -> None:
         if self._screen.app.screen is not self._screen:

@@ -91,18 +91,9 @@ class SnapshotReader:
         with self._guard:
             settings = self.settings()
             generation, broken = self._read_queue()
-            messages: tuple[Message, ...] = ()
-            damaged: frozenset[str] = frozenset()
-            problems = list(settings.problems)
-            if generation is not None:
-                self.generation = generation
-                generation.text.parse_all(progress)
-                messages = generation.text.distinct()
-                if messages is not generation.text.messages():
-                    problems += copy_problems(generation.text.messages())
-                found, damaged = self._damage(generation.text)
-                problems += found
-            elif broken is not None:
+            messages, damaged, found = self._understood(generation, progress)
+            problems = [*settings.problems, *found]
+            if generation is None and broken is not None:
                 problems.append(broken.problem)
             stat = generation.stat if generation else None
             mark = stat.mark if stat else broken.mark if broken else None
@@ -132,6 +123,19 @@ class SnapshotReader:
                 recorded=None if self._recorded.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
+
+    def _understood(
+        self, generation: Generation | None, progress: Progress | None
+    ) -> tuple[tuple[Message, ...], frozenset[str], list[Problem]]:
+        """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
+        if generation is None:
+            return (), frozenset(), []
+        self.generation = generation
+        generation.text.parse_all(progress)
+        messages = generation.text.distinct()
+        copies = copy_problems(generation.text.messages()) if messages is not generation.text.messages() else ()
+        found, damaged = self._damage(generation.text)
+        return messages, damaged, [*copies, *found]
 
     def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
