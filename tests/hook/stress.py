@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -29,11 +30,14 @@ from team_console.store.desk.sessions.gone import open_requests
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.client_requests import permission_of
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import COMMAND, CommandLine, clean_environment, started
 from tests.pty import Terminal, console
 
 PATIENCE = 60.0
 """Seconds that are given to what must happen by itself."""
+
+_NEW_INTERPRETER = 10
+"""Of so many hooks one is started as a client starts it."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +137,7 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None, do
         "tool_name": "Bash",
         "tool_input": {"command": f"run {number}"},
     }
-    with subprocess.Popen(
-        [*COMMAND, "hook"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    with _started(environment, number) as process:
         if doomed is not None:
             doomed.doomed[number] = process
         try:
@@ -143,6 +145,17 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None, do
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             return process.communicate()[0]
+
+
+def _started(environment: dict[str, str], number: int) -> subprocess.Popen[bytes]:
+    """One hook: each is a process of its own; every tenth is a new interpreter, the others are forked from one.
+
+    The start of an interpreter is half of what a hook costs, and is the same in each: it would be most of the run.
+    """
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    if number % _NEW_INTERPRETER == 0:
+        return subprocess.Popen([*COMMAND, "hook"], env=environment, **options)
+    return started("hook", folder=Path("/"), environment=environment, **options)
 
 
 def _compare(number: int, out: bytes, dies: bool, findings: Findings) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -246,8 +247,9 @@ class Ledger:
             return []
         start = max(0, found.size - window)
         rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
-        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 : -1]]
-        return [_line(facts) for facts in decoded if facts is not None][-count:]
+        newest_first = (_decode(row + b"\n") for row in reversed(rows[1 if start else 0 : -1]))
+        facts = islice((decoded for decoded in newest_first if decoded is not None), count or None)
+        return [_line(decoded) for decoded in facts][::-1]
 
     def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
         """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
