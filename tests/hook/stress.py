@@ -36,6 +36,8 @@ from tests.pty import Terminal, console
 PATIENCE = 60.0
 """Seconds that are given to what must happen by itself."""
 
+_TOLD = 100
+"""Requests after which it is said how far it is."""
 _NEW_INTERPRETER = 10
 """Of so many hooks one is started as a client starts it."""
 
@@ -49,12 +51,16 @@ class Plan:
     killed: float = 0.1
     consoles_killed: int = 10
     seed: int = 13
+    seconds: float = float("inf")
+    """Seconds after which nothing more is asked; what was asked by then is judged."""
 
 
 @dataclass
 class Findings:
     """What came of it; everything but the counts must be empty."""
 
+    until: float = float("inf")
+    asked: int = 0
     allowed: int = 0
     refused: int = 0
     killed: int = 0
@@ -70,9 +76,7 @@ class Findings:
 
     def text(self) -> str:
         """In one paragraph."""
-        counts = (
-            f"{self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
-        )
+        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
         parts = [
             f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
         ]
@@ -85,7 +89,7 @@ def run(folder: Path, plan: Plan) -> Findings:
     office.folder.mkdir(parents=True)
     members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
     office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
-    findings, hooks = Findings(), Hooks()
+    findings, hooks = Findings(until=time.monotonic() + plan.seconds), Hooks()
     with _consoles(office.folder, plan), _human(office.folder, hooks):
         with ThreadPoolExecutor(plan.processes) as pool:
             shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
@@ -123,10 +127,15 @@ def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findi
         XDG_STATE_HOME=str(folder.parent / "state"),
     )
     for number in numbers:
+        if time.monotonic() > findings.until:
+            return
         dies, waits = chance.random() < plan.killed, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
         out = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
         _compare(number, out, dies, findings)
+        findings.asked += 1
+        if findings.asked % _TOLD == 0:
+            print(f"{findings.asked} asked", flush=True)
 
 
 def _hook(environment: dict[str, str], number: int, dies_after: float | None, doomed: Hooks | None) -> bytes:
