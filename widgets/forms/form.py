@@ -70,8 +70,8 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     Form Excerpt { margin: 0; }
     Form .form--text { height: auto; }
     Form .form--note { height: auto; color: $text-muted; }
-    Form .form--buttons { layout: horizontal; height: auto; max-height: 2; }
-    Form .form--keys { width: 1fr; height: auto; max-height: 2; color: $text-muted; }
+    Form .form--buttons { layout: horizontal; height: auto; max-height: 4; }
+    Form .form--keys { width: 1fr; height: auto; max-height: 4; color: $text-muted; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
         text-style: none; padding: 0 1; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
