@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from msgspec import Struct
 from team_console.widgets.text.cells import Line, Part, abbreviate, width_of
@@ -15,6 +16,8 @@ _URGENT_SIZES = (20, 14, 11, 9, 8, 7)
 """Cells of a name where only the urgent have one."""
 
 
+_PARTS = 4_096
+"""Pieces of the strip that are remembered: an agent has one in each size and tone."""
 _WITH_TIME = 40
 """Cells of an event from which on it tells the time."""
 
@@ -104,13 +107,22 @@ def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, 
 
 
 def _width(parts: Sequence[StripPart]) -> int:
-    return sum(width_of(part.line) for part in parts)
+    return sum(map(_width_of_part, parts))
+
+
+@lru_cache(_PARTS)
+def _width_of_part(part: StripPart) -> int:
+    return width_of(part.line)
 
 
 def _named(cell: AgentCell, size: int, moved: frozenset[str]) -> StripPart:
     tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    name = abbreviate(cell.name, size)
-    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (name, tone), ("  ", "")), cell.key)
+    return _named_part(cell.key, cell.name, cell.sign, size, tone)
+
+
+@lru_cache(_PARTS)
+def _named_part(key: str, name: str, sign: Sign, size: int, tone: str) -> StripPart:
+    return StripPart(((f"{sign.glyph} ", sign.tone), (abbreviate(name, size), tone), ("  ", "")), key)
 
 
 def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:
