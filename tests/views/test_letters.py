@@ -111,9 +111,7 @@ def test_a_letter_of_any_kind_is_judged_like_a_record_that_was_read() -> None:
     base = make_message(1).record
     payload = {"summary": "Five words are in here", "content": "Read this\n"}
     messages = tuple(
-        from_record(
-            {**base, "message_id": f"MSG-{number}", "type": kind, "to": to, "status": status, "payload": payload}
-        )
+        from_record({**base, "message_id": f"MSG-{number}", "payload": payload} | envelope)
         for number, envelope in enumerate(
             {"type": kind, "to": to, "status": status}
             for kind in kinds
