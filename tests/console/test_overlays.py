@@ -10,6 +10,7 @@ from team_console.console.screens.theme_list import ThemeList
 from team_console.widgets.forms.form import Form
 from team_console.widgets.forms.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
+from textual.css.query import NoMatches
 
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -54,3 +55,27 @@ async def test_what_is_below_another_screen_closes_nothing(key: str, team: Memor
         assert desk.app.screen is above
         await above.dismiss()
         assert desk.app.screen is front
+
+
+async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    painted: list[str] = []
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        form.call_after_refresh(painted.append, "open")
+        await desk.until(lambda: painted == ["open"], "it is painted while it is open")
+        form.call_after_refresh(painted.append, "closed")
+        form.dismiss()
+        await desk.until(lambda: not form.is_attached, "its end")
+        assert painted == ["open"]
+
+
+async def test_a_form_that_is_gone_tells_of_no_missing_widget(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        form.dismiss()
+        await desk.until(lambda: not form.is_attached, "its end")
+        form.tell_of(NoMatches("gone"))
