@@ -48,6 +48,7 @@ def test_agents_are_called_by_as_few_words_as_tell_them_apart() -> None:
     assert shortest["slave-batch-1"] == "slave-1"
     assert shortest["档案管理员"] == "档案管理员"
     assert len(set(shortest.values())) == len(forms)
+    assert short_names(("dev", "dev-runner"))["dev-runner"][-1] == "dev-r", "another one is called dev"
 
 
 @pytest.mark.parametrize("width", [94, 120])

@@ -24,7 +24,7 @@ def short_names(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     and every figure stay, since they tell agents of one kind apart.
     """
     short = {name: _forms(name) for name in names}
-    taken = Counter(form for forms in short.values() for form in set(forms))
+    taken = Counter((*names, *(form for forms in short.values() for form in forms)))
     return {
         name: (name, *(form for form in forms if taken[form] == 1 and form != name)) for name, forms in short.items()
     }
