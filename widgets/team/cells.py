@@ -18,7 +18,7 @@ _SIGN_PARTS = 2
 """Parts of a cell that shows a sign alone."""
 _NAMED_SHARE = 0.6
 """Share of the room for names where not even every agent's sign has room."""
-_LEAST_NAME = 7
+_LEAST_NAME = 8
 """Cells down to which a name of an urgent agent is cut before fewer have one."""
 _WITH_TIME = 40
 """Cells of an event from which on it tells the time."""
