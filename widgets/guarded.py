@@ -31,8 +31,12 @@ class Guarded(_Widget):
         try:
             await super()._dispatch_message(message)
         except Exception as error:
-            self.app._handle_exception(error)
+            self.tell_of(error)
             self.broke_at(message)
+
+    def tell_of(self, error: Exception) -> None:
+        """Tell the app of a mistake of ours."""
+        self.app._handle_exception(error)
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         """Tell every new size: Textual tells none to a widget that was asked for its place before it was laid out.
@@ -53,14 +57,14 @@ class Guarded(_Widget):
         try:
             return super().render_lines(crop)
         except Exception as error:
-            self.app._handle_exception(error)
+            self.tell_of(error)
             words = Strip([Segment(CANNOT_BE_SHOWN)]).adjust_cell_length(crop.width)
             return [words, *[Strip.blank(crop.width)] * (crop.height - 1)][: crop.height]
 
     def _on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker that failed in a way nobody foresaw; what it was for says so in its own place."""
         if event.state is WorkerState.ERROR and (defect := defect_in(event.worker.error)) is not None:
-            self.app._handle_exception(defect)
+            self.tell_of(defect)
 
 
 def defect_in(error: BaseException | None) -> Exception | None:

@@ -110,6 +110,13 @@ class ConsoleApp(FollowingApp[int]):
         """A driver that writes only cells that changed."""
         return sparing(super().get_driver_class())
 
+    def action_command_palette(self) -> None:
+        """Everything by its name."""
+        from team_console.console.input.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))  # the toolkit's styles and `is_open` know it by this
+
     def get_default_screen(self) -> MainScreen:
         """The one screen."""
         return self.main

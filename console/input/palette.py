@@ -15,8 +15,13 @@ from team_console.console.screens.main import MainScreen
 from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from team_console.widgets.overlay import Overlay
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
+
+
+class Palette(Overlay, CommandPalette):
+    """The list of everything by its name, with a line to search it by."""
 
 
 class ActionProvider(Provider):

@@ -9,7 +9,7 @@ from team_console.console.app.workspace import Workspace
 from team_console.store.views.rows import View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
-from team_console.widgets.guarded import Guarded
+from team_console.widgets.overlay import Overlay
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.worker import Worker, WorkerState
 
 
-class ReadingScreen(Guarded, ModalScreen[None]):
+class ReadingScreen(Overlay, ModalScreen[None]):
     """One document, made in a thread, again whenever the team changed."""
 
     DEFAULT_CSS = """
@@ -28,7 +28,7 @@ class ReadingScreen(Guarded, ModalScreen[None]):
         border-subtitle-color: $text-muted; }
     ReadingScreen Detail { height: 1fr; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "app.pop_screen", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
     TITLE_WORDS: ClassVar[str] = ""
     KEYS: ClassVar[str] = "j k scroll · esc close"
 

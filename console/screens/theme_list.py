@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from team_console.console.display.themes import choices, remember_theme
 from team_console.store.model.safe import safe_line
-from team_console.widgets.guarded import Guarded
+from team_console.widgets.overlay import Overlay
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
@@ -19,7 +19,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 
-class ThemeList(Guarded, ModalScreen[None]):
+class ThemeList(Overlay, ModalScreen[None]):
     """At the right, so that most of the console shows what a theme looks like."""
 
     DEFAULT_CSS = """

@@ -54,6 +54,12 @@ def sparing(driver_class: type[Driver]) -> type[Driver]:
                 elif changed:
                     self._send(changed)
 
+        def start_application_mode(self) -> None:
+            # Giving the terminal away to an editor closes the driver; this is also how it is had again.
+            if isinstance(over := getattr(self, "exit_event", None), PatientEvent):
+                over.open()
+            super().start_application_mode()
+
         def close(self) -> None:
             super().close()
             if isinstance(over := getattr(self, "exit_event", None), PatientEvent):

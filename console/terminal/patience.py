@@ -29,8 +29,14 @@ class PatientEvent(Event):
         super().__init__()
         self._input = fileno
         self._awake_until = monotonic() + _AWAKE
-        self._woken, self._wake = os.pipe()
-        os.set_blocking(self._woken, False)
+        self._woken = self._wake = -1
+        self.open()
+
+    def open(self) -> None:
+        """Be ready to wait, also again after `close`."""
+        if self._wake < 0:
+            self._woken, self._wake = os.pipe()
+            os.set_blocking(self._woken, False)
 
     def is_set(self) -> bool:
         """Whether it is set; in the input thread only once something was typed or it is."""
@@ -52,10 +58,10 @@ class PatientEvent(Event):
         self._awake_until = monotonic() + _AWAKE
 
     def close(self) -> None:
-        """Give up what it waits with; no thread waits any more."""
+        """Give up what it waits with; no thread waits any more, until it is opened again."""
         for fileno in (self._woken, self._wake) if self._wake >= 0 else ():
             os.close(fileno)
-        self._wake = -1
+        self._woken = self._wake = -1
 
     def _wait_for_input(self) -> None:
         # Not `poll`: terminals of macOS are no devices that it can wait for.

@@ -8,11 +8,14 @@ import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import Queue
-from threading import Thread
+from threading import Event, Thread
+from typing import cast
 
 from team_console.console.terminal import patience
+from team_console.console.terminal.driver import sparing
 from team_console.console.terminal.patience import INPUT_THREAD, PatientEvent
 from textual import constants
+from textual.driver import Driver
 
 
 @contextmanager
@@ -74,3 +77,30 @@ def test_other_threads_are_answered_without_waiting() -> None:
 
 def test_an_escape_is_told_from_a_sequence_before_it_sleeps_again() -> None:
     assert patience._AWAKE > constants.ESCAPE_DELAY + 0.1, "the thread looks every 0.1 s while it is awake"
+
+
+class _BareDriver:
+    """As much of the toolkit's driver as the waiting needs."""
+
+    def __init__(self, fileno: int) -> None:
+        self.fileno = fileno
+        self.exit_event = Event()
+
+    def start_application_mode(self) -> None:
+        """The terminal is the console's."""
+
+    def close(self) -> None:
+        """The terminal is given away."""
+
+
+def test_keys_are_waited_for_again_after_the_terminal_was_given_to_an_editor() -> None:
+    keys, console = pty.openpty()
+    driver = sparing(cast("type[Driver]", _BareDriver))(console)  # type: ignore[arg-type]
+    driver.start_application_mode()
+    driver.close()
+    driver.start_application_mode()
+    with asking(cast("_BareDriver", driver).exit_event) as answers:  # type: ignore[arg-type]
+        os.write(keys, b"x\n")
+        assert answers.get(timeout=5) is False
+    os.close(keys)
+    os.close(console)

@@ -14,7 +14,7 @@ from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
-from team_console.widgets.guarded import Guarded
+from team_console.widgets.overlay import Overlay
 from team_console.widgets.standing import Behind, Later
 from textual import on, work
 from textual.app import ComposeResult
@@ -46,7 +46,7 @@ Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
 
-class Form(Guarded, ModalScreen[ResultT | None], Generic[ResultT]):
+class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
 
     Enter hands in, in every field of every form.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Heading, Lines
-from team_console.widgets.guarded import Guarded
+from team_console.widgets.overlay import Overlay
 from team_console.widgets.text.cells import Line, pad
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -25,7 +25,7 @@ class HelpRow(Struct, frozen=True):
     why_not: str = ""
 
 
-class HelpPanel(Guarded, ModalScreen[None]):
+class HelpPanel(Overlay, ModalScreen[None]):
     """Sections of keys; it scrolls like any document."""
 
     DEFAULT_CSS = """
@@ -34,7 +34,7 @@ class HelpPanel(Guarded, ModalScreen[None]):
         border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
     HelpPanel Detail { height: 1fr; }
     """
-    BINDINGS = [Binding("escape,q,question_mark", "app.pop_screen", "Close", show=False)]
+    BINDINGS = [Binding("escape,q,question_mark", "dismiss", "Close", show=False)]
     HELP = "All keys of this place."
 
     def __init__(self, title: str, intro: str, sections: tuple[tuple[str, tuple[HelpRow, ...]], ...]) -> None:

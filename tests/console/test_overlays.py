@@ -1,0 +1,81 @@
+"""What lies over the list is closed once, however often it is asked to; the list is never closed with it."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.console.input.palette import Palette
+from team_console.console.screens.conversation import ConversationScreen
+from team_console.console.screens.stops import StopsScreen
+from team_console.console.screens.theme_list import ThemeList
+from team_console.widgets.forms.form import Form
+from team_console.widgets.forms.help_panel import HelpPanel
+from team_console.widgets.overlay import Overlay
+from textual.css.query import NoMatches
+
+from tests.console.conftest import hand_in_plan, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+OPENED_BY = {
+    "colon": Palette,
+    "question_mark": HelpPanel,
+    "f2": ThemeList,
+    "c": ConversationScreen,
+    "T": StopsScreen,
+    "m": Form,
+}
+
+
+@pytest.mark.parametrize("key", OPENED_BY)
+async def test_what_is_asked_to_close_twice_takes_nothing_else_with_it(key: str, team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press(key)
+        await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
+        front = desk.app.screen
+        assert isinstance(front, Overlay)
+        front.dismiss()
+        front.dismiss()
+        await desk.until(lambda: not front.is_attached, "its end")
+        assert desk.app.screen is desk.app.main
+
+
+@pytest.mark.parametrize("key", OPENED_BY)
+async def test_what_is_below_another_screen_closes_nothing(key: str, team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press(key)
+        await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
+        front = desk.app.screen
+        assert isinstance(front, Overlay)
+        above = ThemeList()
+        await desk.app.push_screen(above)
+        front.dismiss()
+        assert desk.app.screen is above
+        await above.dismiss()
+        assert desk.app.screen is front
+
+
+async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    painted: list[str] = []
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        form.call_after_refresh(painted.append, "open")
+        await desk.until(lambda: painted == ["open"], "it is painted while it is open")
+        form.call_after_refresh(painted.append, "closed")
+        form.dismiss()
+        await desk.until(lambda: not form.is_attached, "its end")
+        assert painted == ["open"]
+
+
+async def test_a_form_that_is_gone_tells_of_no_missing_widget(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        form.dismiss()
+        await desk.until(lambda: not form.is_attached, "its end")
+        form.tell_of(NoMatches("gone"))

@@ -1,0 +1,48 @@
+"""A screen that lies over another one is closed once, however many keys ask for it, and closes only itself.
+
+Textual's `dismiss` and `pop_screen` take away whatever is on top. Two keys typed quickly both reach the screen that is
+about to go, so the second would close what was below it, or end in an error when nothing was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from team_console.widgets.guarded import Guarded
+from textual.app import ScreenStackError
+from textual.await_complete import AwaitComplete
+from textual.css.query import NoMatches
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    _Screen = Screen[Any]
+else:
+    _Screen = object  # a mixin, as `Guarded` is
+
+
+class Overlay(Guarded, _Screen):
+    """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`."""
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Close with the result, unless it is gone already or another screen lies over it."""
+        return super().dismiss(result) if self._is_on_top() else AwaitComplete()
+
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        """Call back once all is painted, unless it was closed meanwhile: its widgets go before it does."""
+        return super().call_after_refresh(lambda: callback(*args, **kwargs) if self._is_open() else None)
+
+    def tell_of(self, error: Exception) -> None:
+        """Tell the app of a mistake, but not that a screen which is going has lost its widgets first."""
+        if not isinstance(error, NoMatches) or self._is_open():
+            super().tell_of(error)
+
+    def _is_open(self) -> bool:
+        return self in self.app.screen_stack
+
+    def _is_on_top(self) -> bool:
+        try:
+            return self.app.screen is self
+        except ScreenStackError:
+            return False
