@@ -16,7 +16,7 @@ _TURNS = 5
 """Turns of the loop that a key takes from the driver, as from another thread, into the queue of the app."""
 
 
-async def wait_for_widgets(pilot: Pilot[object], timeout: float = 30.0) -> bool:
+async def wait_for_widgets(pilot: Pilot[object], timeout: float = 60.0) -> bool:  # noqa: ASYNC109 - Pilot's own
     """Wait until the app and each widget of its screen that is at work has handled what it was sent until now.
 
     Returns:
@@ -33,7 +33,7 @@ async def wait_for_widgets(pilot: Pilot[object], timeout: float = 30.0) -> bool:
     handled = [event for pump in _at_work(app) if (event := _asked(pump))]
     if not handled:
         return True
-    failed = asyncio.create_task(app._exception_event.wait())
+    failed: asyncio.Task[bool] = asyncio.create_task(app._exception_event.wait())
     waiting = asyncio.gather(*(event.wait() for event in handled))
     done, _ = await asyncio.wait((waiting, failed), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     failed.cancel()
@@ -45,7 +45,7 @@ async def wait_for_widgets(pilot: Pilot[object], timeout: float = 30.0) -> bool:
 
 def _at_work(app: MessagePump) -> Iterator[MessagePump]:
     for pump in (app, *app.app.screen.walk_children(with_self=True)):
-        arrival = pump._message_queue.ready_event
+        arrival: asyncio.Event = pump._message_queue.ready_event
         if arrival.is_set() or not arrival._waiters:
             yield pump
 
