@@ -97,6 +97,9 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         status: A `Status` word, or another writer's word.
         more: The other values of the envelope by key; may hold further keys of the record.
         source: Where the rest is.
+        is_letter: Whether the payload is known to be a summary and a content, both texts, and nothing else, and the
+            content none that carries `NAME: {json}`. Then nobody has to read it to know that it quotes nothing; False
+            says nothing.
     """
 
     message_id: str
@@ -108,6 +111,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     status: str
     more: Mapping[str, Any]
     source: Source
+    is_letter: bool = False
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -184,6 +188,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def request_id(self) -> str | None:
         """The request this message opens or answers, when its payload names one."""
+        if self.is_letter:
+            return None
         value = self.payload.get("request_id", self.payload.get("requestId"))
         return None if value is None or isinstance(value, (dict, list)) else str(value)
 

@@ -49,10 +49,11 @@ class Heading(Struct, frozen=True):
 
 
 class Lines(Struct, frozen=True):
-    """Lines made elsewhere, wrapped with a hanging indent of `indent` cells."""
+    """Lines made elsewhere, wrapped with a hanging indent of `indent` cells; in a table each stays one line, cut."""
 
     lines: tuple[Line, ...]
     indent: int = 0
+    is_table: bool = False
 
 
 class Fact(Struct, frozen=True):
@@ -134,9 +135,9 @@ def _block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
         case Heading(text):
             lead = f"── {text} "
             yield fit(((lead, "muted"), ("─" * max(0, width - len(lead)), "faint")), width)
-        case Lines(lines, indent):
+        case Lines(lines, indent, is_table):
             for line in lines:
-                yield from wrap(line, width, rest=((" " * indent, ""),))
+                yield from (fit(line, width),) if is_table else wrap(line, width, rest=((" " * indent, ""),))
         case Text(text, form):
             yield from _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 

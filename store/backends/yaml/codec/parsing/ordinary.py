@@ -18,12 +18,16 @@ from team_console.store.model.message import ADDRESS_KEYS, ENVELOPE_KEYS, Messag
 # Patterns of bytes: in one of text a set of many characters costs milliseconds to compile. Only single characters are
 # repeated possessively (see `quick_parser`). The repeated groups begin with what the repeat before them leaves out, so
 # there is one way only to match a line.
-_SCALAR = (
+_UNQUOTED = (
     rb"(?:[A-Za-z0-9_./\xc3-\xec]|-(?=[A-Za-z0-9]))"  # a letter or a digit first: Fix: it: #3 is a:b c#d
     rb"[^\n\t:#]*+(?:(?::(?=[^ \n\t])|(?<![ \n])\#)[^\n\t:#]*+)*(?<! )"  # 10:30 or C#, but no "key: value", no " # x"
-    rb"|'[^'\n\t]*+(?:''[^'\n\t]*+)*'"  # 'it''s'
+)
+_SCALAR = (
+    _UNQUOTED + rb"|'[^'\n\t]*+(?:''[^'\n\t]*+)*'"  # 'it''s'
     rb'|"[^"\\\n\t]*+"'  # "two words"
 )
+_BLOCK = rb"      [^ \n\t][^\n]*+\n(?:      [^\n]*+\n|\n)*"
+"""Lines two columns further in than the key above, the first of which is not blank."""
 _LINE = rb"[a-z_]++: (?:" + _SCALAR + rb")\n"
 _MORE_LINES = rb"(?:  (?!payload:)" + _LINE + rb")*"
 _WORD = rb"[A-Za-z][A-Za-z0-9_.@/-]*+|'[^'\n\t]*+'"
@@ -38,8 +42,7 @@ _usual = re.compile(
 _pairs = re.compile(
     rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
     rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
-    rb"|\|(?P<chomp>-?)\n"  # "|" or "|-" and lines two columns further in, the first of which is not blank
-    rb"(?P<block>      [^ \n\t][^\n]*+\n(?:      [^\n]*+\n|\n)*)))"
+    rb"|\|(?P<chomp>-?)\n(?P<block>" + _BLOCK + rb")))"
 ).findall
 _behind_payload = re.compile(rb"\n  (?=[^ \n])").search
 _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]").search
@@ -73,6 +76,20 @@ def _more_envelope() -> re.Pattern[bytes]:
     return re.compile(_MORE_LINES)
 
 
+@cache
+def _letter() -> re.Pattern[bytes]:
+    """A payload of a summary and a content alone, both texts, the content none that may carry `NAME: {json}`.
+
+    What begins with a blank beyond ASCII is left out, since a name may follow on it; so are `null`, `true` and numbers.
+    """
+    word = rb"(?=[A-Za-z\xc3-\xec])(?!(?:null|true|false)\n)" + _UNQUOTED
+    quoted = rb"'[^'\n\t]++(?:''[^'\n\t]*+)*'|\"[^\"\\\n\t]++\""
+    odd = rb"[A-Z][A-Z0-9]*_|[\xc2\xe1\xe2]|\xe3\x80\x80"
+    summary = rb"    summary: (?:" + word + rb"|" + quoted + rb")\n"
+    content = rb"    content: (?:(?!" + odd + rb")" + word + rb"\n|\|-?\n(?!      (?:" + odd + rb"))" + _BLOCK + rb")"
+    return re.compile(summary + content + rb"|" + content + summary)
+
+
 class _Lines(Struct, frozen=True, gc=False):
     """An ordinary entry, cut apart.
 
@@ -80,11 +97,13 @@ class _Lines(Struct, frozen=True, gc=False):
         values: Key -> value as written, in order, but for the payload.
         size: How many of them stand before the payload.
         payload: None when there is none.
+        is_letter: Whether that is a summary and a content alone.
     """
 
     values: dict[bytes, bytes]
     size: int
     payload: list[_Pair] | None
+    is_letter: bool
 
 
 def ordinary_message(raw: bytes, source: Source) -> Message | None:
@@ -92,16 +111,19 @@ def ordinary_message(raw: bytes, source: Source) -> Message | None:
     if len(raw) > _LARGEST or not _is_calm(raw):
         return None
     usual = _usual(raw)
-    if usual is not None and _are_pairs(_pairs(raw, usual.end()), len(raw) - usual.end()):
-        return _message(usual.groups(), _NOTHING_MORE, source)
+    if usual is not None:
+        start = usual.end()
+        is_letter = _letter().fullmatch(raw, start) is not None
+        if is_letter or _are_pairs(_pairs(raw, start), len(raw) - start):
+            return _message(usual.groups(), _NOTHING_MORE, source, is_letter)
     lines = _cut(raw)
     if lines is None or not _NEEDED <= lines.values.keys() <= _KNOWN:
         return None
     fields = [lines.values.get(key, b"null") for key in _FIELDS]
-    return _message(fields, dict(_items(lines.values, but=_FIELDS)), source)
+    return _message(fields, dict(_items(lines.values, but=_FIELDS)), source, lines.is_letter)
 
 
-def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source) -> Message | None:
+def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, is_letter: bool) -> Message | None:
     """The message with these values of `_FIELDS`."""
     message_id, kind, sender, to, priority, created, status = fields
     known = _words.get
@@ -119,6 +141,7 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source) -
         known(status) or _word(status) or _PENDING,
         more,
         source,
+        is_letter,
     )
 
 
@@ -155,7 +178,7 @@ def _cut(raw: bytes) -> _Lines | None:
     if above is None:
         return None
     lines, pairs = above[0][2:-1].split(b"\n  "), None
-    size, start = len(lines), above.end()
+    size, start, is_letter = len(lines), above.end(), False
     if start < len(raw):
         if not raw.startswith(_PAYLOAD, start):
             return None
@@ -164,9 +187,10 @@ def _cut(raw: bytes) -> _Lines | None:
         pairs = _pairs(raw, start, end)
         if not _are_pairs(pairs, end - start) or not _more_envelope().fullmatch(raw, end):
             return None
+        is_letter = len(pairs) == 2 and _letter().fullmatch(raw, start, end) is not None
         lines += raw[end + 2 : -1].split(b"\n  ") if end < len(raw) else []
     values: dict[bytes, bytes] = dict([line.split(b": ", 1) for line in lines])
-    return _Lines(values, size, pairs) if len(values) == len(lines) else None
+    return _Lines(values, size, pairs, is_letter) if len(values) == len(lines) else None
 
 
 def _end_of_payload(raw: bytes, start: int) -> int:
