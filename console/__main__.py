@@ -28,7 +28,7 @@ def main() -> int:
             from team_console.console.clients.quick.start import is_hook, run_hook
 
             if is_hook(sys.argv[1:]):
-                return run_hook(sys.argv[1:])
+                return run_hook(sys.argv[1:], prepare=_load_msgspec)
         _load_msgspec()
         from team_console.console.cli.main import run
 

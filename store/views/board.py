@@ -28,7 +28,7 @@ from team_console.store.views.mail.inboxes import Inboxes
 from team_console.store.views.mail.unanswered import Unanswered
 from team_console.store.views.needs.attention import Attention, Waiting
 from team_console.store.views.needs.blocking import Blocking
-from team_console.store.views.rows import RosterRow, View
+from team_console.store.views.rows import RequestRow, RosterRow, View
 
 
 class Board:
@@ -71,6 +71,16 @@ class Board:
             lists: Whether to make the lists of all deliveries and of what is in each inbox, which no judgement rests
                 on; without them a look at many messages takes half the time.
         """
+        self._take(snapshot, now, history, complete=complete)
+        return self._freeze(snapshot, now, stale=not snapshot.is_known, bodies=bodies, lists=lists)
+
+    def requests(self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = ()) -> tuple[RequestRow, ...]:
+        """The requests alone, as `update` has them of what may not be all of the history; at less cost."""
+        self._take(snapshot, now, history, complete=False)
+        self._facts.refresh(now, self._last_seen, complete=False)
+        return DamagedRequests(snapshot.damaged & self._left).requests(self._facts.requests.rows)
+
+    def _take(self, snapshot: Snapshot, now: datetime, history: Iterable[Message], *, complete: bool) -> None:
         stale = not snapshot.is_known
         if self._is_another(snapshot, now, stale=stale):
             self._recorded = self._recorded if stale else snapshot.recorded
@@ -82,7 +92,6 @@ class Board:
         for message in history:
             self._remember(message)
         self._complete = complete
-        return self._freeze(snapshot, now, stale=stale, bodies=bodies, lists=lists)
 
     def _is_another(self, snapshot: Snapshot, now: datetime, *, stale: bool) -> bool:
         """Whether everything must be judged anew: by other settings, another audit trail, or a clock set back."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from team_console.store.model.schedule import (
     next_attempt,
 )
 from team_console.store.protocol.entries import Entry
-from team_console.store.views.ordered import Ordered
+from team_console.store.views.ordered import Joined, Ordered
 from team_console.store.views.rows import DeliveryRow, DeliveryState
 
 _STATES: dict[str, DeliveryState] = {
@@ -40,6 +39,7 @@ class Deliveries:
         self._lists: dict[str, Ordered[DeliveryRow]] = {status: Ordered() for status in _STATES}
         self._late: dict[str, list[Entry]] = {status: [] for status in _STATES}
         self._due_until: datetime | None = None
+        self._rows = Joined(*self._lists.values())
 
     @property
     def failed(self) -> tuple[DeliveryRow, ...]:
@@ -61,8 +61,10 @@ class Deliveries:
 
     @property
     def rows(self) -> tuple[DeliveryRow, ...]:
-        """All of them."""
-        return tuple(chain.from_iterable(self._list(status).rows for status in self._lists))
+        """All of them; the same object until one of them changes."""
+        for status in self._lists:
+            self._list(status)
+        return self._rows.rows
 
     def judge_at(self, now: datetime) -> None:
         """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""
