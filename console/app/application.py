@@ -18,7 +18,7 @@ from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.app.last_place import LastPlace
 from team_console.console.app.leaving import keep_drafts, run_to_the_end
 from team_console.console.display.screen_state import ScreenState
-from team_console.console.display.themes import THEMES, first_theme, native_colours, preferred_theme
+from team_console.console.display.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.display.wording import reason_of
 from team_console.console.following.following_app import FollowingApp
 from team_console.console.input.actions import configure_keys, usual_keys
@@ -106,7 +106,7 @@ class ConsoleApp(FollowingApp[int]):
         self._keys = KeyQueue(self, super().on_event)
         self._ending: Timer | None = None
         self._holding: Timer | None = None
-        for theme in THEMES:
+        for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
 

@@ -118,11 +118,10 @@ def _event(message: Message, me: str) -> TeamEvent | None:
     sender, title = _name(message.sender, me), title_of(message)
     key = f"{message.created}:{message.sender}:{title}"
     if decided := decision_words(message):
-        return TeamEvent(key, message.created_at, message.sender, (f"{sender} ", ""), 0, decided)
+        return TeamEvent(key, message.created_at, message.sender, sender, "", 0, decided)
     to, more = ", ".join(_name(name, me) for name in message.recipients[:1]), len(message.recipients) - 1
-    return TeamEvent(
-        key, message.created_at, message.sender, (f"{sender} → {to}", ""), max(0, more), ((f": {title}", "muted"),)
-    )
+    words = ((f": {title}", "muted"),)
+    return TeamEvent(key, message.created_at, message.sender, sender, to, max(0, more), words)
 
 
 def _together(event: TeamEvent) -> TeamEvent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from contextlib import suppress
 
@@ -11,6 +12,15 @@ from textual.theme import BUILTIN_THEMES, Theme
 DARK = "harbour"
 LIGHT = "paper"
 CONTRAST = "contrast"
+_QUIET_SCROLLBARS = {
+    "scrollbar": "ansi_bright_black",
+    "scrollbar-hover": "ansi_default",
+    "scrollbar-active": "ansi_default",
+    "scrollbar-background": "ansi_default",
+    "scrollbar-background-hover": "ansi_default",
+    "scrollbar-background-active": "ansi_default",
+    "scrollbar-corner-color": "ansi_default",
+}
 
 THEMES = (
     Theme(
@@ -135,6 +145,19 @@ THEMES = (
         },
     ),
 )
+
+TERMINAL = tuple(
+    dataclasses.replace(
+        BUILTIN_THEMES[name],
+        primary=focus,
+        secondary="ansi_magenta" if focus == "ansi_cyan" else "ansi_cyan",
+        accent=focus,
+        warning=late,
+        variables={**BUILTIN_THEMES[name].variables, **_QUIET_SCROLLBARS, "border": focus},
+    )
+    for name, focus, late in (("ansi-dark", "ansi_cyan", "ansi_yellow"), ("ansi-light", "ansi_blue", "ansi_magenta"))
+)
+"""The terminal's own colours, used as ours are: one for focus and keys, another for what is late, green for done."""
 
 
 _OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}

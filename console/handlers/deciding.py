@@ -11,6 +11,7 @@ from team_console.console.handlers.agreeing import agree, ask, at_once, single
 from team_console.console.handlers.asking_again import SeenRequest
 from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
 from team_console.console.handlers.many import decide_many, read_many, reading_of
+from team_console.console.handlers.writing import message
 from team_console.console.input.subject import Subject
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller, Receipt
@@ -23,7 +24,10 @@ from team_console.store.views.rows import RequestRow
 
 
 def approve(workspace: Workspace, subject: Subject) -> None:
-    """Ask for a note and say yes to what was drawn."""
+    """Ask for a note and say yes to what was drawn; a question is answered in words."""
+    if subject.wants_words and not subject.selection.marked:
+        message(workspace, subject)
+        return
     _verdict(workspace, subject, approving=True)
 
 

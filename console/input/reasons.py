@@ -15,7 +15,9 @@ Reason = Callable[[Subject], str | None]
 
 
 def no_approval(subject: Subject) -> str | None:
-    """For approving what is marked, else what is under the cursor."""
+    """For approving what is marked, else what is under the cursor; a question is answered instead."""
+    if subject.wants_words and not subject.selection.marked:
+        return None
     return _no_verdict(subject, approving=True)
 
 

@@ -113,7 +113,7 @@ class Subject(Struct, frozen=True):
         if not self.may_answer(row):
             return f"only {row.addressee} answers it"
         if row.kind in _WANTS_WORDS:
-            return "it wants words, not a verdict; m replies"
+            return "it wants an answer, not a verdict"
         if row.kind in _FROM_AN_AGENT:
             return "its result comes from the agent asked"
         return None
@@ -123,6 +123,12 @@ class Subject(Struct, frozen=True):
         """Whether what is under the cursor is an open question that the actor answers in words."""
         row = self.selection.request
         return row is not None and row.is_open and row.kind in _WANTS_WORDS and self.may_answer(row)
+
+    @property
+    def asks_a_question(self) -> bool:
+        """Whether saying yes to it means to answer it: in words, or by an option of the agent's client."""
+        row = self.selection.request
+        return self.wants_words or (row is not None and row.is_open and row.kind is RequestKind.QUESTION)
 
     def to_decide(self, *, approving: bool) -> tuple[RequestRow, ...]:
         """Those of the selected requests that one form can give the same verdict."""

@@ -29,6 +29,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         help="Say yes to the marked requests, else to the one under the cursor, or answer its question.",
         group=Group.DECIDE,
         modes=_ANSWERING,
+        wording=lambda subject: "answer…" if subject.asks_a_question else "",
         writes=True,
         deciding=True,
         why_not=no_approval,
@@ -100,7 +101,6 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         group=Group.WRITE,
         modes=_LETTERS,
         writes=True,
-        wording=lambda subject: "answer…" if subject.wants_words else "",
     ),
     Action(
         id="retry",

@@ -63,6 +63,14 @@ class NeedsPane(ListPane[AttentionItem]):
         key: Line = (("D", "key"), (" clears ", "muted")) if part is Part.INFORMATION else ()
         return spread(((words, "muted"),), key, drawing.width)
 
+    def title_of(self, shown: int, total: int) -> str:
+        """How many are to be done, as the tab says, and how many are only to be known."""
+        if shown != total:
+            return super().title_of(shown, total)
+        known = sum(part_of(row) is Part.INFORMATION for row in self.rows.rows)
+        words = (f"{total - known:,}" if total > known or not known else "", f"{known:,} to know" if known else "")
+        return " · ".join(filter(None, (self.MODE.label, *words)))
+
     def key_of(self, row: AttentionItem) -> str:
         """Its own key."""
         return row.key

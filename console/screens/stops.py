@@ -19,7 +19,6 @@ class StopsScreen(ReadingScreen):
     """Who was asked to stop, what became of it, and who is left."""
 
     TITLE_WORDS: ClassVar[str] = "Shutdown of the team"
-    KEYS: ClassVar[str] = "x ask nobody else · j k scroll · esc close"
     HELP = "Who was asked to stop, has it, saw it, agreed or refused, ended, and who is left."
     BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "ask_nobody_else", "Ask nobody else", show=False)]
 

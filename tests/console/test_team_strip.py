@@ -7,6 +7,7 @@ from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.widgets.team.cells import AgentCell, strip_parts
 from team_console.widgets.team.column import TeamColumn
+from team_console.widgets.team.short_names import short_names
 from team_console.widgets.team.strip import TeamStrip
 from team_console.widgets.text.cells import text_of, width_of
 from team_console.widgets.text.glyphs import FAILING, GONE, WORKING
@@ -33,6 +34,39 @@ def test_the_strip_fits_and_keeps_the_names_of_those_that_fail(number: int, widt
     assert text.count("✗ ") == 2 or "+" in text
     shown = sum(bool(part.key) for part in parts)
     assert shown == number + 1 or f"+{number + 1 - shown}" in text, "what does not fit is counted"
+
+
+SPRINT = ("task-manager", "schedule-manager", "file-manager", "knowledge-manager", "knowledge-researcher", "architect")
+
+
+def test_agents_are_called_by_as_few_words_as_tell_them_apart() -> None:
+    forms = short_names((*SPRINT, "slave-batch-1", "slave-batch-2", "dev-runner-3-1", "dev-runner-3-2", "档案管理员"))
+    shortest = {name: names[-1] for name, names in forms.items()}
+    assert shortest["schedule-manager"] == "schedule"
+    assert shortest["knowledge-manager"] == "knowledge-m", "there is another knowledge"
+    assert shortest["dev-runner-3-2"] == "dev-3-2"
+    assert shortest["slave-batch-1"] == "slave-1"
+    assert shortest["档案管理员"] == "档案管理员"
+    assert len(set(shortest.values())) == len(forms)
+    assert short_names(("dev", "dev-runner"))["dev-runner"][-1] == "dev-r", "another one is called dev"
+
+
+@pytest.mark.parametrize("width", [94, 120])
+def test_at_120_columns_whoever_waits_is_recognised(width: int) -> None:
+    cells = tuple(AgentCell(name, name, WORKING, urgent=True) for name in (*SPRINT[:4], "architect", "dev-runner-3-2"))
+    quiet = tuple(AgentCell(f"other-{number}", f"o{number}", WORKING) for number in range(8))
+    text = "".join(text_of(part.line) for part in strip_parts((*cells, *quiet), width))
+    for word in ("task", "schedule", "file", "knowledge", "architect", "dev-"):
+        assert f"{WORKING.glyph} {word}" in text
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [58, 94])
+def test_of_more_agents_than_have_room_those_that_fail_keep_a_name(width: int) -> None:
+    parts = strip_parts(agents(300), width)
+    text = "".join(text_of(part.line) for part in parts)
+    assert "✗ agent-x0" in text
+    assert "+" in text
 
 
 @pytest.mark.anyio

@@ -54,7 +54,8 @@ def _facts(decision: Decision, now: datetime) -> Iterator[Part]:
         yield f"after {span(decision.after_seconds)}", "muted"
     sign = PROOFS[decision.proof]
     line = f", line {decision.audit_line} of the audit trail" if decision.audit_line is not None else ""
-    yield f"{sign.glyph} {sign.word}{line}", sign.tone
+    glyph = f"{sign.glyph} " if sign.glyph != "·" else ""
+    yield f"{glyph}{sign.word}{line}", sign.tone
 
 
 def _ids(decision: Decision) -> Iterator[Fact]:

@@ -30,7 +30,8 @@ def compared_blocks(evidence: Evidence) -> tuple[Block, ...]:
         return ()
     blocks: list[Block] = [Heading("why the version before was rejected")]
     blocks.append(Text(safe_text(evidence.words)) if evidence.words else Lines(((("no words", "muted"),),)))
-    blocks.append(Heading(f"what is new: {safe_line(evidence.compared, _LONGEST)}"))
+    # The record names the version by its id; on the screen ids stand behind a key.
+    blocks.append(Heading(f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _LONGEST)}"))
     blocks.append(diff_text(evidence.diff) if evidence.diff else Lines(((("not a line differs", "warn"),),)))
     return tuple(blocks)
 

@@ -23,8 +23,11 @@ STAGES: Mapping[Stage, Sign] = {
     Stage.ENDED: Sign("■", "ended", "muted"),
     Stage.WITHDRAWN: Sign("↶", "taken back", "muted"),
 }
-_NAME, _STAGE = 20, 12
-_INDENT = _NAME + _STAGE + 2
+_NAME, _STAGE = 20, 11
+_TO_THE_SECOND = 120.0
+"""Seconds up to which a step is told to the second."""
+_INDENT = 4
+"""Cells before what does not fit into the line of an agent."""
 
 
 def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "") -> Document:
@@ -33,9 +36,8 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "")
     if busy:
         blocks.append(Lines((((f"◌ {busy}", "warn"), (" · x asks nobody else", "muted")),)))
     for title, stages in _GROUPS:
-        lines = tuple(_line(row, now) for row in rows if row.stage in stages)
-        if lines:
-            blocks += [Heading(f"{title} · {len(lines)}"), Lines(lines, indent=_INDENT)]
+        if group := [row for row in rows if row.stage in stages]:
+            blocks += [Heading(f"{title} · {len(group)}"), *_block(group, now)]
     return Document(
         key="stopping",
         title="Shutdown of the team",
@@ -53,6 +55,15 @@ _GROUPS = (
     ("not asked", (Stage.NOT_ASKED, Stage.WITHDRAWN)),
     ("ended", (Stage.ENDED,)),
 )
+
+
+def _block(rows: Sequence[StopRow], now: datetime) -> Iterator[Block]:
+    """A line for each; those that were never asked have nothing to tell but their names."""
+    told = [row for row in rows if row.stage is not Stage.NOT_ASKED]
+    if told:
+        yield Lines(tuple(line for row in told for line in _lines(row, now)), indent=_INDENT)
+    if names := [safe_line(row.agent, 64) for row in rows if row.stage is Stage.NOT_ASKED]:
+        yield Lines((((" · ".join(names), "muted"),),))
 
 
 def _headline(rows: Sequence[StopRow]) -> str:
@@ -79,18 +90,23 @@ def _counts(rows: Sequence[StopRow]) -> Iterator[Part]:
         yield f"{ended} ended", "muted"
 
 
-def _line(row: StopRow, now: datetime) -> Line:
+def _lines(row: StopRow, now: datetime) -> Iterator[Line]:
+    """Where it stands and when each step was, and below it why it refused."""
     sign = STAGES[row.stage]
     head: Line = (
         (f"{sign.glyph} ", sign.tone),
         (pad_name(safe_line(row.agent, 64), _NAME) + " ", "strong" if row.stage in (*_WAITING, Stage.REFUSED) else ""),
         (f"{sign.word:<{_STAGE}}", sign.tone),
     )
-    return (*head, *_steps(row, now), *_clock(row, now), *_rest(row))
+    writes: Line = ((" · ‼ still writes", "alert"),) if row.still_writes else ()
+    yield (*head, *_steps(row, now), *_clock(row, now), *writes)
+    if row.stage is Stage.REFUSED:
+        words = f"“{safe_line(row.reason, 300)}”" if row.reason else "gave no reason"
+        yield (" " * _INDENT, ""), (words, "bad")
 
 
 def _steps(row: StopRow, now: datetime) -> Iterator[Part]:
-    """The moments that are known, in their order; what never left a trace is not claimed."""
+    """The moments that are known, in their order, later ones as what passed since it was asked."""
     moments = (
         ("asked", row.asked_at),
         ("delivered", row.delivered_at),
@@ -98,9 +114,16 @@ def _steps(row: StopRow, now: datetime) -> Iterator[Part]:
         ("refused" if row.stage is Stage.REFUSED else "agreed", row.answered_at),
         ("last seen", row.ended_at),
     )
-    known = [f"{word} {clock_time(moment, now)}" for word, moment in moments if moment is not None]
+    known = [(word, moment) for word, moment in moments if moment is not None]
     if known:
-        yield " · ".join(known), "muted"
+        yield " · ".join(f"{word} {_moment(moment, row, now)}" for word, moment in known), "muted"
+
+
+def _moment(moment: datetime, row: StopRow, now: datetime) -> str:
+    since = (moment - row.asked_at).total_seconds() if row.asked_at is not None else 0.0
+    if since <= 0:
+        return clock_time(moment, now)
+    return f"+{since:.0f} s" if since < _TO_THE_SECOND else f"+{span(since)}"
 
 
 def _clock(row: StopRow, now: datetime) -> Iterator[Part]:
@@ -111,10 +134,3 @@ def _clock(row: StopRow, now: datetime) -> Iterator[Part]:
     if row.due_at is not None:
         left = (row.due_at - now).total_seconds()
         yield (f" · due in {span(left)}", "muted") if left > 0 else (f" · ◷ overdue for {span(-left)}", "alert")
-
-
-def _rest(row: StopRow) -> Iterator[Part]:
-    if row.stage is Stage.REFUSED:
-        yield f" · “{safe_line(row.reason, 300)}”" if row.reason else " · gave no reason", "bad"
-    if row.still_writes:
-        yield " · ‼ still writes", "alert"

@@ -55,11 +55,11 @@ class AnswerForm(Form[ResultT]):
         """The word on the button."""
         return "Answer"
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """How to answer."""
         most = max(len(question.options) for question in self._questions)
-        choose = f"1-{min(most, 9)} choose · " if most else ""
-        return f"{choose}enter answer · esc keeps it · tab next"
+        choose = (f"1-{min(most, 9)} choose",) if most else ()
+        return "enter answer", "esc keeps it", *choose, "tab next"
 
     def fields(self) -> ComposeResult:
         """Each question with its options and a line for own words."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.differences import counts_of, difference
+from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Block, Heading
 from team_console.widgets.forms.excerpt import Excerpt
@@ -18,7 +19,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 ResultT = TypeVar("ResultT")
 
@@ -93,11 +94,11 @@ class Approval(Form[ResultT]):
         """The word on the button."""
         return self._way().verb
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """How to answer."""
-        choose = f"1-{len(self._ways)} choose · " if len(self._ways) > 1 else ""
-        edit = " · ^e edit first" if self._can_edit() else ""
-        return f"{choose}enter {self.verb().lower()}{edit} · esc keeps it"
+        edit = ("^e edit first",) if self._can_edit() else ()
+        choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
+        return f"enter {self.verb().lower()}", "esc keeps it", *edit, *choose
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
@@ -106,7 +107,7 @@ class Approval(Form[ResultT]):
             kept = self.draft.get("way", "")
             chosen = int(kept) if kept.isdecimal() and int(kept) < len(self._ways) else 0
             yield labelled("answer", Options([way.line for way in self._ways], chosen=(chosen,), id="ways"))
-        yield labelled("words", Note(self.draft.get("words", ""), id="words"))
+        yield labelled("words", Note(self.draft.get("words", ""), placeholder=self._wanted(), id="words"))
 
     def on_mount(self) -> None:
         """Choose first where there is something to choose, else type at once."""
@@ -169,6 +170,10 @@ class Approval(Form[ResultT]):
         """Whether what is decided on is seen above the form, and is not shown twice."""
         return self.behind is not None
 
+    def _wanted(self) -> str:
+        """What the words are for."""
+        return "why not; the agent reads it" if self._way().refuses else "if you like; the agent reads it"
+
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()
         kept = self.draft.get("way", "")
@@ -186,7 +191,8 @@ class Approval(Form[ResultT]):
         button = self.query_one("#hand-in", Button)
         button.label = Content(f"{way.verb}{edited}")
         button.refresh(layout=True)
-        self.query_one(".form--keys", Static).update(Content(self.keys()))
+        self.query_one(Hints).show(self.keys())
+        self.query_one("#words", Note).placeholder = Content(self._wanted())
 
 
 def _differs(asked: str, text: str) -> bool:

@@ -120,9 +120,9 @@ class Compose(Form[ResultT]):
         """A letter takes more room than a verdict."""
         return 0.7
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
-        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
+        return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
 
     def verb(self) -> str:
         """The word on the button."""

@@ -52,9 +52,9 @@ class Confirm(Form[ResultT]):
         """The words on the button."""
         return self._verb
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """How to choose."""
-        return "enter does it · esc leave"
+        return "enter does it", "esc leave"
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.model.words import counted
+from team_console.widgets.bars.hints import Hints
 from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.note import Note
@@ -63,15 +64,14 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
     Form .form--body { height: auto; scrollbar-size-vertical: 1; }
     Form .form--row { layout: horizontal; height: auto; }
-    Form .form--label { width: 10; color: $text-muted; }
+    Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
     Form .form--error { display: none; height: auto; max-height: 4; color: $text-error; }
     Form .form--error.-shown { display: block; }
     Form Excerpt { margin: 0; }
     Form .form--text { height: auto; }
     Form .form--note { height: auto; color: $text-muted; }
-    Form .form--buttons { layout: horizontal; height: auto; max-height: 2; }
-    Form .form--keys { width: 1fr; height: auto; max-height: 2; color: $text-muted; }
+    Form .form--buttons { layout: horizontal; height: 1; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
         text-style: none; padding: 0 1; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
@@ -125,7 +125,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             yield Excerpt((), most=_NEW, id="changed")
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
-                yield Static(Content(self.keys()), classes="form--keys", markup=False)
+                yield Hints(self.keys(), classes="form--keys")
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
 
@@ -159,8 +159,12 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
         below = (self.query_one(".form--error"), self.query_one("#changed"))
         rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
-        rest += max(0, self.query_one(".form--buttons").outer_size.height - 1)  # the keys may need a second line
-        self.query_one(".form--body").styles.max_height = max(1, self._limit - rest)
+        lines = max(1, self._limit - rest)
+        self.query_one(".form--body").styles.max_height = lines
+        self.fit_inside(lines)
+
+    def fit_inside(self, lines: int) -> None:
+        """Let what may give way fit into so many lines; the rest scrolls."""
 
     def _leave_room(self) -> None:
         self._fit()
@@ -179,9 +183,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """The word on the button that acts."""
         return self.VERB
 
-    def keys(self) -> str:
-        """The keys of the form."""
-        return f"enter {self.verb().lower()} · esc keeps it"
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the form, the most important ones first; what does not fit is left out."""
+        return f"enter {self.verb().lower()}", "esc keeps it"
 
     @abstractmethod
     def fields(self) -> ComposeResult:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.words import counted
+from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.document import Lines
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.form import Draft, Form, labelled
@@ -20,6 +21,12 @@ from textual.message import Message
 from textual.widgets import Button, Static
 
 _NAME, _KIND = 18, 11
+_NAMED = 2
+"""Names that stand in the warning; each row that is meant has its sign as well."""
+_LOW = 10
+"""Lines of a form below which why rows are left alone takes one of them."""
+_FEWEST = 2
+"""Lines of the list that are shown however little room there is."""
 
 
 class Item(Struct, frozen=True):
@@ -47,6 +54,10 @@ class State(Struct, frozen=True):
 class Many(Form[Any]):
     """A list and the words for all of it. After it was handed in it stays and says what became of each."""
 
+    DEFAULT_CSS = """
+    Many #unseen { color: $text-warning; text-style: bold; }
+    Many Excerpt { margin-top: 0; }
+    """
     HELP = "Enter decides on all that is listed, ctrl+o leaves out what was never on the screen, esc leaves."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
@@ -101,22 +112,32 @@ class Many(Form[Any]):
         """With how many it is about."""
         return f"{self._verb} {len(self.meant)}"
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """Before and after it was handed in."""
         if self._is_handed_in:
-            return "enter close · U take back · W write now"
-        leave_out = ""
-        if not all(item.looked_at for item in self._items):
-            leave_out = "^o take all · " if self._leaves_out else "^o leave out unseen · "
-        return f"enter {self.verb().lower()} · {leave_out}esc leave"
+            return "enter close", "U take back", "W write now"
+        enter = f"enter {self.verb().lower()}"
+        if all(item.looked_at for item in self._items):
+            return enter, "esc leave"
+        return enter, "^o take all" if self._leaves_out else "^o leave out unseen", "esc leave"
 
     def fields(self) -> ComposeResult:
-        """The list, what is left alone, the words."""
-        yield Excerpt((Lines(self._lines()),), most=8, id="items")
+        """What was never looked at, the list, what is left alone, the words."""
+        yield Static(Content(self._warned()), id="unseen", classes="form--note", markup=False)
+        yield Excerpt((Lines(self._lines(), is_table=True),), most=8, id="items")
         if self._notes:
-            yield Static(Content("\n".join(self._notes)), classes="form--note", markup=False)
+            yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
         if self._label:
-            yield labelled(self._label, Note(self.draft.get("words", ""), id="words"))
+            wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
+            yield labelled(self._label, Note(self.draft.get("words", ""), placeholder=wanted, id="words"))
+
+    def fit_inside(self, lines: int) -> None:
+        """The list gives way to the words: what is typed is always seen."""
+        others = (self.query(".form--note"), self.query(".form--row"))
+        self.query(".many--left").set_styles(f"max-height: {1 if lines < _LOW else 100};")
+        rest = sum(widget.outer_size.height for few in others for widget in few if widget.display)
+        items = self.query_one("#items", Excerpt)
+        items.styles.max_height = max(_FEWEST, lines - rest - items.styles.margin.height)
 
     def on_mount(self) -> None:
         """Type where there is something to type."""
@@ -192,22 +213,25 @@ class Many(Form[Any]):
             self._show()
 
     def _show(self) -> None:
-        self.query_one("#items", Excerpt).put((Lines(self._lines()),))
-        self.query_one(".form--keys", Static).update(Content(self.keys()))
+        self.query_one("#unseen", Static).update(Content(self._warned()))
+        self.query_one("#items", Excerpt).put((Lines(self._lines(), is_table=True),))
+        self.query_one(Hints).show(self.keys())
         button = self.query_one("#hand-in", Button)
         button.label = Content("Close" if self._is_handed_in else self.verb())
         button.refresh(layout=True)
 
     def _lines(self) -> tuple[Line, ...]:
         items = self._items if not self._is_handed_in else self.meant
-        lines = [self._line(item) for item in items]
+        return tuple(self._line(item) for item in items)
+
+    def _warned(self) -> str:
+        """Whose texts were never on the screen; empty when all were."""
         unseen = [item for item in self._items if not item.looked_at]
-        if unseen and not self._is_handed_in:
-            names = ", ".join(dict.fromkeys(item.who for item in unseen))
-            out = "left out" if self._leaves_out else "ctrl+o leaves them out"
-            text = f"△ {counted(len(unseen), 'text')} never on the screen ({names}); {out}"
-            lines.insert(0, ((text, "alert"),))
-        return tuple(lines)
+        if not unseen or self._is_handed_in:
+            return ""
+        names = _listed(list(dict.fromkeys(item.who for item in unseen)))
+        out = "left out, " if self._leaves_out else ""
+        return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}"
 
     def _line(self, item: Item) -> Line:
         state = self._states.get(item.subject)
@@ -221,3 +245,8 @@ class Many(Form[Any]):
             (item.what, tone),
         )
         return ((f"{state.words}  ", state.tone), *line[1:]) if state is not None else line
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from team_console.store.model.safe import safe_text
 from team_console.widgets.guarded import Guarded
 from textual.binding import Binding
+from textual.content import Content
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
@@ -46,8 +47,12 @@ class Note(Guarded, TextArea):
             """The note whose text it is."""
             return self.note
 
-    def __init__(self, text: str = "", *, id: str | None = None) -> None:
-        super().__init__(safe_text(text), id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+    def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
+        """`placeholder`: what belongs here, as safe text."""
+        shown = Content(placeholder)
+        super().__init__(
+            safe_text(text), id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=shown
+        )
         self.highlight_cursor_line = False
 
     async def _on_key(self, event: Key) -> None:

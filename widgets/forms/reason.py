@@ -65,13 +65,14 @@ class ReasonPrompt(Form[ResultT]):
         """The word on the button."""
         return self._verb
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[str, ...]:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()} · esc keeps it · ^j line · ^e editor"
+        return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""
-        yield labelled(self._label, Note(self.draft.get("words", ""), id="words"))
+        wanted = "the asker reads it" if self._required else "if you like; the asker reads it"
+        yield labelled(self._label, Note(self.draft.get("words", ""), placeholder=wanted, id="words"))
         if self._second is not None:
             field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
             yield labelled(self._second.label, field)

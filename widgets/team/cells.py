@@ -7,17 +7,22 @@ from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
-from team_console.widgets.text.cells import Line, Part, abbreviate, width_of
+from team_console.widgets.team.short_names import fitting_names, short_names
+from team_console.widgets.text.cells import Line, width_of
 from team_console.widgets.text.glyphs import Sign
 
-_SIZES = (14, 9)
-"""Cells of a name where every agent has one, tried one after the other."""
-_URGENT_SIZES = (20, 14, 11, 9, 8, 7)
-"""Cells of a name where only the urgent have one."""
-
-
 _PARTS = 4_096
-"""Pieces of the strip that are remembered: an agent has one in each size and tone."""
+"""Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
+ShortNames = dict[str, tuple[str, ...]]
+"""The forms of each name, see `short_names`."""
+_AROUND = 4
+"""Cells around a name in the strip: its sign and the space after both."""
+_SIGN_PARTS = 2
+"""Parts of a cell that shows a sign alone."""
+_NAMED_SHARE = 0.6
+"""Share of the room for names where not even every agent's sign has room."""
+_LEAST_NAME = 8
+"""Cells down to which a name of an urgent agent is cut before fewer have one."""
 _WITH_TIME = 40
 """Cells of an event from which on it tells the time."""
 
@@ -50,7 +55,8 @@ class TeamEvent(Struct, frozen=True):
 
     Attributes:
         who: Who did it, as the store has the name.
-        head: Who to whom.
+        sender: Who did it, as it is shown.
+        recipient: To whom, as it is shown; empty for a verdict.
         more: How many others it went to as well.
         words: What it was.
     """
@@ -58,16 +64,22 @@ class TeamEvent(Struct, frozen=True):
     key: str
     at: datetime
     who: str
-    head: Part
+    sender: str
+    recipient: str
     more: int
     words: Line
 
 
-def event_line(event: TeamEvent, width: int) -> Line:
-    """The local time, where there is room for it, and what happened."""
+def event_line(event: TeamEvent, width: int, forms: ShortNames | None = None) -> Line:
+    """The local time, where there is room for it, and what happened; the shortest of `forms` stand for the names."""
     more: Line = ((f" +{event.more}", "muted"),) if event.more else ()
     time: Line = ((f"{event.at.astimezone():%H:%M:%S} ", "muted"),) if width >= _WITH_TIME else ()
-    return (*time, event.head, *more, *event.words)
+    sender, recipient = (_shortest(name, forms or {}) for name in (event.sender, event.recipient))
+    return (*time, (f"{sender} → {recipient}" if recipient else f"{sender} ", ""), *more, *event.words)
+
+
+def _shortest(name: str, forms: ShortNames) -> str:
+    return forms.get(name, (name,))[-1]
 
 
 class StripPart(Struct, frozen=True):
@@ -78,20 +90,55 @@ class StripPart(Struct, frozen=True):
 
 
 def strip_parts(cells: Sequence[AgentCell], width: int, moved: frozenset[str] = frozenset()) -> tuple[StripPart, ...]:
-    """The agents in at most `width` cells: whole names, shorter ones, names of the urgent only, and then a number."""
-    for size in _SIZES:
-        parts = tuple(_named(cell, size, moved) for cell in cells)
-        if _width(parts) <= width:
-            return parts
+    """The agents in at most `width` cells: all by name, the urgent by name and the others by sign, then a number."""
+    forms = short_names(tuple(cell.name for cell in cells))
+    if parts := _named(cells, forms, width, moved):
+        return parts
     order = sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone))
     signs = [_sign(cell, moved) for cell in order]
     urgent = sum(cell.urgent for cell in order)
-    fewer = ((_URGENT_SIZES[-1], number) for number in range(urgent - 1, 0, -1))
-    for size, number in (*((size, urgent) for size in _URGENT_SIZES), *fewer):
-        parts = (*(_named(cell, size, moved) for cell in order[:number]), *signs[number:])
-        if _width(parts) <= width:
-            return parts
+    for number in range(urgent, 0, -1):
+        rest = signs[number:]
+        if parts := _named(order[:number], forms, width - _width(rest), moved, least=_LEAST_NAME):
+            return _more_named(order, (*parts, *rest), forms, width, moved)
+    return _overflowing(order[:urgent], signs, forms, width, moved)
+
+
+def _overflowing(
+    urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int, moved: frozenset[str]
+) -> tuple[StripPart, ...]:
+    """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
+    shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
+    for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
+        room = round(width * _NAMED_SHARE)
+        if parts := _named(urgent[:number], shortest, room, moved, least=_LEAST_NAME):
+            return (*parts, *_as_many_as_fit(signs[number:], width - _width(parts)))
     return tuple(signs) if _width(signs) <= width else _as_many_as_fit(signs, width)
+
+
+def _more_named(
+    order: Sequence[AgentCell], parts: tuple[StripPart, ...], forms: ShortNames, width: int, moved: frozenset[str]
+) -> tuple[StripPart, ...]:
+    """The same with names in place of signs, one after the other, as long as there is room and the agent is there."""
+    shown, left = list(parts), width - _width(parts)
+    for place, cell in enumerate(order):
+        if len(shown[place].line) > _SIGN_PARTS or cell.is_gone:
+            continue
+        named = _named_part(cell, forms[cell.name][-1], moved)
+        if (more := width_of(named.line) - width_of(shown[place].line)) > left:
+            break
+        shown[place], left = named, left - more
+    return tuple(shown)
+
+
+def _named(
+    cells: Sequence[AgentCell], forms: ShortNames, width: int, moved: frozenset[str], *, least: int = 0
+) -> tuple[StripPart, ...]:
+    """Each by its name, in the longest forms that fit; empty when they do not."""
+    names = fitting_names([cell.name for cell in cells], forms, width - _AROUND * len(cells), least)
+    if not names:
+        return ()
+    return tuple(_named_part(cell, name, moved) for cell, name in zip(cells, names, strict=True))
 
 
 def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, ...]:
@@ -115,14 +162,14 @@ def _width_of_part(part: StripPart) -> int:
     return width_of(part.line)
 
 
-def _named(cell: AgentCell, size: int, moved: frozenset[str]) -> StripPart:
+def _named_part(cell: AgentCell, name: str, moved: frozenset[str]) -> StripPart:
     tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    return _named_part(cell.key, cell.name, cell.sign, size, tone)
+    return _part_of(cell.key, name, cell.sign, tone)
 
 
 @lru_cache(_PARTS)
-def _named_part(key: str, name: str, sign: Sign, size: int, tone: str) -> StripPart:
-    return StripPart(((f"{sign.glyph} ", sign.tone), (abbreviate(name, size), tone), ("  ", "")), key)
+def _part_of(key: str, name: str, sign: Sign, tone: str) -> StripPart:
+    return StripPart(((f"{sign.glyph} ", sign.tone), (name, tone), ("  ", "")), key)
 
 
 def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
 from rich.cells import cell_len
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line
+from team_console.widgets.team.short_names import short_names
 from team_console.widgets.text.ages import age
-from team_console.widgets.text.cells import Line, fit, shorten, spread, width_of
+from team_console.widgets.text.cells import Line, fit, pad_name, spread
 from team_console.widgets.text.tones import Inked
 from textual.events import Click, Resize
 from textual.geometry import Region
@@ -19,6 +21,8 @@ from textual.widget import Widget
 
 _LEAST_EVENTS = 6
 """Lines that are kept for events where there are many agents."""
+_SIGN, _STATE, _AGE, _LEAST_NAME = 2, 14, 4, 10
+"""Cells of a sign, of ` waits for you`, of an age, and of a name at least."""
 
 
 class TeamColumn(Inked, Widget):
@@ -76,23 +80,35 @@ class TeamColumn(Inked, Widget):
         order = self._order()
         room = max(1, height - _LEAST_EVENTS) if self._events else height
         self._agents = len(order) if len(order) <= room else room - 1
-        lines = [_agent_line(cell, width, self._now) for cell in order[: self._agents]]
+        lines = _agent_lines(order, width, self._now)[: self._agents]
         if self._agents < len(order):
             lines.append(((f"and {len(order) - self._agents} more", "muted"),))
         if self._events:
             lines += [(), (("Last events", "muted"),)]
-            lines += [fit(event_line(event, width), width) for event in self._events[: max(0, height - len(lines))]]
+            forms = short_names(tuple(cell.name for cell in order))
+            shown = self._events[: max(0, height - len(lines))]
+            lines += [fit(event_line(event, width, forms), width) for event in shown]
         before, self._lines = self._lines, lines
         for y in range(max(len(before), len(lines))):
             if before[y : y + 1] != lines[y : y + 1]:
                 self.refresh(Region(0, y, width, 1))
 
 
-def _agent_line(cell: AgentCell, width: int, now: datetime) -> Line:
-    unread = f" {cell.unread:,} · {age(cell.oldest, now)}" if cell.unread else ""
-    end: Line = ((unread, "muted"),)
-    state = f" {cell.note or cell.sign.word}"
-    room = width - 2 - width_of(end)
-    name = shorten(cell.name, max(10, room - min(cell_len(state), room // 2)))
+def _agent_line(cell: AgentCell, name: str, columns: tuple[int, int], width: int, now: datetime) -> Line:
+    names, unread = columns
+    end = f" {cell.unread:>{unread},} {age(cell.oldest, now):>{_AGE}}" if cell.unread else ""
     tone = cell.sign.tone if cell.urgent else "muted"
-    return spread(((f"{cell.sign.glyph} ", cell.sign.tone), (name, ""), (state, tone)), end, width)
+    state = (f" {cell.note or cell.sign.word}", tone)
+    return spread(
+        ((f"{cell.sign.glyph} ", cell.sign.tone), (pad_name(name, names), ""), state), ((end, "muted"),), width
+    )
+
+
+def _agent_lines(cells: Sequence[AgentCell], width: int, now: datetime) -> list[Line]:
+    """A line for each, names, states, numbers and ages below each other; long names as the strip has them."""
+    forms = short_names(tuple(cell.name for cell in cells))
+    unread = max((len(f"{cell.unread:,}") for cell in cells), default=1)
+    room = max(_LEAST_NAME, width - _SIGN - _STATE - unread - _AGE - 2)
+    names = [next((form for form in forms[cell.name] if cell_len(form) <= room), cell.name) for cell in cells]
+    columns = (min(room, max(map(cell_len, names), default=0)), unread)
+    return [_agent_line(cell, name, columns, width, now) for cell, name in zip(cells, names, strict=True)]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from team_console.widgets.bars.one_line import OneLine
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line, strip_parts
+from team_console.widgets.team.short_names import short_names
 from team_console.widgets.text.cells import Line, fit, width_of
 from textual.events import Click, Resize
 from textual.message import Message
@@ -89,4 +90,6 @@ class TeamStrip(OneLine):
     def _ticker(self, room: int) -> Line:
         if self._event is None or room < _LEAST_TICKER:
             return ()
-        return fit((("  ", ""), *event_line(self._event, min(room, _TICKER))), min(room, _TICKER))
+        size = min(room, _TICKER)
+        forms = short_names(tuple(cell.name for cell in self._cells)) if size < _TICKER else None
+        return fit((("  ", ""), *event_line(self._event, size, forms)), size)

@@ -15,10 +15,6 @@ Line = tuple[Part, ...]
 ELLIPSIS = "…"
 _BOTH_ENDS = 7
 """Cells from which on there is room for both ends of a name."""
-_MOST_WORDS = 4
-"""Words of a name from which on each would have too few letters."""
-_TELLING = 3
-"""Letters of its first word without which an abbreviated name says nothing."""
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
@@ -166,25 +162,6 @@ def shorten(text: str, width: int) -> str:
     clusters = list(_clusters(text))
     head, tail = (width - 1) // 2, width // 2
     return text[: _cut_at(clusters, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(clusters, text), tail) :]
-
-
-def abbreviate(text: str, width: int) -> str:
-    """At most `width` cells of a name: each of its words gives way, the first ones least, figures never.
-
-    `task-manager` in 8 cells is `task-man`. A name of too many words is shortened in its middle.
-    """
-    words = re.split(r"[-_.]", text)
-    if cell_len(text) <= width or not 1 < len(words) <= _MOST_WORDS or not text.isascii():
-        return shorten(text, width)
-    sizes = [len(word) if word.isdigit() else 1 for word in words]
-    room = width - (len(words) - 1)
-    for order in range(max(map(len, words))):
-        for place, word in enumerate(words):
-            if sum(sizes) < room and sizes[place] < len(word) and (place == 0 or order > 0):
-                sizes[place] += 1
-    if sum(sizes) > room or sizes[0] < _TELLING:
-        return shorten(text, width)
-    return "-".join(word[:size] for word, size in zip(words, sizes, strict=True))
 
 
 def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
