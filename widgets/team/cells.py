@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from team_console.widgets.team.short_names import fitting_names, short_names
 from team_console.widgets.text.cells import Line, width_of
 from team_console.widgets.text.glyphs import Sign
 
-ShortNames = dict[str, tuple[str, ...]]
+ShortNames = Mapping[str, tuple[str, ...]]
 """The forms of each name, see `short_names`."""
 _AROUND = 4
 """Cells around a name in the strip: its sign and the space after both."""
