@@ -21,10 +21,10 @@ run: $(VENV)/.installed ## set up, then open the console on a simulated team
 	$(BIN)/team-console demo $(ARGS)
 
 test: $(VENV)/.tested ## set up, then run the quick tests
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.tested ## set up, then run every test, the slow ones too
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.checked ## set up, then lint and check types
 	$(BIN)/ruff check .

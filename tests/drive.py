@@ -65,7 +65,7 @@ def run(seed: int, goes_on: Callable[[int], bool]) -> str:
                 terminal.send(ESCAPE)
                 terminal.settle(0.1, 0.5)
             terminal.send("\x11")
-            if (status := terminal.wait_exit(30)) != 0:
+            if (status := terminal.wait_exit(180)) != 0:
                 return f"it ended with {status}:\n{terminal.text}"
         return _defects(Path(scratch))
 

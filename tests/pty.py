@@ -23,7 +23,7 @@ from wcwidth import wcwidth
 from tests.conftest import COMMAND, clean_environment, template
 from tests.forked import Child, start_settings
 
-WAIT = 20.0
+WAIT = 60.0
 """Seconds after which something that was expected counts as missing."""
 _ANSWERS = {
     b"\x1b[?2026$p": b"\x1b[?2026;2$y",

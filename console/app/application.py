@@ -102,6 +102,7 @@ class ConsoleApp(FollowingApp[int]):
         self.situation = ScreenState(root=str(team.root or ""))
         self._keys = KeyQueue(self, super().on_event)
         self._ending: Timer | None = None
+        self._holding: Timer | None = None
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
@@ -200,7 +201,8 @@ class ConsoleApp(FollowingApp[int]):
 
     def hinted(self, hint: WatchHint) -> None:
         """See `FollowingApp.hinted`."""
-        if hint.reason != STARTING and hint != self.situation.watch:
+        known = self.situation.watch
+        if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
             self._show(watch=hint)
 
     def progressed(self, done: int, total: int) -> None:
@@ -219,13 +221,18 @@ class ConsoleApp(FollowingApp[int]):
         now = self.team.clock()
         good = now if sight.fresh else self.situation.good_at
         self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
-        if sight.snapshot.holder is not None:
-            self.set_timer(HOLDER_LOOK, self.look)
+        self._look_while_held(sight)
         self._look_when_one_ends(sight.view, now)
         self._tell_news(sight.view)
         if first:
             self.call_after_refresh(self.watch_store)
             self.call_after_refresh(_collect_as_usual)
+
+    def _look_while_held(self, sight: ReadResult) -> None:
+        """Look again while somebody holds the lock; a write that is over needs no further look."""
+        if self._holding is not None:
+            self._holding.stop()
+        self._holding = self.set_timer(HOLDER_LOOK, self.look) if sight.snapshot.holder is not None else None
 
     def _tell_news(self, view: View | None) -> None:
         """Tell of new decisions, what comes within a while together."""

@@ -72,6 +72,7 @@ class Background:
         self._host = host
         self._busy = self.opens_form = False
         self._fetched: set[str] = set()
+        self._fetching = 0
         self._gathering: set[str] = set()
 
     def run(
@@ -105,6 +106,7 @@ class Background:
         place = attachment_of(message)
         if place is not None and place not in self._fetched:
             self._fetched.add(place)
+            self._fetching += 1
             self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
 
     def gather(self, wish: Wish) -> None:
@@ -174,6 +176,15 @@ class Background:
         self._host.toast(error_text(error), severity="error")
 
     async def _fetch(self, message: Message, place: str) -> None:
+        """What is asked for together, such as a plan and the version before it, is shown together."""
+        try:
+            await self._fetch_content(message, place)
+        finally:
+            self._fetching -= 1
+        if not self._fetching:
+            self._host.show_again()
+
+    async def _fetch_content(self, message: Message, place: str) -> None:
         """A content that is not what the message's own digest says is shown as such, never as the content."""
         host = self._host
         try:
@@ -187,7 +198,6 @@ class Background:
             host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
             return
         host.shelf.contents[place] = data.decode("utf-8", errors="replace")
-        host.show_again()
 
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         agreed = 0

@@ -69,6 +69,26 @@ class ScreenState(Struct, frozen=True):
         return self.sight.snapshot if self.sight else None
 
 
+def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
+    """Whether both look the same but for ages: a look that found nothing new needs no painting."""
+    if state.sight is None or other.sight is None or state.view is None or other.view is None:
+        return False
+    mine, others = state.sight, other.sight
+    around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle)
+    if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle):
+        return False
+    return _alike(mine.snapshot, others.snapshot, _PASSING) and _alike(state.view, other.view, _PASSING)
+
+
+_PASSING = frozenset({"now", "taken_at", "changed_at", "snapshot"})
+"""Fields of views and snapshots that tell of the look itself, or change only with the revision."""
+
+
+def _alike(one: Struct, other: Struct, but: frozenset[str]) -> bool:
+    pairs = ((getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name not in but)
+    return all(mine is others or mine == others for mine, others in pairs)
+
+
 def truth_of(situation: ScreenState, now: datetime) -> Truth:
     """How true the screen is; it is judged where the verbs judge it, too."""
     looks = Looks(situation.watch, situation.failure, situation.looked_at)

@@ -23,6 +23,11 @@ from textual.markup import escape
 class Palette(Overlay, CommandPalette):
     """The list of everything by its name, with a line to search it by."""
 
+    @property
+    def takes_keys(self) -> bool:
+        """Whether its line and its list are there: letters typed right behind the colon wait for them."""
+        return self.focused is not None
+
 
 class ActionProvider(Provider):
     """Names of actions, all of them the registry's, and of agents, open requests and teams."""

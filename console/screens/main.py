@@ -172,6 +172,8 @@ class MainScreen(Guarded, Screen[None]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present pane; other panes follow when they are gone to."""
         self.situation, self.now = situation, now
+        if self.panes.keeps(situation):
+            return
         with self._contained():
             self._show_frame()
         if self._is_drawn:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
 
-from team_console.console.display.screen_state import ScreenState
+from team_console.console.display.screen_state import ScreenState, shows_the_same
 from team_console.console.input.subject import Mode
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.pane import Pane
@@ -69,6 +69,14 @@ class PaneStack:
         except Exception as error:
             self._report(error)
             self.front.give_up()
+
+    def keeps(self, situation: ScreenState) -> bool:
+        """Whether what stands in front is true of this situation as well, so that nothing needs to be painted."""
+        shown = self.shown_in_front
+        if shown is None or shown is situation or not shows_the_same(shown, situation):
+            return False
+        self._shown[self.mode] = self.front.situation = situation
+        return True
 
     def forget_shown(self) -> None:
         """Show the same situation anew, because more is known of it."""

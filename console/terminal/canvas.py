@@ -8,11 +8,13 @@ unchanged and then assumes nothing about the screen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import groupby
 from operator import itemgetter
 
 from team_console.console.terminal.cells import Row, cells_of, is_joined
+from team_console.console.terminal.ordering import Run, changed_stretches, orders
 from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
 from team_console.console.terminal.scrolling import best_shift
 
@@ -21,8 +23,6 @@ _ASIDE = re.compile(
     r"(?:\x07|\x1b\](?:2|9|22|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
 )
 """Bell, title, notices, shape of the pointer, modes of keyboard and mouse: no cell changes."""
-_GAP = 4
-"""Unchanged cells that are cheaper to write again than to jump over."""
 _BLANKS, _LAST_BLANKS = 10, 4
 """More spaces than this are erased rather than written; fewer at the end of a run, where the pen need not pass them."""
 _BLANKS_APART = re.compile(f"( {{{_BLANKS + 1},}}| {{{_LAST_BLANKS + 1},}}$)")
@@ -63,7 +63,7 @@ class Canvas:
         rows, position = painted
         self._pen.lift()
         out = self._scroll(rows) if self._scrolls else ""
-        out += "".join(piece for number in sorted(rows) for piece in self._difference(number, rows[number]))
+        out += self._shortest([run for number in sorted(rows) for run in self._difference(number, rows[number])])
         if position != self._position or (out and position != _HOME):
             out += f"\x1b[{position[0]};{position[1]}H"
         self._position = position
@@ -107,21 +107,34 @@ class Canvas:
                 y = 0
         return (rows, (y, x)) if end == len(data) and y else None
 
-    def _difference(self, number: int, line: Row) -> Iterator[str]:
+    def _difference(self, number: int, line: Row) -> list[Run]:
         """The changed runs of a row; a row with wide characters is written from its first change on in full."""
         before = self._rows.get(number, [])
         self._rows[number] = line
         if line == before:
-            return
+            return []
         before = before + [None] * (len(line) - len(before))
-        runs = _runs(before, line)
+        runs = changed_stretches(before, line)
         if any(cell is not None and not cell[0] for cell in (*before, *line)):
             runs = [(_first_known(line), len(line))]
-        for start, stop in runs:
-            yield self._pen.move(number, start + 1)
-            yield from self._run(number, start + 1, list(_stretches(line[start:stop])))
-            if stop >= len(line):
-                self._pen.lift(row=number)
+        return [Run(number, start, line[start:stop], stop >= len(line)) for start, stop in runs]
+
+    def _shortest(self, runs: Sequence[Run]) -> str:
+        """The runs, written in the order that takes the fewest bytes."""
+        before, best, pen = self._pen, None, self._pen
+        for order in orders(runs, before.style):
+            self._pen = copy(before)
+            out = "".join(piece for run in order for piece in self._written(run))
+            if best is None or len(out) < len(best):
+                best, pen = out, self._pen
+        self._pen = pen
+        return best or ""
+
+    def _written(self, run: Run) -> Iterator[str]:
+        yield self._pen.move(run.row, run.start + 1)
+        yield from self._run(run.row, run.start + 1, list(_stretches(run.cells)))
+        if run.is_end:
+            self._pen.lift(row=run.row)
 
     def _run(self, number: int, column: int, stretches: list[tuple[str, str, int]]) -> Iterator[str]:
         """Stretches of a row one after the other, the first of them at `column`, where the pen is."""
@@ -157,7 +170,8 @@ def _stretches(cells: Row) -> Iterator[tuple[str, str, int]]:
     known = [cell for cell in cells if cell is not None]
     for style, group in groupby(known, itemgetter(1)):
         texts = [cell[0] for cell in group]
-        if len(texts) > _LAST_BLANKS and (plain := "".join(texts)).isascii():
+        plain = "".join(texts)
+        if len(texts) > _LAST_BLANKS and len(plain) == len(texts) and all(texts) and not is_joined(plain):
             yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
         else:
             yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
@@ -177,27 +191,6 @@ def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:
             begin = end
     if begin < len(texts):
         yield "".join(texts[begin:]), len(texts) - begin
-
-
-def _runs(before: Row, after: Row) -> list[tuple[int, int]]:
-    """Stretches that differ, those joined that are only a small known gap apart."""
-    runs: list[tuple[int, int]] = []
-    for index, (old, new) in enumerate(zip(before, after, strict=True)):
-        if new is None or old == new:
-            continue
-        if runs and _is_small(after[runs[-1][1] - 1 : index + 1]):
-            runs[-1] = (runs[-1][0], index + 1)
-        else:
-            runs.append((index, index + 1))
-    return runs
-
-
-def _is_small(gap: Row) -> bool:
-    """Whether the cells between the first and the last are cheaper to write than to jump over."""
-    if len(gap) > _GAP + 2 or None in gap:
-        return False
-    styles = [cell[1] for cell in gap if cell is not None]
-    return set(styles[1:-1]) <= {styles[0], styles[-1]}
 
 
 def _first_known(line: Row) -> int:

@@ -47,7 +47,7 @@ class Pen:
             if before[1] and 0 <= back <= _STEPS:
                 return "\x1b[B" + "\b" * back
             return "\x1b[E" + (_ahead(column - 1) if column > 1 else "")
-        return f"\x1b[{row};{column}H"
+        return f"\x1b[{row};{column}H" if column > 1 else f"\x1b[{row}H"
 
     def write(self, text: str) -> str:
         """Write characters."""

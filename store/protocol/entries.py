@@ -20,33 +20,52 @@ Order = tuple[datetime, float]
 """When it was created, then its place in the store."""
 
 
-class Entry:
-    """One message at its place. `order` is by time, then by place, so that equal times keep the stored order."""
+class Entry(Struct, eq=False, gc=False):
+    """One message at its place. What it says and where it stands among others is worked out when first asked for:
+    of a long queue most entries are only counted.
 
-    __slots__ = ("_read", "message", "order")
+    Attributes:
+        place: Grows along the stored order.
+        when: When the message was created; `EARLIEST` when that is unknown.
+    """
 
-    def __init__(self, message: Message, place: float) -> None:
-        self.message = message
-        self._read: Reading | None = None
-        self.order: Order = (message.created_at or EARLIEST, place)
+    message: Message
+    place: float
+    when: datetime
+    _read: Reading | None = None
+    _order: Order | None = None
+
+    @classmethod
+    def of(cls, message: Message, place: float) -> Entry:
+        """The entry of a message at a place."""
+        return cls(message, place, message.created_at or EARLIEST)
+
+    @property
+    def order(self) -> Order:
+        """By time, then by place, so that equal times keep the stored order; always the same object."""
+        order = self._order
+        if order is None:
+            order = self._order = self.when, self.place
+        return order
 
     @property
     def read(self) -> Reading:
         """What the message says, understood when first asked for."""
         read = self._read
         if read is None:
-            read = self._read = reading(self.message)
+            read = reading(self.message)
+            if not self.message.is_letter:  # those are read again in no time, and there are many
+                self._read = read
         return read
-
-    @property
-    def place(self) -> float:
-        """Grows along the stored order."""
-        return self.order[1]
 
     @property
     def moment(self) -> datetime | None:
         """When the message was created, None when that is unknown."""
-        return None if self.order[0] is EARLIEST else self.order[0]
+        return None if self.when is EARLIEST else self.when
+
+    def is_before(self, other: Entry) -> bool:
+        """Whether it comes before another by `order`, without making one."""
+        return self.place < other.place if self.when == other.when else self.when < other.when
 
     @property
     def is_fact(self) -> bool:
@@ -92,6 +111,8 @@ class Queue:
         after = _placed(before, messages[head : len(messages) - tail], low=low, high=high)
         self._entries[head:stop] = after
         self._messages = messages
+        if not before:
+            return QueueDelta((), tuple(after))
         kept, was = set(after), set(before)
         return QueueDelta(
             tuple(entry for entry in before if entry not in kept), tuple(entry for entry in after if entry not in was)
@@ -125,6 +146,8 @@ def _common_tail(messages: tuple[Message, ...], others: tuple[Message, ...], mos
 
 def _placed(before: list[Entry], messages: Sequence[Message], *, low: float | None, high: float | None) -> list[Entry]:
     """Entries for `messages`: the old one where object and order are the same, else a fresh one in its gap."""
+    if not before:
+        return list(_between(messages, low, high))
     known = dict(zip(map(id, (entry.message for entry in before)), before, strict=True))
     entries = list(map(known.get, map(id, messages)))
     kept = [entry for entry in entries if entry is not None]
@@ -163,7 +186,7 @@ def _between(messages: Sequence[Message], low: float | None, high: float | None)
         return
     if high is None:
         start = 0.0 if low is None else low
-        yield from (Entry(message, start + number) for number, message in enumerate(messages, start=1))
+        yield from (Entry.of(message, start + number) for number, message in enumerate(messages, start=1))
         return
     start = high - len(messages) - 1 if low is None else low
     step = (high - start) / (len(messages) + 1)
@@ -171,4 +194,4 @@ def _between(messages: Sequence[Message], low: float | None, high: float | None)
         place = start + step * number
         if not start < place < high:
             raise NoRoomError
-        yield Entry(message, place)
+        yield Entry.of(message, place)

@@ -33,6 +33,8 @@ _SUBJECTS = {
     "RESEARCH_REQUEST": "story_key",
     "RESEARCH_RESULT": "story_key",
 }
+_LETTERS = frozenset(kind.name for kind in KINDS.values() if kind.family is not Family.SPRINT)
+"""Kinds that may come without anything for a program."""
 _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -100,10 +102,20 @@ class Reading(Struct, frozen=True, eq=False, gc=False):
 
 def reading(message: Message) -> Reading:
     """Read `message`; sprint messages are parsed once and remembered per message object."""
-    kind, payload = KINDS.get(message.type), message.payload
+    if message.is_letter and message.type in _LETTERS:
+        return _letter(message)
+    kind = KINDS.get(message.type)
+    payload = message.payload
     if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
         return Reading(kind, message.type, None, _own_id(message, kind, payload), (), message)
     return _remembered(message)
+
+
+@lru_cache(maxsize=64)
+def _letter(message: Message) -> Reading:
+    """A message whose payload says nothing but what people read; asked for several times in a row."""
+    kind = KINDS[message.type]
+    return Reading(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
 
 
 def text_of(value: object) -> str | None:

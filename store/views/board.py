@@ -28,7 +28,7 @@ from team_console.store.views.mail.inboxes import Inboxes
 from team_console.store.views.mail.unanswered import Unanswered
 from team_console.store.views.needs.attention import Attention, Waiting
 from team_console.store.views.needs.blocking import Blocking
-from team_console.store.views.rows import RosterRow, View
+from team_console.store.views.rows import RequestRow, RosterRow, View
 
 
 class Board:
@@ -54,6 +54,7 @@ class Board:
         *,
         bodies: bool = True,
         complete: bool = True,
+        lists: bool = True,
     ) -> View:
         """The view of `snapshot` at the moment `now`.
 
@@ -67,7 +68,19 @@ class Board:
                 first time; those left out are checked at the next update that asks for it.
             complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
                 called missing or unasked for that an archived message may explain.
+            lists: Whether to make the lists of all deliveries and of what is in each inbox, which no judgement rests
+                on; without them a look at many messages takes half the time.
         """
+        self._take(snapshot, now, history, complete=complete)
+        return self._freeze(snapshot, now, stale=not snapshot.is_known, bodies=bodies, lists=lists)
+
+    def requests(self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = ()) -> tuple[RequestRow, ...]:
+        """The requests alone, as `update` has them of what may not be all of the history; at less cost."""
+        self._take(snapshot, now, history, complete=False)
+        self._facts.refresh(now, self._last_seen, complete=False)
+        return DamagedRequests(snapshot.damaged & self._left).requests(self._facts.requests.rows)
+
+    def _take(self, snapshot: Snapshot, now: datetime, history: Iterable[Message], *, complete: bool) -> None:
         stale = not snapshot.is_known
         if self._is_another(snapshot, now, stale=stale):
             self._recorded = self._recorded if stale else snapshot.recorded
@@ -79,7 +92,6 @@ class Board:
         for message in history:
             self._remember(message)
         self._complete = complete
-        return self._freeze(snapshot, now, stale=stale, bodies=bodies)
 
     def _is_another(self, snapshot: Snapshot, now: datetime, *, stale: bool) -> bool:
         """Whether everything must be judged anew: by other settings, another audit trail, or a clock set back."""
@@ -176,7 +188,7 @@ class Board:
         if known is not None and (known.message is message or known.message.record == message.record):
             return
         self._oldest -= 1.0
-        entry = Entry(message, known.place if known is not None else self._oldest)
+        entry = Entry.of(message, known.place if known is not None else self._oldest)
         self._last_seen.remember(entry)
         self._reports.remember(entry)
         self._quotations.remember(entry)
@@ -188,7 +200,7 @@ class Board:
             self._past[message.message_id] = entry
             self._facts.add(entry)
 
-    def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool) -> View:
+    def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool, lists: bool) -> View:
         facts, requests = self._facts, self._facts.requests
         facts.refresh(now, self._last_seen, complete=self._complete)
         roles = {**facts.team.gone, **facts.team.roles}
@@ -204,10 +216,10 @@ class Board:
             me=self._me,
             snapshot=snapshot,
             roster=rows,
-            inboxes=self._inboxes.frozen(),
+            inboxes=self._inboxes.frozen() if lists else {},
             requests=damaged.requests(requests.rows),
             attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
-            deliveries=self._deliveries.rows,
+            deliveries=self._deliveries.rows if lists else (),
             failed=self._deliveries.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles.rows,
@@ -284,7 +296,8 @@ def view_of(
     history: Iterable[Message] = (),
     bodies: bool = True,
     complete: bool = True,
+    lists: bool = True,
 ) -> View:
     """The view of one snapshot, made from scratch; arguments as for `Board.update`."""
     with collection_paused():
-        return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete)
+        return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete, lists=lists)

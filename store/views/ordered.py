@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from operator import is_
 from typing import Any, Generic, TypeVar
 
 Row = TypeVar("Row")
@@ -95,3 +96,22 @@ class Ordered(Generic[Row]):
         else:
             self._keys.insert(place, key)
             self._rows.insert(place, row)
+
+
+class Joined(Generic[Row]):
+    """The rows of several lists, one after the other."""
+
+    def __init__(self, *lists: Ordered[Row]) -> None:
+        self._lists = lists
+        self._parts: list[tuple[Row, ...]] = []
+        self._rows: tuple[Row, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All of them; the same object until a row of one list came, went or changed."""
+        parts = [rows.rows for rows in self._lists]
+        if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
+            self._parts = parts
+            filled = [part for part in parts if part]
+            self._rows = filled[0] if len(filled) == 1 else tuple([row for part in filled for row in part])
+        return self._rows

@@ -33,7 +33,7 @@ _COSTS = 3.0
 """How many bare starts an event may cost that needs nothing."""
 _SOON = 0.150
 """Seconds within which a verdict is printed, in 95 of 100 cases."""
-_SIZE = 1_000
+_SIZES = (1_000, 10_000)
 _EVENTS: Mapping[str, Mapping[str, object]] = {
     _USED: {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}},
     "a permission is asked for, nobody is there": {
@@ -46,13 +46,16 @@ _EVENTS: Mapping[str, Mapping[str, object]] = {
 
 
 def hooks(run: Run) -> list[Table]:
-    """Two tables: the cost of what needs nothing, and the way of a verdict."""
-    folder = run.folder / "hooks"
-    write_team(folder, quiet(_SIZE))
-    return [_costs(run, folder), _verdicts(run, folder)]
+    """Two tables for each size of the queue: the cost of what needs nothing, and the way of a verdict."""
+    tables = []
+    for size in _SIZES[:1] if run.quick else _SIZES:
+        folder = run.folder / f"hooks-{size}"
+        write_team(folder, quiet(size))
+        tables += [_costs(run, folder, size), _verdicts(run, folder, size)]
+    return tables
 
 
-def _costs(run: Run, folder: Path) -> Table:
+def _costs(run: Run, folder: Path, size: int) -> Table:
     _heard(folder, {"hook_event_name": "SessionStart"})  # leaves what the later events look at
     contestants: dict[str, Callable[[], float]] = {_BARE: _timed((sys.executable, "-I", "-c", "pass"), b"", folder)}
     for name, event in _EVENTS.items():
@@ -66,7 +69,7 @@ def _costs(run: Run, folder: Path) -> Table:
         table.add(name, spread(some.times(1e3)), ratio(some.median, bare.median), _target(f"{_COSTS:g}x", kept))
     recorded = _recording(run)
     table.add(_RECORDED, spread(recorded.times(1e3)), ratio(recorded.median, bare.median), "")
-    table.notes.append(f"A queue of {_SIZE:,} messages. What an agent ran is recorded in the first of these events.")
+    table.notes.append(f"A queue of {size:,} messages. What an agent ran is recorded in the first of these events.")
     return table
 
 
@@ -94,7 +97,7 @@ def _recorded(event: dict[str, object]) -> float:
     return perf_counter() - start
 
 
-def _verdicts(run: Run, folder: Path) -> Table:
+def _verdicts(run: Run, folder: Path, size: int) -> Table:
     team = open_team(str(folder))
     with announce_presence(team):
         some = Samples(tuple(_verdict(team, folder) for _ in range(run.rounds(100))))
@@ -104,7 +107,7 @@ def _verdicts(run: Run, folder: Path) -> Table:
     figures = (some.median, some.quantile(95), max(some.values))
     kept = _target(f"{_SOON * 1e3:g} ms at p95", figures[1] <= _SOON)
     table.add("approved", *(number(figure * 1e3) for figure in figures), kept)
-    table.notes.append(f"A queue of {_SIZE:,} messages.")
+    table.notes.append(f"A queue of {size:,} messages.")
     return table
 
 

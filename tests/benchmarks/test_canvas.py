@@ -120,5 +120,19 @@ def _cell(char: pyte.screens.Char) -> object:
 def test_a_bar_of_ink_is_erased_in_its_colour_instead_of_written() -> None:
     canvas = Canvas(erases=True)
     bar = canvas.update(f"\x1b[1;1H\x1b[38;2;40;50;60;48;2;1;2;3m{'█' * 20}\x1b[0m")
-    assert bar.startswith("\x1b[1;1H\x1b[48;2;40;50;60m\x1b[20X")
+    assert bar.startswith("\x1b[1H\x1b[48;2;40;50;60m\x1b[20X")
     assert "█" in Canvas().update(f"\x1b[1;1H\x1b[31m{'█' * 20}\x1b[0m"), "a colour of the palette may look otherwise"
+
+
+def test_what_changes_in_two_inks_is_written_ink_by_ink() -> None:
+    canvas, quiet, loud = Canvas(), "38;2;128;140;153;48;2;19;25;32", "38;2;207;214;222;48;2;19;25;32"
+    rows = [(f"\x1b[{row};1H", f"09:{row:02} ", f"note {row * 7919}") for row in range(1, 7)]
+    picture = "".join(f"{place}\x1b[{quiet}m{time}\x1b[{loud}m{text}\x1b[0m" for place, time, text in rows)
+    change = canvas.update(picture)
+    assert change.count("38;2;128;140;153") == 1
+    assert change.count("38;2;207;214;222") == 1
+
+
+def test_blanks_beside_letters_of_any_script_are_erased() -> None:
+    canvas = Canvas(erases=True)
+    assert "\x1b[20X" in canvas.update(f"\x1b[1;1H\x1b[48;2;1;2;3ma → b{' ' * 20}\x1b[0m")

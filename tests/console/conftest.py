@@ -27,9 +27,10 @@ from textual._context import active_app
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from tests.idle_widgets import wait_for_widgets
 from tests.memory_team import MemoryTeam
 
-WAIT = 10.0
+WAIT = 60.0
 LEAD, AUTHOR = "ceo", "task-manager"
 
 
@@ -55,6 +56,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def keys_are_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key counts as pressed once it has gone all its way; Textual waits until the process was idle for 20 ms."""
+    monkeypatch.setattr(Pilot, "_wait_for_screen", wait_for_widgets)
     monkeypatch.setattr(textual.app, "wait_for_idle", _until_through)
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_through)
 

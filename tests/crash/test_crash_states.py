@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import errno
+from itertools import product
 
 import pytest
 
 from tests.crash.judge import Tally, judge_errors, judge_interrupts, judge_story
 from tests.crash.models import MODELS
 from tests.crash.stories import STORIES
+from tests.samples import EXHAUSTIVE, rotated
 
 pytestmark = pytest.mark.slow
 
 _LOSSY = [model for model in MODELS if model != "process"]
+_ERRORS = list(product((errno.ENOSPC, errno.EIO), (False, True)))
+"""Number of the error, and whether every later step fails too."""
 _DEEP = ("first send", "receive", "acknowledge", "deliver", "heal a roll-back", "renamed over before the swap")
 
 
@@ -22,16 +26,15 @@ def _check(*tallies: Tally) -> None:
     assert not failures, f"{len(failures)} bad:\n" + "\n".join(failures[:5])
 
 
-@pytest.mark.parametrize("name", STORIES)
-@pytest.mark.parametrize("can_exchange", [True, False], ids=["exchange", "plain rename"])
+@pytest.mark.parametrize(("name", "can_exchange"), rotated(STORIES, (True, False)))
 def test_a_killed_process_leaves_the_state_before_or_after(name: str, can_exchange: bool) -> None:
     _check(judge_story(STORIES[name], "process", can_exchange=can_exchange))
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged(name: str) -> None:
-    # Each 60th of some 26,000 disks; `python -m tests.crash` judges them all.
-    _check(*(judge_story(STORIES[name], model, every=60) for model in _LOSSY))
+    # Each 120th of some 26,000 disks; `python -m tests.crash` judges them all.
+    _check(*(judge_story(STORIES[name], model, every=1 if EXHAUSTIVE else 120) for model in _LOSSY))
 
 
 @pytest.mark.parametrize("name", _DEEP)
@@ -39,10 +42,9 @@ def test_a_crash_of_the_recovery_is_recovered_from(name: str) -> None:
     _check(judge_story(STORIES[name], "process", again="process", every=4))
 
 
-@pytest.mark.parametrize("name", STORIES)
-@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
-def test_a_disk_error_at_any_step_is_reported_and_changes_nothing(name: str, number: int, lasting: bool) -> None:
+@pytest.mark.parametrize(("name", "error"), rotated(STORIES, _ERRORS))
+def test_a_disk_error_at_any_step_is_reported_and_changes_nothing(name: str, error: tuple[int, bool]) -> None:
+    number, lasting = error
     _check(judge_errors(STORIES[name], number, lasting=lasting))
 
 

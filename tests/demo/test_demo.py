@@ -27,7 +27,7 @@ def eventually(look: Callable[[], T | None], what: str) -> T:
     end = time.monotonic() + PATIENCE
     while not (found := look()):
         assert time.monotonic() < end, f"never came about: {what}"
-        time.sleep(0.05)
+        time.sleep(0.25)  # A look is a process of its own, beside ten agents at work.
     return found
 
 

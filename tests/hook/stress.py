@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -29,11 +30,16 @@ from team_console.store.desk.sessions.gone import open_requests
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.client_requests import permission_of
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import COMMAND, CommandLine, clean_environment, started
 from tests.pty import Terminal, console
 
 PATIENCE = 60.0
 """Seconds that are given to what must happen by itself."""
+
+_TOLD = 100
+"""Requests after which it is said how far it is."""
+_NEW_INTERPRETER = 10
+"""Of so many hooks one is started as a client starts it."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,16 @@ class Plan:
     killed: float = 0.1
     consoles_killed: int = 10
     seed: int = 13
+    seconds: float = float("inf")
+    """Seconds after which nothing more is asked; what was asked by then is judged."""
 
 
 @dataclass
 class Findings:
     """What came of it; everything but the counts must be empty."""
 
+    until: float = float("inf")
+    asked: int = 0
     allowed: int = 0
     refused: int = 0
     killed: int = 0
@@ -66,12 +76,10 @@ class Findings:
 
     def text(self) -> str:
         """In one paragraph."""
-        counts = (
-            f"{self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
-        )
-        parts = [
-            f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
-        ]
+        killed = f"{self.killed} killed ({self.waited} while they waited)"
+        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {killed}"
+        kinds = {"lost": self.lost, "wrong": self.wrong, "open": self.open}
+        parts = [f"{kind}: {'; '.join(cases[:5])}" for kind, cases in kinds.items() if cases]
         return f"{counts}; " + ("\n".join(parts) or "0 lost, 0 at the wrong one, 0 left open")
 
 
@@ -81,7 +89,7 @@ def run(folder: Path, plan: Plan) -> Findings:
     office.folder.mkdir(parents=True)
     members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
     office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
-    findings, hooks = Findings(), Hooks()
+    findings, hooks = Findings(until=time.monotonic() + plan.seconds), Hooks()
     with _consoles(office.folder, plan), _human(office.folder, hooks):
         with ThreadPoolExecutor(plan.processes) as pool:
             shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
@@ -119,10 +127,15 @@ def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findi
         XDG_STATE_HOME=str(folder.parent / "state"),
     )
     for number in numbers:
+        if time.monotonic() > findings.until:
+            return
         dies, waits = chance.random() < plan.killed, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
         out = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
         _compare(number, out, dies, findings)
+        findings.asked += 1
+        if findings.asked % _TOLD == 0:
+            print(f"{findings.asked} asked", flush=True)
 
 
 def _hook(environment: dict[str, str], number: int, dies_after: float | None, doomed: Hooks | None) -> bytes:
@@ -133,9 +146,7 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None, do
         "tool_name": "Bash",
         "tool_input": {"command": f"run {number}"},
     }
-    with subprocess.Popen(
-        [*COMMAND, "hook"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    with _started(environment, number) as process:
         if doomed is not None:
             doomed.doomed[number] = process
         try:
@@ -143,6 +154,17 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None, do
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             return process.communicate()[0]
+
+
+def _started(environment: dict[str, str], number: int) -> subprocess.Popen[bytes]:
+    """One hook: each is a process of its own; every tenth is a new interpreter, the others are forked from one.
+
+    The start of an interpreter is half of what a hook costs, and is the same in each: it would be most of the run.
+    """
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    if number % _NEW_INTERPRETER == 0:
+        return subprocess.Popen([*COMMAND, "hook"], env=environment, **options)
+    return started("hook", folder=Path("/"), environment=environment, **options)
 
 
 def _compare(number: int, out: bytes, dies: bool, findings: Findings) -> None:

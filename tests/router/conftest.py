@@ -44,7 +44,7 @@ def until(condition: Callable[[], bool], *, seconds: float = 20.0) -> None:
     deadline, pause = time.monotonic() + seconds, threading.Event()
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
-        pause.wait(0.005)
+        pause.wait(0.02)
 
 
 def taken(folder: Path) -> list[str]:

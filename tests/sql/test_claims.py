@@ -19,7 +19,7 @@ from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 
-MESSAGES = 600
+MESSAGES = 200
 """Enough for all that can go wrong; `python -m tests.sql` does it with 20,000."""
 
 

@@ -176,9 +176,9 @@ def test_a_run_that_was_killed_is_simply_run_again(
     kind: str, make_place: Callable[[str, str], str], clock: FakeClock, tmp_path: Path
 ) -> None:
     source = open_target(str(tmp_path / "source.db"), CONFIG, clock=clock)
-    put(source, *[make_message(number, to="architect") for number in range(1500)])
+    put(source, *[make_message(number, to="architect") for number in range(600)])
     inbox.receive(Caller(source, "architect"), agent="architect")
-    put(source, *[make_message(number, to="architect") for number in range(1500, 1600)])
+    put(source, *[make_message(number, to="architect") for number in range(600, 640)])
     place = make_place(kind, "target")
     target = open_target(place, CONFIG, clock=clock)
     line = CommandLine(tmp_path)

@@ -12,6 +12,7 @@ import pytest
 from team_console.console.cli.main import run
 
 from tests.conftest import CommandLine
+from tests.samples import rotated
 
 VALUES = (b"\x00\xff", "xyz", 7, None)
 MESSAGE = ("--summary", "one two three four five", "--content", "c")
@@ -43,22 +44,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _harmed(made: Path, table: str, copy: Path) -> Iterator[str]:
-    """A copy of the database for each column and value that can be put there; says which it is."""
+    """A copy of the database for each column with a value that can be put there; says which it is."""
     with closing(sqlite3.connect(made)) as connection:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    for column in columns:
-        for value in VALUES:
-            for path in copy.parent.glob("copy.db*"):
-                path.unlink()
-            shutil.copy(made, copy)
-            with closing(sqlite3.connect(copy)) as connection:
-                last = f"rowid = (SELECT max(rowid) FROM {table})"
-                try:
-                    connection.execute(f"UPDATE {table} SET {column} = ? WHERE {last}", (value,))
-                except sqlite3.Error:
-                    continue
-                connection.commit()
-            yield f"{table}.{column} = {value!r}"
+    for column, value in rotated(columns, VALUES):
+        for path in copy.parent.glob("copy.db*"):
+            path.unlink()
+        shutil.copy(made, copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            last = f"rowid = (SELECT max(rowid) FROM {table})"
+            try:
+                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {last}", (value,))
+            except sqlite3.Error:
+                continue
+            connection.commit()
+        yield f"{table}.{column} = {value!r}"
 
 
 @pytest.mark.slow

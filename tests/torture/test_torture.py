@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
 import pytest
@@ -11,18 +10,21 @@ from tests.torture.run import torture
 
 pytestmark = pytest.mark.slow
 
-_SECONDS = 20.0 if "CI" in os.environ else 8.0
-"""`python -m tests.torture --seconds 1800` is the long run."""
+_SECONDS = (6.0, 20.0, 60.0)
+"""On a machine that has little time for it, too little may happen in the first; each counts in full. The long run is
+`python -m tests.torture --seconds 1800`."""
 
 
 def test_nothing_is_lost_doubled_or_left_behind() -> None:
-    outcome = torture(seconds=_SECONDS, seed=11, patience=60)
+    assert any(_enough_happened(seconds) for seconds in _SECONDS)
+
+
+def _enough_happened(seconds: float) -> bool:
+    outcome = torture(seconds=seconds, seed=11, patience=60)
     assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
-    assert outcome.harm["SIGKILL"] > 3
-    assert len(outcome.receipts.sent) > 20
-    assert outcome.receipts.got
-    assert outcome.receipts.acked
-    assert outcome.receipts.answered
+    done = outcome.receipts
+    each = outcome.harm["SIGKILL"] > 3, len(done.sent) > 20, done.got, done.acked, done.answered
+    return all(each)
 
 
 def test_a_store_in_the_order_of_the_source_is_found_out() -> None:

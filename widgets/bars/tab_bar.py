@@ -83,7 +83,7 @@ def _short(tab: Tab, active: bool) -> Line:
 
 def _tight(tab: Tab, active: bool) -> Line:
     piece = _short(tab, active)
-    return piece if active else ((piece[0][0].lstrip(), piece[0][1]), *piece[1:])
+    return ((piece[0][0].lstrip(), piece[0][1]), *piece[1:])
 
 
 def _active_only(tab: Tab, active: bool) -> Line:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import ClassVar
 
 from team_console.store.protocol.seen import Seen
-from team_console.widgets.details.document import Document, lay_out
+from team_console.widgets.details.document import Document, laid_out
 from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
@@ -14,6 +16,11 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+_AHEAD = 200
+"""Lines below the screen that are laid out with those on it."""
+_STEP = 1_000
+"""Lines that are laid out between two keys, once the screen stands."""
 
 
 class Detail(Inked, ScrollView, can_focus=True):
@@ -50,6 +57,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.document: Document | None = None
         self.raw = self.full = False
         self._lines: list[Line] = []
+        self._rest: Iterator[Line] | None = None
         self._empty: tuple[Line, ...] = ()
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
@@ -89,6 +97,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
         """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
+        self._lay_out_rest()
         texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
         hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
         top = self.scroll_offset.y
@@ -108,6 +117,8 @@ class Detail(Inked, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
+        while number >= len(self._lines) and self._rest is not None:
+            self._take(_STEP)
         if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
             self.drawn_before[self._drawn] = self.document.seen
@@ -134,6 +145,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def action_scroll_end(self) -> None:
         """Go to the end, at once."""
+        self._lay_out_rest()
         self.scroll_end(animate=False)
 
     def action_page_down(self) -> None:
@@ -152,13 +164,51 @@ class Detail(Inked, ScrollView, can_focus=True):
         width = room_of(self).width
         if width <= 0:
             return
-        before = self._lines
-        lines = lay_out(self.document, width, raw=self.raw, full=self.full) if self.document else list(self._empty)
-        self._lines = lines
-        self.virtual_size = Size(width, len(lines))
+        before, top = self._lines, self.scroll_offset.y if keep else 0
+        self._lines = []
+        self._rest = (
+            laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(self._empty)
+        )
+        self._take(top + room_of(self).height + _AHEAD)
+        height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
+        self._set_size(Size(width, height))
         if not keep:
             self.scroll_to(y=0, animate=False)
-        self._refresh_changed(before, lines)
+        self._refresh_changed(before, self._lines)
+        if self._rest is not None:
+            self.call_after_refresh(self._go_on, self._rest)
+
+    def _take(self, number: int) -> None:
+        """Lay out so many lines more; `_rest` is None when that was all."""
+        before = len(self._lines)
+        self._lines.extend(islice(self._rest or (), number))
+        if len(self._lines) - before < number:
+            self._rest = None
+
+    def _go_on(self, rest: Iterator[Line]) -> None:
+        """Lay out what is not on the screen yet, with room for keys in between; its end tells how long it is."""
+        if self._rest is not rest:
+            return
+        self._take(_STEP)
+        if self._rest is not None:
+            self.call_later(self._go_on, rest)
+        else:
+            self._set_size(Size(self.virtual_size.width, len(self._lines)))
+
+    def _lay_out_rest(self) -> None:
+        """Lay out all of it, for whoever goes to its end or looks for something in it."""
+        while self._rest is not None:
+            self._take(_STEP)
+        self._set_size(Size(self.virtual_size.width, len(self._lines)))
+
+    def _set_size(self, size: Size) -> None:
+        """Say how long it is. Only a scrollbar that comes or goes lays out the screen; that paints all of it."""
+        height = room_of(self).height
+        if (self.virtual_size.height > height) != (size.height > height) or size.width != self.virtual_size.width:
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            self.set_reactive(Detail.virtual_size, size)
+            self._scroll_update(size)
 
     def _refresh_changed(self, before: list[Line], after: list[Line]) -> None:
         top, height = self.scroll_offset.y, room_of(self).height

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
+from itertools import count
 
 from msgspec import Struct
 from team_console.store.protocol.seen import Seen
@@ -93,20 +94,24 @@ class Document(Struct, frozen=True):
 
 def lay_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> list[Line]:
     """The document in lines of at most `width` cells; `raw` shows texts as they were written, `full` all facts."""
-    lines = _head(document, width)
-    labels = _label_width(document)
+    return list(laid_out(document, width, raw=raw, full=full))
+
+
+def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> Iterator[Line]:
+    """The same line by line: of a long text only what is asked for is made."""
+    head, labels = _head(document, width), _label_width(document)
     previous: Block | None = None
     if full and document.more:
-        lines.extend(line for fact in document.more for line in _block(fact, width, labels, raw))
-    if lines and document.blocks:
-        lines.append(())
+        head.extend(line for fact in document.more for line in _block(fact, width, labels, raw))
+    if head and document.blocks:
+        head.append(())
+    yield from head
     for block in document.blocks:
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         if previous is not None and not together:
-            lines.append(())
-        lines.extend(_block(block, width, labels, raw))
+            yield ()
+        yield from _block(block, width, labels, raw)
         previous = block
-    return lines
 
 
 def _head(document: Document, width: int) -> list[Line]:
@@ -137,8 +142,8 @@ def _block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
             yield from _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
-def _text(text: str, form: Form, width: int) -> Sequence[Line]:
-    return _long_text(text, form, width) if len(text) > _LONG else tuple(_lines_of(text, form, width))
+def _text(text: str, form: Form, width: int) -> Iterable[Line]:
+    return _long_text(text, form, width) if len(text) > _LONG else _lines_of(text, form, width)
 
 
 def _lines_of(text: str, form: Form, width: int) -> Iterator[Line]:
@@ -150,9 +155,26 @@ def _lines_of(text: str, form: Form, width: int) -> Iterator[Line]:
 
 
 @lru_cache(maxsize=8)
-def _long_text(text: str, form: Form, width: int) -> Sequence[Line]:
+def _long_text(text: str, form: Form, width: int) -> Iterable[Line]:
     """Lines of a long text, remembered: a fact beside it that changes each minute must not lay it out anew."""
-    return tuple(_lines_of(text, form, width))
+    return _Remembered(_lines_of(text, form, width))
+
+
+class _Remembered:
+    """Lines that are made when they are first asked for, and kept. Use it from one thread at a time."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._rest = lines
+        self._made: list[Line] = []
+
+    def __iter__(self) -> Iterator[Line]:
+        for number in count():
+            if number == len(self._made):
+                line = next(self._rest, None)
+                if line is None:
+                    return
+                self._made.append(line)
+            yield self._made[number]
 
 
 _READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {

@@ -326,7 +326,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         marked = first and self._chosen.is_marked(index)
         if not on and not marked:
             return self.strip(((" " * GUTTER, ""),), GUTTER)
-        bar = ("▌" if on else " ", "bar" if self.has_focus else "faint")
+        bar = ("▌" if on else " ", "" if self.has_focus else "faint")
         return self.strip((bar, ("*" if marked else " ", "mark" if marked else "")), GUTTER, *states)
 
     def _empty_line(self, y: int, width: int) -> Strip:

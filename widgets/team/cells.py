@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from msgspec import Struct
 from team_console.widgets.team.short_names import fitting_names, short_names
 from team_console.widgets.text.cells import Line, width_of
 from team_console.widgets.text.glyphs import Sign
 
+_PARTS = 4_096
+"""Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
 ShortNames = Mapping[str, tuple[str, ...]]
 """The forms of each name, see `short_names`."""
 _AROUND = 4
@@ -105,7 +108,7 @@ def _overflowing(
     urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int, moved: frozenset[str]
 ) -> tuple[StripPart, ...]:
     """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
-    shortest = {name: (names[-1],) for name, names in forms.items()}
+    shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
     for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
         room = round(width * _NAMED_SHARE)
         if parts := _named(urgent[:number], shortest, room, moved, least=_LEAST_NAME):
@@ -151,12 +154,22 @@ def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, 
 
 
 def _width(parts: Sequence[StripPart]) -> int:
-    return sum(width_of(part.line) for part in parts)
+    return sum(map(_width_of_part, parts))
+
+
+@lru_cache(_PARTS)
+def _width_of_part(part: StripPart) -> int:
+    return width_of(part.line)
 
 
 def _named_part(cell: AgentCell, name: str, moved: frozenset[str]) -> StripPart:
     tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    return StripPart(((f"{cell.sign.glyph} ", cell.sign.tone), (name, tone), ("  ", "")), cell.key)
+    return _part_of(cell.key, name, cell.sign, tone)
+
+
+@lru_cache(_PARTS)
+def _part_of(key: str, name: str, sign: Sign, tone: str) -> StripPart:
+    return StripPart(((f"{sign.glyph} ", sign.tone), (name, tone), ("  ", "")), key)
 
 
 def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:

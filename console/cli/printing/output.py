@@ -13,6 +13,8 @@ from team_console.store.model.safe import PILE, UNSAFE, safe_line, safe_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+_PIECE = 1 << 18
+"""Characters encoded at a time: a long answer is not kept twice."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
 
@@ -111,9 +113,10 @@ class Output:
 
 def _write_all(stream: TextIO, text: str) -> None:
     """Under PYTHONUNBUFFERED a text stream drops what the system did not take at the first try; this goes on."""
-    rest = memoryview(text.encode(stream.encoding, "backslashreplace"))
-    while rest:
-        rest = rest[stream.buffer.write(rest) :]
+    for start in range(0, len(text), _PIECE):
+        rest = memoryview(text[start : start + _PIECE].encode(stream.encoding, "backslashreplace"))
+        while rest:
+            rest = rest[stream.buffer.write(rest) :]
     if stream is not sys.stdout or stream.isatty():
         stream.flush()
 

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Print it; a broken queue is shown as what it is, not as an error of this verb."""
     snapshot = watched(call.team)
-    view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
+    view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
     if call.out.as_json:
         call.out.json(status_json(view, call.team))
     else:

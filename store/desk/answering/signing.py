@@ -64,12 +64,15 @@ def signed_verdict(
         return None
     human = _refuse_without_key(config, caller.actor)
     config = config if config.team_id else _with_identity(caller)
-    try:
-        with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
-            raise _NotWrittenError(make(tx))
-    except _NotWrittenError as rehearsal:
-        made = rehearsal.made
-    return _signed(caller, config, human, made, shown or {})
+    from team_console.store.protocol.verdicts.ssh_keygen import signing
+
+    with signing(human, namespace=NAMESPACE, on_terminal=caller.on_terminal) as sign:
+        try:
+            with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+                raise _NotWrittenError(make(tx))
+        except _NotWrittenError as rehearsal:
+            made = rehearsal.made
+        return _signed(caller, config, human, made, sign, shown or {})
 
 
 def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
@@ -87,16 +90,15 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
     return whole
 
 
-def _signed(caller: Caller, config: TeamConfig, human: Human, made: Made, shown: Mapping[str, Any]) -> Message:
-    from team_console.store.protocol.verdicts.ssh_keygen import give_up, sign
+def _signed(
+    caller: Caller, config: TeamConfig, human: Human, made: Made, sign: Callable[[str], str], shown: Mapping[str, Any]
+) -> Message:
+    from team_console.store.protocol.verdicts.ssh_keygen import give_up
 
     digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", give_up)
-    text = statement(config.team_id, unsigned)
-    return _with_payload(
-        unsigned, **{SIGNATURE: sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)}
-    )
+    return _with_payload(unsigned, **{SIGNATURE: sign(statement(config.team_id, unsigned))})
 
 
 def _with_payload(message: Message, **more: Any) -> Message:

@@ -114,7 +114,7 @@ def membership_facts(messages: Iterable[Message]) -> list[Entry]:
 
 def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[Entry]:
     """The messages that are `wanted` as entries, in order."""
-    entries = [Entry(message, place) for place, message in enumerate(messages) if wanted(message)]
+    entries = [Entry.of(message, place) for place, message in enumerate(messages) if wanted(message)]
     return sorted(entries, key=lambda entry: entry.order)
 
 

@@ -109,7 +109,7 @@ def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> d
     spoken: dict[str, Order] = {}
     for place, message in enumerate(messages):
         if message.sender in standing:
-            entry = Entry(message, place)
+            entry = Entry.of(message, place)
             if is_speech(entry):
                 spoken[message.sender] = max(entry.order, spoken.get(message.sender, entry.order))
     return spoken

@@ -7,6 +7,9 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
@@ -31,9 +34,34 @@ def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     Raises:
         TeamError: `SIGNATURE_FAILED`: there is no key here, or it was not unlocked, touched or confirmed in time.
     """
-    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        path = signing_key(human) or _public_file(human, Path(folder))
-        return _signed(text, path, namespace, on_terminal=on_terminal)
+    with signing(human, namespace=namespace, on_terminal=on_terminal) as signed:
+        return signed(text)
+
+
+@contextmanager
+def signing(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
+    """What signs one text within the block, as `sign` does.
+
+    With a key in the agent the program is started at once, so that it is there when the text is made. With a key in a
+    file it would ask for the passphrase before anybody knows that there is something to sign.
+    """
+    with tempfile.TemporaryDirectory(prefix="team-console-") as name, ExitStack() as stack:
+        start = partial(_started, namespace=namespace, on_terminal=on_terminal)
+        public, ready = Path(name, "key.pub"), None
+        if signing_key(human) is None:
+            with suppress(TeamError):  # said when there is something to sign
+                _write_public(human, public)
+                ready = stack.enter_context(start(public))
+                stack.callback(_end, ready)
+
+        def signed(text: str) -> str:
+            if ready is not None:
+                return _signed(text, public, ready)
+            path = signing_key(human) or _write_public(human, public)
+            with start(path) as process:
+                return _signed(text, path, process)
+
+        yield signed
 
 
 def give_up() -> None:
@@ -75,8 +103,8 @@ def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None
         return done.returncode == 0
 
 
-def _public_file(human: Human, folder: Path) -> Path:
-    """The human's first key that the agent has, as a file; `ssh-keygen` asks the agent for the private half."""
+def _write_public(human: Human, path: Path) -> Path:
+    """Write the human's first key that the agent has to a file; `ssh-keygen` asks the agent for the private half."""
     key = human.keys[0]
     if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
         held = _in_agent()
@@ -85,7 +113,6 @@ def _public_file(human: Human, folder: Path) -> Path:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, text, hint)
-    path = folder / "key.pub"
     path.write_text(f"{key}\n")
     return path
 
@@ -114,10 +141,10 @@ def _key_in(path: Path) -> bytes:
         return b""
 
 
-def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool) -> str:
+def _started(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
     # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -127,17 +154,23 @@ def _signed(text: str, path: Path, namespace: str, *, on_terminal: bool) -> str:
     except OSError as error:
         hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+
+
+def _signed(text: str, path: Path, process: subprocess.Popen[bytes]) -> str:
     _waiting.add(process)
-    with process:
-        try:
-            out, complaint = process.communicate(text.encode("ascii"), timeout=PATIENCE)
-        except subprocess.TimeoutExpired as error:
-            why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
-            raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
-        finally:
-            _waiting.discard(process)
-            if process.poll() is None:
-                process.kill()
+    try:
+        out, complaint = process.communicate(text.encode("ascii"), timeout=PATIENCE)
+    except subprocess.TimeoutExpired as error:
+        why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
+        raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
+    finally:
+        _waiting.discard(process)
+        _end(process)
     if process.returncode == -signal.SIGKILL:
         raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
     if process.returncode or not out:

@@ -9,6 +9,7 @@ from datetime import datetime
 from team_console.store.model.clock import from_text
 from team_console.store.protocol.entries import EARLIEST, Entry, Order
 from team_console.store.protocol.relations.stops import is_speech
+from team_console.store.views.mail.by_age import ByAge
 from team_console.store.views.ordered import Ordered
 
 
@@ -16,8 +17,8 @@ class LastSeen:
     """Times by agent. What left the queue still counts: an agent does not un-speak, and does not un-read."""
 
     def __init__(self) -> None:
-        self._live: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
-        self._speech: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
+        self._live: defaultdict[str, ByAge] = defaultdict(ByAge)
+        self._speech: defaultdict[str, ByAge] = defaultdict(ByAge)
         self._past: dict[str, Order] = {}
         self._past_speech: dict[str, Order] = {}
         self._reading: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
@@ -34,19 +35,19 @@ class LastSeen:
             for name, moment in _readings(entry).items():
                 self._reading[name].put((moment, entry.place), None)
         sender = entry.message.sender
-        self._live[sender].put(entry.order, None)
+        self._live[sender].add(entry)
         if is_speech(entry):
-            self._speech[sender].put(entry.order, None)
+            self._speech[sender].add(entry)
 
     def remove(self, entry: Entry) -> None:
         """A message was changed; its successor is added next."""
         for name, moment in _readings(entry).items():
             self._reading[name].drop((moment, entry.place))
         for known in (self._live, self._speech):
-            orders = known.get(entry.message.sender)
-            if orders is not None:
-                orders.drop(entry.order)
-                if not orders:
+            entries = known.get(entry.message.sender)
+            if entries is not None:
+                entries.drop(entry)
+                if not entries:
                     del known[entry.message.sender]
 
     def remember(self, entry: Entry) -> None:
@@ -95,8 +96,7 @@ def _readings(entry: Entry) -> dict[str, datetime]:
     return latest
 
 
-def _latest(live: Ordered[None] | None, past: Order | None) -> Order | None:
-    if live is None:
+def _latest(live: ByAge | None, past: Order | None) -> Order | None:
+    if live is None or live.last is None:
         return past
-    last: Order = live.last_key
-    return last if past is None else max(last, past)
+    return live.last.order if past is None else max(live.last.order, past)

@@ -29,7 +29,7 @@ TURN_FOR = timedelta(hours=1)
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
-_NO_INBOX = Inbox()
+_NO_INBOX = Inbox("")
 
 
 class Scene(Struct, frozen=True):
@@ -130,7 +130,7 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
         plan_mode_required=scene.config.agent(name).plan_mode_required,
         stranger=is_stranger(scene.config, scene.team, name),
         unread=len(inbox.unread),
-        total=len(inbox.messages),
+        total=len(inbox),
         oldest_unread=inbox.oldest_unread,
         dropped=sum(message.is_addressed_to(name) for message in scene.dropped),
         last_seen=scene.last_seen.last_seen(name),

@@ -86,19 +86,35 @@ def named_files(text: str) -> tuple[str, ...]:
         word = match[1].strip().removeprefix("./")
         if " " not in word and _is_path(word, quoted=True):
             found[match.start()] = word
-    for match in _BARE.finditer(shown):
-        word = match[1].rstrip(".,;:").removeprefix("./")
-        if "." not in word and "/" not in word and word not in _PLAIN:
-            continue  # nearly every word of a text
-        if _is_path(word, quoted=False):
-            found.setdefault(match.start(), word)
+    for start, end in _telling_runs(shown):
+        for match in _BARE.finditer(shown, start, end):
+            word = match[1].rstrip(".,;:").removeprefix("./")
+            if _is_path(word, quoted=False):
+                found.setdefault(match.start(), word)
     return tuple(dict.fromkeys(found[place] for place in sorted(found)))[:MOST_NAMES]
+
+
+def _telling_runs(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where what stands between spaces can hold a path: nearly every word of a text cannot."""
+    plain = [name for name in _PLAIN if name in text]
+    end = 0
+    for run in [run for run in text.split() if "." in run or "/" in run or (plain and _holds(run, plain))]:
+        telling = run.rstrip(".,;:")
+        if "." in telling or "/" in telling or _holds(run, plain):
+            start = text.index(run, end)
+            end = start + len(run)
+            yield start, end
+
+
+def _holds(run: str, names: Iterable[str]) -> bool:
+    return any(name in run for name in names)
 
 
 def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Those of the `known` story keys that stand in the text as words, in their order."""
-    words = frozenset(re.findall(r"[\w.-]*\w", text[:_LOOKED_AT]))
-    return tuple(key for key in dict.fromkeys(known) if key in words)[:MOST_NAMES]
+    keys = tuple(dict.fromkeys(known))
+    words = frozenset(re.findall(r"[\w.-]*\w", text[:_LOOKED_AT]) if keys else ())
+    return tuple(key for key in keys if key in words)[:MOST_NAMES]
 
 
 def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_b
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.configured import missing_fields
 from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.ordered import Ordered
 
@@ -43,13 +44,15 @@ class Violations:
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         self._count(entry, 1)
-        if entry.order[0] > self._now or entry.message.status == Status.CLAIMED:
+        if entry.when > self._now or entry.message.status == Status.CLAIMED:
             self._ahead[id(entry)] = entry
         read = entry.read
         if is_judged_by_team(read):
             for name in names_concerned(read):
                 self._concerned.setdefault(name, {})[id(entry)] = entry
             self._untold[id(entry)] = entry
+        if _is_blameless(entry, self._config):
+            return
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
             self._note(entry, _BODY, (*read.frame_problems, *_of_record(entry, self._config)))
@@ -93,7 +96,7 @@ class Violations:
         """Dates that are yet to come, and claims longer than any that can be made: somebody's clock is or was wrong."""
         for entry in sorted(self._ahead.values(), key=lambda entry: entry.place):
             message, lease = entry.message, lease_end(entry.message)
-            if entry.order[0] > self._now + CLOCKS_DIFFER:
+            if entry.when > self._now + CLOCKS_DIFFER:
                 text = f"it says that it was written at {message.created}, which is yet to come"
                 hint = f"Check the clock of {message.sender}. What came first is told by the audit trail, not by dates."
                 yield Problem("FUTURE_DATE", "warning", message.message_id, text, hint)
@@ -143,9 +146,11 @@ class Violations:
 
     def _count(self, entry: Entry, step: int) -> None:
         message_id, read = entry.message.message_id, entry.read
-        number = self._ids.pop(message_id, 0) + step
+        number = self._ids.get(message_id, 0) + step
         if number:
             self._ids[message_id] = number
+        else:
+            self._ids.pop(message_id, None)
         self._twice.discard(message_id)
         if number > 1:
             self._twice.add(message_id)
@@ -153,6 +158,13 @@ class Violations:
             seen = self._unknown.pop(read.name, 0) + step
             if seen:
                 self._unknown[read.name] = seen
+
+
+def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
+    """Whether nothing can be odd about a message by itself, as about nearly every message; False says nothing."""
+    message = entry.message
+    is_plain = message.is_letter and message.type in CARRIERS and message.recipients != (message.sender,)
+    return is_plain and not config.key and message.type not in config.kinds
 
 
 def _is_sprint(entry: Entry) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from team_console.store.model.schedule import (
     next_attempt,
 )
 from team_console.store.protocol.entries import Entry
-from team_console.store.views.ordered import Ordered
+from team_console.store.views.ordered import Joined, Ordered
 from team_console.store.views.rows import DeliveryRow, DeliveryState
 
 _STATES: dict[str, DeliveryState] = {
@@ -34,51 +33,63 @@ _STATES: dict[str, DeliveryState] = {
 
 
 class Deliveries:
-    """Rows by state, the oldest first within each."""
+    """Rows by state, the oldest first within each; made when somebody looks at those of a state."""
 
     def __init__(self) -> None:
         self._lists: dict[str, Ordered[DeliveryRow]] = {status: Ordered() for status in _STATES}
+        self._late: dict[str, list[Entry]] = {status: [] for status in _STATES}
         self._due_until: datetime | None = None
+        self._rows = Joined(*self._lists.values())
 
     @property
     def failed(self) -> tuple[DeliveryRow, ...]:
         """What the router gave up, oldest first."""
-        return self._lists[Status.FAILED].rows
+        return self._list(Status.FAILED).rows
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        rows = self._lists.get(entry.message.status)
-        if rows is not None:
-            for number, name in enumerate(_open_recipients(entry)):
-                rows.put((*entry.order, number), self._row(entry, name))
+        late = self._late.get(entry.message.status)
+        if late is not None:
+            late.append(entry)
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        rows = self._lists.get(entry.message.status)
-        if rows is not None:
+        if entry.message.status in self._lists:
+            rows = self._list(entry.message.status)
             for number, _ in enumerate(_open_recipients(entry)):
                 rows.drop((*entry.order, number))
 
     @property
     def rows(self) -> tuple[DeliveryRow, ...]:
-        """All of them."""
-        return tuple(chain.from_iterable(rows.rows for rows in self._lists.values()))
+        """All of them; the same object until one of them changes."""
+        for status in self._lists:
+            self._list(status)
+        return self._rows.rows
 
     def judge_at(self, now: datetime) -> None:
         """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""
         limit = now - OVERDUE_AFTER
-        pending = self._lists[Status.PENDING]
+        pending = self._list(Status.PENDING)
         places = [pending.place_of((moment,)) if moment else 0 for moment in (self._due_until, limit)]
         state = DeliveryState.DUE if places[0] < places[1] else DeliveryState.PENDING
         self._due_until = limit
         for place in range(min(places), max(places)):
             pending.replace_at(place, replace(pending.row_at(place), state=state))
 
+    def _list(self, status: str) -> Ordered[DeliveryRow]:
+        """The rows of a status, with those of all that came since somebody looked."""
+        rows, late = self._lists[status], self._late[status]
+        for entry in late:
+            for number, name in enumerate(_open_recipients(entry)):
+                rows.put((*entry.order, number), self._row(entry, name))
+        late.clear()
+        return rows
+
     def _row(self, entry: Entry, recipient: str) -> DeliveryRow:
         message = entry.message
         key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
         state = _STATES[message.status]
-        if state is DeliveryState.PENDING and self._due_until is not None and entry.order[0] < self._due_until:
+        if state is DeliveryState.PENDING and self._due_until is not None and entry.when < self._due_until:
             state = DeliveryState.DUE
         expires = expires_at(message) if message.status in ON_ITS_WAY else None
         if not message.more:  # nearly every message: nobody has tried it yet

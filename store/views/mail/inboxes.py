@@ -12,26 +12,61 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.relations.sessions import SESSION
+from team_console.store.views.mail.by_age import ByAge
 from team_console.store.views.ordered import Ordered
 
 
 class Inbox:
-    """The live messages of one agent: what it has not read by urgency and age, then the rest newest first.
+    """The live messages of one agent, counted as they come and sorted when somebody looks at them.
 
     Attributes:
         unread: What it has not read, by age; pushed and not acknowledged is not read (D19).
     """
 
-    __slots__ = ("messages", "unread")
+    __slots__ = ("_late", "_messages", "_name", "_ranks", "unread")
 
-    def __init__(self) -> None:
-        self.messages: Ordered[Message] = Ordered()
-        self.unread: Ordered[Entry] = Ordered()
+    def __init__(self, name: str, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._name = name
+        self._ranks = ranks
+        self._late: list[Entry] = []
+        self._messages: Ordered[Message] = Ordered()
+        self.unread = ByAge()
+
+    def __len__(self) -> int:
+        return len(self._messages) + len(self._late)
 
     @property
     def oldest_unread(self) -> datetime | None:
         """Creation time of the oldest message it has not read, None when there is none or it is unknown."""
-        return self.unread.row_at(0).moment if self.unread else None
+        return self.unread.first.moment if self.unread.first is not None else None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What it has not read by urgency and age, then the rest newest first; the same tuple until one changes."""
+        self._sort_in()
+        return self._messages.rows
+
+    def add(self, entry: Entry) -> None:
+        """A message for this agent came."""
+        self._late.append(entry)
+        if entry.message.is_unread_by(self._name):
+            self.unread.add(entry)
+
+    def drop(self, entry: Entry) -> None:
+        """A message for this agent went."""
+        self._sort_in()
+        self._messages.drop(self._key(entry))
+        self.unread.drop(entry)
+
+    def _sort_in(self) -> None:
+        for entry in self._late:
+            self._messages.put(self._key(entry), entry.message)
+        self._late = []
+
+    def _key(self, entry: Entry) -> tuple[Any, ...]:
+        if entry.message.is_unread_by(self._name):
+            return 0, entry.message.rank_by(self._ranks), *entry.order
+        return 1, 0, (EARLIEST - entry.when).total_seconds(), -entry.place
 
 
 class Inboxes:
@@ -98,7 +133,7 @@ class Inboxes:
 
     def frozen(self) -> Mapping[str, tuple[Message, ...]]:
         """Agent -> its messages; inboxes that did not change keep their tuple."""
-        return MappingProxyType({name: inbox.messages.rows for name, inbox in self.by_agent.items()})
+        return MappingProxyType({name: inbox.messages for name, inbox in self.by_agent.items()})
 
     def _addressees(self, entry: Entry) -> Iterable[str]:
         message = entry.message
@@ -109,24 +144,13 @@ class Inboxes:
     def _put(self, name: str, entry: Entry) -> None:
         inbox = self.by_agent.get(name)
         if inbox is None:
-            inbox = self.by_agent[name] = Inbox()
-        unread = entry.message.is_unread_by(name)
-        inbox.messages.put(_key(entry, unread=unread, ranks=self._ranks), entry.message)
-        if unread:
-            inbox.unread.put(entry.order, entry)
+            inbox = self.by_agent[name] = Inbox(name, self._ranks)
+        inbox.add(entry)
 
     def _drop(self, name: str, entry: Entry) -> None:
         inbox = self.by_agent.get(name)
         if inbox is None:
             return
-        inbox.messages.drop(_key(entry, unread=entry.message.is_unread_by(name), ranks=self._ranks))
-        inbox.unread.drop(entry.order)
-        if not inbox.messages:
+        inbox.drop(entry)
+        if not inbox:
             del self.by_agent[name]
-
-
-def _key(entry: Entry, *, unread: bool, ranks: Mapping[str, int]) -> tuple[Any, ...]:
-    if unread:
-        return 0, entry.message.rank_by(ranks), *entry.order
-    age = (EARLIEST - entry.order[0]).total_seconds()
-    return 1, 0, age, -entry.place

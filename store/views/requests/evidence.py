@@ -79,7 +79,7 @@ class Evidence(Struct, frozen=True):
         altered = recorded.differs(entry.message)
         written = recorded.message(message_id) if altered else None
         if written is not None:
-            entry = Entry(written, entry.place)
+            entry = Entry.of(written, entry.place)
         is_ours = recorded.is_by_desk(message_id)
         return Claim(entry, self.when(entry), is_ours, altered, self.objection(entry, question))
 
@@ -103,7 +103,7 @@ class Evidence(Struct, frozen=True):
         for place, message_id in enumerate(ids):
             message = self.recorded.message(message_id) if self.recorded and message_id not in there else None
             if message is not None:
-                yield Entry(message, float(place))
+                yield Entry.of(message, float(place))
 
 
 def quoting(question: Entry, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> list[Entry]:

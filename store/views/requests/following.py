@@ -37,8 +37,8 @@ class RequestFollower:
 
     def _row(self, snapshot: Snapshot, history: tuple[Message, ...]) -> RequestRow | None:
         """The row of this id, the own one first where several agents chose the same id."""
-        view = self._board.update(snapshot, self._team.clock(), history, bodies=False, complete=False)
-        rows = [row for row in view.requests if row.request_id == self._request_id]
+        requests = self._board.requests(snapshot, self._team.clock(), history)
+        rows = [row for row in requests if row.request_id == self._request_id]
         return min(rows, key=lambda row: row.asker != self._me, default=None)
 
     def _archived(self) -> tuple[Message, ...]:

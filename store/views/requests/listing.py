@@ -41,4 +41,4 @@ def _fold(facts: Facts, entry: Entry) -> None:
 def _archived(history: Iterable[Message], live: set[str]) -> Iterable[Entry]:
     """What is not live any more, each id once, as it was archived first; the older, the further down."""
     last = {message.message_id: message for message in history if message.message_id not in live}
-    return [Entry(message, -float(number)) for number, message in enumerate(last.values(), start=1)]
+    return [Entry.of(message, -float(number)) for number, message in enumerate(last.values(), start=1)]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import TIMED_OUT
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.views.ordered import Ordered
+from team_console.store.views.ordered import Joined, Ordered
 from team_console.store.views.requests.judging import Case
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
@@ -50,11 +50,12 @@ class RequestList:
         self._closed: Ordered[RequestRow] = Ordered()
         self._moments: Ordered[str] = Ordered()
         self._now = EARLIEST
+        self._rows = Joined(self._open, self._closed)
 
     @property
     def rows(self) -> tuple[RequestRow, ...]:
-        """Open first, oldest first; then answered, newest first."""
-        return self._open.rows + self._closed.rows
+        """Open first, oldest first; then answered, newest first; the same object until one of them changes."""
+        return self._rows.rows
 
     @property
     def open(self) -> tuple[RequestRow, ...]:

@@ -62,7 +62,7 @@ class QueueText:
         self._distinct: tuple[Message, ...] | None = None
         self._absent: set[str] = set()
         self._searches = 0
-        self._index: dict[str, list[int]] | None = None
+        self._index: dict[str, int | list[int]] | None = None
         self._is_tied: bool | None = None
         self._ids: list[set[str]] = []
 
@@ -253,7 +253,8 @@ class QueueText:
             if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
                 return self._search(message_id)
             self._index = self._indexed()
-        return self._index.get(message_id, ())
+        places = self._index.get(message_id, ())
+        return (places,) if isinstance(places, int) else places
 
     def _search(self, message_id: str) -> Sequence[int]:
         if message_id in self._absent:
@@ -274,12 +275,15 @@ class QueueText:
         )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
 
-    def _indexed(self) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
+    def _indexed(self) -> dict[str, int | list[int]]:
+        """Id -> where its message is; a list only for an id that is there again, since lists take as much as texts."""
+        index: dict[str, int | list[int]] = {}
         for place, entry in enumerate(self.entries):
             message = entry.message
             if message is not None:
-                index.setdefault(message.message_id, []).append(place)
+                known = index.setdefault(message.message_id, place)
+                if known is not place:
+                    index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
         return index
 
     def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:

@@ -77,7 +77,8 @@ class RecordedReader:
         self._reached = 0
         self._seal = b""
         self._sealed_from = None
-        self._facts = RecordedFacts()
+        if len(self._facts):  # a trail that only begins is no other trail: nothing known of it is wrong
+            self._facts = RecordedFacts()
 
     def _goes_on(self, size: int) -> bool:
         """Whether the file still holds what was read: a line can be taken back and another written in its place."""

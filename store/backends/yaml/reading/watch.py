@@ -18,6 +18,8 @@ POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
 _GATHER = 0.02
 """Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
+_GATHERINGS = 5
+"""For so many of those a write that only touched lock and ledger is waited for, so that it wakes us once."""
 _STEP = 15
 """Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
@@ -126,8 +128,7 @@ class _News:
                 await woken.wait()
                 loop.remove_reader(changes.fd)
                 woken.clear()
-                await asyncio.sleep(_GATHER)
-                seen = changes.read()
+                seen = await self._gathered(changes)
                 if any(change.is_end for change in seen):
                     break
                 names = {change.name for change in seen if not change.name.startswith(self._layout.staging)}
@@ -139,6 +140,19 @@ class _News:
             restart.cancel()
             loop.remove_reader(changes.fd)
             changes.close()
+
+    async def _gathered(self, changes: inotify.FolderChanges) -> list[inotify.FolderChange]:
+        """What changed in a short while, in a longer one while a write has only begun beside the queue."""
+        seen: list[inotify.FolderChange] = []
+        for _ in range(_GATHERINGS):
+            await asyncio.sleep(_GATHER)
+            seen += changes.read()
+            names = {change.name for change in seen}
+            if self._layout.lock.name not in names or any(change.is_end for change in seen):
+                break
+            if any(name not in self._beside and not name.startswith(self._layout.staging) for name in names):
+                break
+        return seen
 
     async def _set_on_restart(self, woken: asyncio.Event) -> None:
         await self._restart.wait()

@@ -10,6 +10,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -246,8 +248,9 @@ class Ledger:
             return []
         start = max(0, found.size - window)
         rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
-        decoded = [_decode(row + b"\n") for row in rows[1 if start else 0 : -1]]
-        return [_line(facts) for facts in decoded if facts is not None][-count:]
+        understood = _recent_line if count else line_of_bytes
+        newest_first = (understood(row + b"\n") for row in reversed(rows[1 if start else 0 : -1]))
+        return list(islice((line for line in newest_first if line is not None), count or None))[::-1]
 
     def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
         """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
@@ -311,6 +314,12 @@ def line_of_bytes(raw: bytes) -> Line | None:
     """A stored line, newline included, as a transaction; None for what is none."""
     facts = _decode(raw)
     return None if facts is None else _line(facts)
+
+
+@lru_cache(maxsize=64)
+def _recent_line(raw: bytes) -> Line | None:
+    """A line near the end, remembered by its bytes: after each write all but one of the last lines are known."""
+    return line_of_bytes(raw)
 
 
 def _decode(raw: bytes) -> Record | None:

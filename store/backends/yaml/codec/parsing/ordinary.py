@@ -18,12 +18,16 @@ from team_console.store.model.message import ADDRESS_KEYS, ENVELOPE_KEYS, Messag
 # Patterns of bytes: in one of text a set of many characters costs milliseconds to compile. Only single characters are
 # repeated possessively (see `quick_parser`). The repeated groups begin with what the repeat before them leaves out, so
 # there is one way only to match a line.
-_SCALAR = (
+_UNQUOTED = (
     rb"(?:[A-Za-z0-9_./\xc3-\xec]|-(?=[A-Za-z0-9]))"  # a letter or a digit first: Fix: it: #3 is a:b c#d
     rb"[^\n\t:#]*+(?:(?::(?=[^ \n\t])|(?<![ \n])\#)[^\n\t:#]*+)*(?<! )"  # 10:30 or C#, but no "key: value", no " # x"
-    rb"|'[^'\n\t]*+(?:''[^'\n\t]*+)*'"  # 'it''s'
+)
+_SCALAR = (
+    _UNQUOTED + rb"|'[^'\n\t]*+(?:''[^'\n\t]*+)*'"  # 'it''s'
     rb'|"[^"\\\n\t]*+"'  # "two words"
 )
+_BLOCK = rb"      [^ \n\t][^\n]*+\n(?:      [^\n]*+\n|\n)*"
+"""Lines two columns further in than the key above, the first of which is not blank."""
 _LINE = rb"[a-z_]++: (?:" + _SCALAR + rb")\n"
 _MORE_LINES = rb"(?:  (?!payload:)" + _LINE + rb")*"
 _WORD = rb"[A-Za-z][A-Za-z0-9_.@/-]*+|'[^'\n\t]*+'"
@@ -35,12 +39,6 @@ _usual = re.compile(
     + rb"  payload:\n"
 ).match
 """The envelope as we write it, with words that need no wider pattern, which would take longer to compile."""
-_pairs = re.compile(
-    rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
-    rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
-    rb"|\|(?P<chomp>-?)\n"  # "|" or "|-" and lines two columns further in, the first of which is not blank
-    rb"(?P<block>      [^ \n\t][^\n]*+\n(?:      [^\n]*+\n|\n)*)))"
-).findall
 _behind_payload = re.compile(rb"\n  (?=[^ \n])").search
 _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]").search
 """Control characters and line breaks beyond ASCII, which the patient reader judges."""
@@ -73,6 +71,41 @@ def _more_envelope() -> re.Pattern[bytes]:
     return re.compile(_MORE_LINES)
 
 
+@cache
+def _pair() -> re.Pattern[bytes]:
+    """One key of a payload and its value; most payloads are letters, and this takes milliseconds to compile."""
+    return re.compile(
+        rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
+        rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
+        rb"|\|(?P<chomp>-?)\n(?P<block>" + _BLOCK + rb")))"
+    )
+
+
+def _pairs(raw: bytes, start: int, end: int | None = None) -> list[_Pair]:
+    return _pair().findall(raw, start, len(raw) if end is None else end)
+
+
+@cache
+def _letter() -> re.Pattern[bytes]:
+    """A payload of keys `summary` and `content` alone, both texts, the content none that may carry `NAME: {json}`.
+
+    What begins with a blank beyond ASCII is left out, since a name may follow on it; so are `null`, `true` and numbers.
+    """
+    word = rb"(?=[A-Za-z\xc3-\xec])(?!(?:null|true|false)\n)" + _UNQUOTED
+    quoted = rb"(?:'[^'\n\t]++(?:''[^'\n\t]*+)*'|\"[^\"\\\n\t]++\")"
+    odd = rb"[A-Z][A-Z0-9]*_|[\xc2\xe1\xe2]|\xe3\x80\x80"
+    text = rb"(?:(?!" + odd + rb")" + word + rb"\n|\|-?\n(?!      (?:" + odd + rb"))" + _BLOCK + rb")"
+    return re.compile(
+        rb"(?:    summary: (?P<summary>" + quoted + rb"\n|" + text + rb")|    content: (?P<content>" + text + rb")){2}"
+    )
+
+
+def _is_letter(raw: bytes, start: int, end: int) -> bool:
+    """Whether the payload there has each of the two keys once, and nothing more is to be known of it."""
+    match = _letter().fullmatch(raw, start, end)
+    return match is not None and None not in match.groups()
+
+
 class _Lines(Struct, frozen=True, gc=False):
     """An ordinary entry, cut apart.
 
@@ -80,11 +113,13 @@ class _Lines(Struct, frozen=True, gc=False):
         values: Key -> value as written, in order, but for the payload.
         size: How many of them stand before the payload.
         payload: None when there is none.
+        is_letter: Whether that is a summary and a content alone.
     """
 
     values: dict[bytes, bytes]
     size: int
     payload: list[_Pair] | None
+    is_letter: bool
 
 
 def ordinary_message(raw: bytes, source: Source) -> Message | None:
@@ -92,16 +127,19 @@ def ordinary_message(raw: bytes, source: Source) -> Message | None:
     if len(raw) > _LARGEST or not _is_calm(raw):
         return None
     usual = _usual(raw)
-    if usual is not None and _are_pairs(_pairs(raw, usual.end()), len(raw) - usual.end()):
-        return _message(usual.groups(), _NOTHING_MORE, source)
+    if usual is not None:
+        start = usual.end()
+        is_letter = _is_letter(raw, start, len(raw))
+        if is_letter or _are_pairs(_pairs(raw, start), len(raw) - start):
+            return _message(usual.groups(), _NOTHING_MORE, source, is_letter)
     lines = _cut(raw)
     if lines is None or not _NEEDED <= lines.values.keys() <= _KNOWN:
         return None
     fields = [lines.values.get(key, b"null") for key in _FIELDS]
-    return _message(fields, dict(_items(lines.values, but=_FIELDS)), source)
+    return _message(fields, dict(_items(lines.values, but=_FIELDS)), source, lines.is_letter)
 
 
-def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source) -> Message | None:
+def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, is_letter: bool) -> Message | None:
     """The message with these values of `_FIELDS`."""
     message_id, kind, sender, to, priority, created, status = fields
     known = _words.get
@@ -119,6 +157,7 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source) -
         known(status) or _word(status) or _PENDING,
         more,
         source,
+        is_letter,
     )
 
 
@@ -155,7 +194,7 @@ def _cut(raw: bytes) -> _Lines | None:
     if above is None:
         return None
     lines, pairs = above[0][2:-1].split(b"\n  "), None
-    size, start = len(lines), above.end()
+    size, start, is_letter = len(lines), above.end(), False
     if start < len(raw):
         if not raw.startswith(_PAYLOAD, start):
             return None
@@ -164,9 +203,10 @@ def _cut(raw: bytes) -> _Lines | None:
         pairs = _pairs(raw, start, end)
         if not _are_pairs(pairs, end - start) or not _more_envelope().fullmatch(raw, end):
             return None
+        is_letter = len(pairs) == 2 and _is_letter(raw, start, end)
         lines += raw[end + 2 : -1].split(b"\n  ") if end < len(raw) else []
     values: dict[bytes, bytes] = dict([line.split(b": ", 1) for line in lines])
-    return _Lines(values, size, pairs) if len(values) == len(lines) else None
+    return _Lines(values, size, pairs, is_letter) if len(values) == len(lines) else None
 
 
 def _end_of_payload(raw: bytes, start: int) -> int:

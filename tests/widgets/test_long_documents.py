@@ -1,0 +1,75 @@
+"""A long document: what is on the screen is laid out at once, the rest right after, and nothing of it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Document, Form, Text
+from textual.app import App
+from textual.pilot import Pilot
+
+pytestmark = pytest.mark.anyio
+_LINES = 20_000
+_LONG = Document(
+    key="k", title="t", token="t", blocks=(Text("\n".join(f"+line {number}" for number in range(_LINES)), Form.DIFF),)
+)
+
+
+@asynccontextmanager
+async def shown(document: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]:
+    """A detail that shows a document as nobody has let it go on yet."""
+    app: App[None] = App()
+    async with app.run_test(size=(60, 10)) as pilot:
+        detail = Detail()
+        await app.screen.mount(detail)
+        detail.focus()
+        await pilot.pause()
+        detail.show(document)
+        yield detail, pilot
+
+
+def screen_of(pilot: Pilot[None]) -> str:
+    """What stands on the screen."""
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+async def test_only_what_is_near_the_screen_is_laid_out_before_it_is_painted() -> None:
+    async with shown(_LONG) as (detail, pilot):
+        assert 10 < len(detail._lines) < 1_000
+        assert "line 3" in screen_of(pilot)
+
+
+async def test_the_rest_follows_by_itself_and_the_scrollbar_knows_of_it() -> None:
+    async with shown(_LONG) as (detail, pilot):
+        while detail.virtual_size.height < _LINES:
+            await pilot.pause()
+        assert (len(detail._lines), detail.virtual_size.height) == (_LINES, _LINES)
+        assert detail.vertical_scrollbar.window_virtual_size == _LINES
+
+
+async def test_the_end_is_there_for_whoever_goes_there_at_once() -> None:
+    async with shown(_LONG) as (detail, pilot):
+        detail.action_scroll_end()
+        await pilot.pause()
+        assert f"line {_LINES - 1}" in screen_of(pilot)
+
+
+async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
+    async with shown(_LONG) as (detail, pilot):
+        assert detail.next_hit((f"line {_LINES - 100}",), 1)
+        await pilot.pause()
+        assert f"line {_LINES - 100}" in screen_of(pilot)
+
+
+async def test_a_document_that_changes_keeps_its_place_far_down() -> None:
+    async with shown(_LONG) as (detail, pilot):
+        detail.action_scroll_end()
+        await pilot.pause()
+        before = detail.scroll_offset.y
+        detail.show(Document(key="k", title="t", token="t", headline="later", blocks=_LONG.blocks))
+        assert detail.virtual_size.height >= _LINES
+        await pilot.pause()
+        assert detail.scroll_offset.y == before
