@@ -76,7 +76,8 @@ class Findings:
 
     def text(self) -> str:
         """In one paragraph."""
-        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
+        ended = f"{self.killed} killed ({self.waited} while they waited)"
+        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {ended}"
         parts = [
             f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
         ]
