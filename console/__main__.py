@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
+from types import SimpleNamespace
 
 from team_console.store.version import VERSION
 
@@ -36,16 +38,19 @@ def main() -> int:
 
 
 def _load_msgspec() -> None:
-    """Load it without `typing_extensions`: that and what it loads itself would take a tenth of a send.
+    """Load it without `typing_extensions` and `platform`: they and what they load would take a tenth of a send.
 
-    Where it is installed `msgspec` prefers it to `typing`, which has all that it asks for from Python 3.11 on.
+    Where it is installed `msgspec` prefers the one to `typing`, which has all that it asks for from Python 3.11 on. It
+    loads `uuid`, which asks the other for the name of the system and nothing else.
     """
     modules: dict[str, object] = sys.modules  # type: ignore[assignment]
-    hidden = modules.setdefault("typing_extensions", None) is None
+    lent = {"typing_extensions": None, "platform": SimpleNamespace(system=lambda: os.uname().sysname)}
+    missing = [name for name in lent if name not in modules]
+    modules.update({name: lent[name] for name in missing})
     import msgspec  # noqa: F401
 
-    if hidden:
-        del modules["typing_extensions"]
+    for name in missing:
+        del modules[name]
 
 
 def _say_version() -> bool:
@@ -57,5 +62,23 @@ def _say_version() -> bool:
         return False
 
 
+def command() -> int:
+    """Run the command line and end the process; returns its exit status where that has to be left to Python.
+
+    What Python would take apart piece by piece, the system takes back at once: a tenth of a send. Where threads still
+    run, and where the output does not take what is left, it ends as any program does.
+    """
+    status = main()
+    try:
+        if "threading" not in sys.modules or sys.modules["threading"].active_count() == 1:
+            atexit._run_exitfuncs()
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
+            os._exit(status)
+    except (OSError, ValueError):
+        pass
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -39,13 +39,14 @@ _ID = re.compile(
 )
 """What a later command quotes of an earlier output."""
 _PROCESS = """
-import random, secrets, sys
+import os, random, secrets, sys
 from datetime import UTC, datetime, timedelta
 import team_console.store.model.clock
 step = int(sys.argv[1])
 moment = datetime(2026, 2, 24, 10, 30, tzinfo=UTC) + timedelta(seconds=step)
 team_console.store.model.clock.utc_now = lambda: moment
-secrets.choice = random.Random(step).choice
+dice = random.Random(step)
+os.urandom = lambda count: bytes([dice.randrange(32) for _ in range(count)] if count == 8 else random.randbytes(count))
 secrets.token_hex = lambda count=32: random.Random(step).randbytes(count).hex()
 secrets.randbelow = random.Random(step).randrange
 from team_console.console.cli.main import run

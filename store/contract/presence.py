@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from enum import StrEnum
 
 from msgspec import Struct
@@ -43,7 +43,7 @@ _NAME = re.compile(r"[0-9a-f]{24}")
 
 def new_name() -> str:
     """A name that nobody else announces."""
-    return secrets.token_hex(12)
+    return os.urandom(12).hex()
 
 
 def is_presence_name(name: object) -> bool:

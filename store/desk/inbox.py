@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -305,7 +305,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
         claimed_by=agent,
         claimed_at=to_text(tx.now),
         lease_until=to_text(tx.now + timedelta(seconds=lease)),
-        token=secrets.token_hex(8),
+        token=os.urandom(8).hex(),
         attempts=(attempts if isinstance(attempts, int) else 0) + 1,
     )
     tx.replace(message, changed)

@@ -94,7 +94,8 @@ def healthy(team: CommandLine, *, at: datetime = START) -> None:
     clock = FakeClock(at)
     opened = open_team(str(team.folder), clock=clock)
     caller = {name: Caller(opened, name, 5.0) for name in ("ceo", "task-manager", "file-manager")}
-    with patch("team_console.store.model.message.secrets", random.Random(SEED)):
+    dice = random.Random(SEED)
+    with patch("os.urandom", lambda count: bytes(dice.randrange(32) for _ in range(count))):
         send(caller["ceo"], to="file-manager", summary=LETTER, content="All of them, please.")
         receive(caller["file-manager"], agent="file-manager")
         clock.advance(1)

@@ -108,7 +108,7 @@ def _overflowing(
     urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int, moved: frozenset[str]
 ) -> tuple[StripPart, ...]:
     """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
-    shortest = {name: (names[-1],) for name, names in forms.items()}
+    shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
     for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
         room = round(width * _NAMED_SHARE)
         if parts := _named(urgent[:number], shortest, room, moved, least=_LEAST_NAME):

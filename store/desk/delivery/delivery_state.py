@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -88,7 +88,7 @@ def claimed(message: Message, *, limit: float, now: datetime) -> Message:
         attempts=attempts_of(message) + 1,
         claimed_by=ROUTER,
         lease_until=to_text(now + timedelta(seconds=limit + _GRACE_SECONDS)),
-        token=secrets.token_hex(8),
+        token=os.urandom(8).hex(),
         next_attempt_at=None,
     )
 

@@ -39,11 +39,6 @@ _usual = re.compile(
     + rb"  payload:\n"
 ).match
 """The envelope as we write it, with words that need no wider pattern, which would take longer to compile."""
-_pairs = re.compile(
-    rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
-    rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
-    rb"|\|(?P<chomp>-?)\n(?P<block>" + _BLOCK + rb")))"
-).findall
 _behind_payload = re.compile(rb"\n  (?=[^ \n])").search
 _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]").search
 """Control characters and line breaks beyond ASCII, which the patient reader judges."""
@@ -77,17 +72,38 @@ def _more_envelope() -> re.Pattern[bytes]:
 
 
 @cache
+def _pair() -> re.Pattern[bytes]:
+    """One key of a payload and its value; most payloads are letters, and this takes milliseconds to compile."""
+    return re.compile(
+        rb"(?P<whole>    (?P<key>[A-Za-z_][A-Za-z0-9_.-]*+): (?:"
+        rb"(?P<scalar>" + _SCALAR + rb"|\{\}|\[\])\n"
+        rb"|\|(?P<chomp>-?)\n(?P<block>" + _BLOCK + rb")))"
+    )
+
+
+def _pairs(raw: bytes, start: int, end: int | None = None) -> list[_Pair]:
+    return _pair().findall(raw, start, len(raw) if end is None else end)
+
+
+@cache
 def _letter() -> re.Pattern[bytes]:
-    """A payload of a summary and a content alone, both texts, the content none that may carry `NAME: {json}`.
+    """A payload of keys `summary` and `content` alone, both texts, the content none that may carry `NAME: {json}`.
 
     What begins with a blank beyond ASCII is left out, since a name may follow on it; so are `null`, `true` and numbers.
     """
     word = rb"(?=[A-Za-z\xc3-\xec])(?!(?:null|true|false)\n)" + _UNQUOTED
-    quoted = rb"'[^'\n\t]++(?:''[^'\n\t]*+)*'|\"[^\"\\\n\t]++\""
+    quoted = rb"(?:'[^'\n\t]++(?:''[^'\n\t]*+)*'|\"[^\"\\\n\t]++\")"
     odd = rb"[A-Z][A-Z0-9]*_|[\xc2\xe1\xe2]|\xe3\x80\x80"
-    summary = rb"    summary: (?:" + word + rb"|" + quoted + rb")\n"
-    content = rb"    content: (?:(?!" + odd + rb")" + word + rb"\n|\|-?\n(?!      (?:" + odd + rb"))" + _BLOCK + rb")"
-    return re.compile(summary + content + rb"|" + content + summary)
+    text = rb"(?:(?!" + odd + rb")" + word + rb"\n|\|-?\n(?!      (?:" + odd + rb"))" + _BLOCK + rb")"
+    return re.compile(
+        rb"(?:    summary: (?P<summary>" + quoted + rb"\n|" + text + rb")|    content: (?P<content>" + text + rb")){2}"
+    )
+
+
+def _is_letter(raw: bytes, start: int, end: int) -> bool:
+    """Whether the payload there has each of the two keys once, and nothing more is to be known of it."""
+    match = _letter().fullmatch(raw, start, end)
+    return match is not None and None not in match.groups()
 
 
 class _Lines(Struct, frozen=True, gc=False):
@@ -113,7 +129,7 @@ def ordinary_message(raw: bytes, source: Source) -> Message | None:
     usual = _usual(raw)
     if usual is not None:
         start = usual.end()
-        is_letter = _letter().fullmatch(raw, start) is not None
+        is_letter = _is_letter(raw, start, len(raw))
         if is_letter or _are_pairs(_pairs(raw, start), len(raw) - start):
             return _message(usual.groups(), _NOTHING_MORE, source, is_letter)
     lines = _cut(raw)
@@ -187,7 +203,7 @@ def _cut(raw: bytes) -> _Lines | None:
         pairs = _pairs(raw, start, end)
         if not _are_pairs(pairs, end - start) or not _more_envelope().fullmatch(raw, end):
             return None
-        is_letter = len(pairs) == 2 and _letter().fullmatch(raw, start, end) is not None
+        is_letter = len(pairs) == 2 and _is_letter(raw, start, end)
         lines += raw[end + 2 : -1].split(b"\n  ") if end < len(raw) else []
     values: dict[bytes, bytes] = dict([line.split(b": ", 1) for line in lines])
     return _Lines(values, size, pairs, is_letter) if len(values) == len(lines) else None
