@@ -65,7 +65,8 @@ def _by_pen(runs: Sequence[Run], style: str | None) -> list[Run]:
         run = next((run for run in left if _inks(run)[:1] == [style]), left[0])
         left.remove(run)
         order.append(run)
-        style = (_inks(run) or [style])[-1]
+        inks = _inks(run)
+        style = inks[-1] if inks else style
     return order
 
 

@@ -76,10 +76,10 @@ class Findings:
 
     def text(self) -> str:
         """In one paragraph."""
-        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {self.killed} killed ({self.waited} while they waited)"
-        parts = [
-            f"{name}: {'; '.join(found[:5])}" for name in ("lost", "wrong", "open") if (found := getattr(self, name))
-        ]
+        killed = f"{self.killed} killed ({self.waited} while they waited)"
+        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {killed}"
+        kinds = {"lost": self.lost, "wrong": self.wrong, "open": self.open}
+        parts = [f"{kind}: {'; '.join(cases[:5])}" for kind, cases in kinds.items() if cases]
         return f"{counts}; " + ("\n".join(parts) or "0 lost, 0 at the wrong one, 0 left open")
 
 

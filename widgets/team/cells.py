@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from team_console.widgets.text.glyphs import Sign
 
 _PARTS = 4_096
 """Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
-ShortNames = dict[str, tuple[str, ...]]
+ShortNames = Mapping[str, tuple[str, ...]]
 """The forms of each name, see `short_names`."""
 _AROUND = 4
 """Cells around a name in the strip: its sign and the space after both."""
@@ -108,7 +108,7 @@ def _overflowing(
     urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int, moved: frozenset[str]
 ) -> tuple[StripPart, ...]:
     """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
-    shortest = {name: (names[-1],) for name, names in forms.items()}
+    shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
     for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
         room = round(width * _NAMED_SHARE)
         if parts := _named(urgent[:number], shortest, room, moved, least=_LEAST_NAME):
