@@ -145,10 +145,10 @@ def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | N
         refuse_unknown_reader(tx.config, agent, tx.everything)
         waiting = reserve_waiting(tx, wanted, limit)
         rest = tx.at_hand(agent) if waiting else tx.everything()
-        parts = list(slices(waiting))
-        taken += _hand_out(tx, agent, parts[0], lease) if parts else ()
+        parts = slices(waiting)
+        taken += _hand_out(tx, agent, next(parts, ()), lease)
     notices, damaged = list(tx.notices), tx.damaged
-    for part in parts[1:]:
+    for part in parts:
         try:
             with claims() as tx:
                 taken += _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
 LEAST, MOST = 500, 4000
-"""Messages of one transaction. Fewer cost more than they save; more would hold the lock for longer than two seconds."""
+"""Messages of one transaction to begin with. Fewer cost more than they save."""
 _PARTS = 8
+_FEWEST = 50
+_LONGEST = 1.2
+"""Seconds that a slice should take at most: nobody is to wait for the lock for longer than two."""
+now: Callable[[], float] = time.monotonic
 
 
 def slices(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
     """The messages in order, in stretches to be written one after the other.
 
-    Each transaction writes the whole queue anew, so a fixed length would make the work grow with the square.
+    Each transaction writes the whole queue anew, so a fixed length would make the work grow with the square. Where a
+    stretch took too long, on a slow disk or beside much else, those that follow are shorter, until it goes better.
     """
-    size = min(MOST, max(LEAST, -(-len(messages) // _PARTS)))
-    for start in range(0, len(messages), size):
+    most = size = min(MOST, max(LEAST, -(-len(messages) // _PARTS)))
+    start = 0
+    while start < len(messages):
+        begun = now()
         yield messages[start : start + size]
+        start += size
+        size = _fitting(size, now() - begun, most)
+
+
+def _fitting(size: int, seconds: float, most: int) -> int:
+    """How long the next stretch may be after one of `size` that took so many seconds."""
+    if seconds > _LONGEST:
+        return max(min(_FEWEST, most), int(size * _LONGEST / seconds))
+    return min(most, 2 * size) if seconds < _LONGEST / 3 else size
 
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:

@@ -24,6 +24,8 @@ _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
+_ALIKE = 4
+"""Bytes that words have in common which are looked for together."""
 _HIDDEN_IDS = (
     (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
     (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
@@ -367,7 +369,15 @@ def is_written_plainly(word: str) -> bool:
 
 
 def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
-    """Whether one of `words` is in `data`; how they all begin is looked for first, to read `data` only once."""
+    """Whether one of `words` is in `data`; of those that begin alike this is looked for first, to read `data` once."""
+    alike: dict[bytes, list[bytes]] = {}
+    for word in words:
+        alike.setdefault(word[:_ALIKE], []).append(word)
+    return any(_beginning(group) in data and any(word in data for word in group) for group in alike.values())
+
+
+def _beginning(words: Sequence[bytes]) -> bytes:
+    """What all of them begin with."""
     least, most = min(words), max(words)
     common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
-    return least[:common] in data and any(word in data for word in words)
+    return least[:common]
