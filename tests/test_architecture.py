@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -243,12 +244,31 @@ RUNS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("verb", RUNS)
-def test_no_verb_loads_textual(verb: str, team: CommandLine) -> None:
-    code = f"from team_console.console.cli.main import run\nrun({list(RUNS[verb])!r})"
-    loaded = loaded_by(code, team.folder)
-    assert "console.cli.registry" in loaded
-    assert not {name for name in loaded if is_within(name, {"textual", "widgets"})}
+EACH_FORKED = """
+import json, os, sys
+from team_console.console.cli.main import run
+run(["check"])
+for verb, words in json.loads(sys.argv[1]).items():
+    child = os.fork()
+    if not child:
+        try:
+            run(words)
+        finally:
+            with open(f"loaded-{verb}", "w") as file:
+                print(*sorted(sys.modules), file=file)
+            os._exit(0)
+    os.waitpid(child, 0)
+"""
+"""Each verb in a process forked from one that has loaded what nearly every verb loads."""
+
+
+def test_no_verb_loads_textual(team: CommandLine) -> None:
+    command = [sys.executable, "-P", "-c", EACH_FORKED, json.dumps(RUNS)]
+    subprocess.run(command, cwd=team.folder, env=clean_environment(), capture_output=True, check=True)
+    for verb in RUNS:
+        loaded = {name.removeprefix(OURS) for name in (team.folder / f"loaded-{verb}").read_text().split()}
+        assert "console.cli.registry" in loaded
+        assert not {name for name in loaded if is_within(name, {"textual", "widgets"})}, verb
 
 
 @pytest.mark.parametrize("verb", ["send", "receive", "ack", "plan"])

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +75,20 @@ class Play:
 @pytest.fixture
 def play(elsewhere: CommandLine) -> Iterator[Play]:
     """A demo at twelve times the pace."""
+    with playing(elsewhere) as play:
+        yield play
+
+
+@pytest.fixture(scope="module")
+def shared_play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
+    """The same, for tests that each talk to other agents."""
+    with playing(CommandLine(tmp_path_factory.mktemp("shared"))) as play:
+        yield play
+
+
+@contextmanager
+def playing(elsewhere: CommandLine) -> Iterator[Play]:
+    """A demo that runs until the block ends."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("needs /proc to see the agents' processes")
     with elsewhere.running("demo", "--headless", "300", "--speed", "12", "--seed", "7") as process:
@@ -85,7 +100,10 @@ def play(elsewhere: CommandLine) -> Iterator[Play]:
             process.wait(20)
 
 
-def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(play: Play) -> None:
+def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(
+    shared_play: Play,
+) -> None:
+    play = shared_play
     first = eventually(lambda: play.open_requests("plan"), "a plan")[0]
     play.cli.ok("reject", first["request_id"], "--reason", "Say what happens when a test fails")
     second = eventually(
@@ -101,7 +119,8 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
     assert started[0]["from"] == "task-manager"
 
 
-def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(play: Play) -> None:
+def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(shared_play: Play) -> None:
+    play = shared_play
     eventually(lambda: "file-manager" in processes_about(play.folder), "the agents")
     asked = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
     refusal = play.answer_to(asked)
@@ -138,7 +157,8 @@ def test_a_refused_creation_is_accepted_and_the_work_goes_on(play: Play) -> None
     )
 
 
-def test_the_human_gets_an_answer_from_whom_they_write_to(play: Play) -> None:
+def test_the_human_gets_an_answer_from_whom_they_write_to(shared_play: Play) -> None:
+    play = shared_play
     sent = play.cli.ok(
         *("send", "--to", "knowledge-manager", "--summary", "Where is the decision about time zones"),
         *("--content", "Please link it.", "--json"),
