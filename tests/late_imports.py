@@ -430,6 +430,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "store/desk/answering/signing.py": {
         "store.protocol.verdicts.ssh_keygen": (21.08, "only a human with a key signs"),
     },
+    "store/desk/maintenance/repair.py": {
+        "store.protocol.verdicts.ssh_keygen": (21.08, "only who takes a key on record signs"),
+    },
     "store/protocol/checks/fields.py": {
         "store.protocol.checks.sprint_text": (224.96, "a start that does not need it does not pay for it"),
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime
@@ -52,6 +53,8 @@ TICK = 5.0
 """Seconds between two looks at the clock, for ages."""
 REJUDGE = 15.0
 """Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
+_TURN = 0.001
+"""Seconds after which a reading in its thread lets a key have its turn; Python's own five are felt with each key."""
 LEFT_BEHIND = 1.0
 """Seconds between two looks whether those who wait for an answer are still there."""
 HOLDER_LOOK = 1.0
@@ -306,6 +309,7 @@ class ConsoleApp(FollowingApp[int]):
 
 def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None, tips: bool = False) -> int:
     """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
+    sys.setswitchinterval(_TURN)
     while True:
         app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
         app.main.frame.tip = 0 if tips else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic, process_time
 
-_REST = 3.0
-"""Seconds of rest for each second of processor time a reading took with its painting: a quarter of a core at most."""
+_REST = 4.0
+"""Seconds of rest for each second of processor time a reading took with its painting: a fifth of a core at most."""
 _LONGEST = 1.0
 """Seconds a change waits at most for that."""
 

@@ -127,8 +127,10 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
     if left <= 0:
         return ()
     meant_ids = {row.request_id for row in subject.to_decide(approving=verb == "approve")}
-    others = [row for row in subject.selection.requests if row.request_id not in meant_ids and verb != "done"]
+    others = [row for row in subject.selection.requests if row.request_id not in meant_ids and verb != DONE]
     reasons = Counter(subject.no_verdict_on(row) or "it wants an answer of its own" for row in others)
+    if (rest := left - len(others)) > 0 and verb != DONE:
+        reasons["it is not a request"] = rest
     why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in reasons.items()]
     return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why[:3])))),)
 

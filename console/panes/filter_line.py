@@ -49,7 +49,9 @@ class FilterLine(Guarded, Container):
             self.mount(self._field)
         self.add_class("-shown")
         self._field.value = words
-        self._field.focus()
+        self._field.select_all()
+        # At once: `focus` takes its turn in a queue, and a key that is there already would act on the list.
+        self.screen.set_focus(self._field)
 
     def close(self) -> None:
         """Ask no more."""

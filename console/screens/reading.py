@@ -46,7 +46,9 @@ class ReadingScreen(Overlay, ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(Detail).focus()
+        detail = self.query_one(Detail)
+        detail.show(Document(key="reading", title=self.TITLE_WORDS, headline="◔ reading …"))
+        detail.focus()
         self.follow()
 
     def follow(self) -> None:

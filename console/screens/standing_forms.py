@@ -38,6 +38,7 @@ class StandingForms:
             if result is not None:
                 answered(result)
 
+        self._screen.app.clear_notifications()  # they would lie over the fields
         self._screen.app.push_screen(form, closed)
 
     def _room(self, pane: Pane) -> Region:

@@ -13,8 +13,11 @@ from msgspec import Struct
 from team_console.store.model.copies import STATE_KEYS
 from team_console.store.model.message import Message, from_record
 
+ACCEPT_KEYS = "accept_keys"
+"""The action that takes keys of a human on record."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
+_SIGNED = b"-----BEGIN SSH SIGNATURE-----"
 RecordOrder = tuple[datetime, int, int, float]
 """A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
 _DECODER = msgspec.json.Decoder()
@@ -43,20 +46,57 @@ class RecordedFact(Struct, frozen=True):
     in_time: bool = True
 
 
+class Acceptance(Struct, frozen=True):
+    """Keys of a human that a line of the trail took on record.
+
+    Attributes:
+        line: Number of the audit line.
+        keys: Their fingerprints.
+        by: Public key, a line, that the signature is of; empty for none.
+        signature: Of a key that was known before; empty for none.
+    """
+
+    line: int
+    human: str
+    keys: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    signature: str = ""
+
+
+def acceptance_in(line: int, facts: object) -> Acceptance | None:
+    """The acceptance that the facts of a line tell of; None where they do not."""
+    if not isinstance(facts, dict) or not isinstance(facts.get("human"), str):
+        return None
+    keys, by, signature = facts.get("keys"), facts.get("by"), facts.get("signature")
+    names = tuple(item for item in keys if isinstance(item, str)) if isinstance(keys, list) else ()
+    return Acceptance(
+        line,
+        facts["human"],
+        names,
+        (by,) if isinstance(by, str) else (),
+        signature if isinstance(signature, str) else "",
+    )
+
+
 class RecordedFacts:
     """The facts of one audit trail. They only ever grow; one thread may add while others ask.
 
     Attributes:
         log: Ids in the order in which something became known of them; remember its length to see what is new.
+        acceptances: Keys of humans that were taken on record, in the order of the trail.
     """
 
     def __init__(self) -> None:
         self.log: list[str] = []
+        self.acceptances: list[Acceptance] = []
         self._facts: dict[str, tuple[int, RecordedFact]] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
         self._answers: dict[str, list[str]] = {}
         self._messages: dict[str, Message | None] = {}
+        self._signed: list[RecordedFact] = []
+        self._examined = 0
+        self._first_signed: dict[str, Message] = {}
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -108,6 +148,15 @@ class RecordedFacts:
         own = moment if fact.in_time else fact.created or order[0]
         return min(own, moment), 0, place, order[1]
 
+    def first_signed(self, sender: str) -> Message | None:
+        """The first verdict with a signature that team-console wrote for `sender`; each is looked at once."""
+        while sender not in self._first_signed and self._examined < len(self._signed):
+            message = _understood(self._signed[self._examined].record)
+            self._examined += 1
+            if message is not None:
+                self._first_signed.setdefault(message.sender, message)
+        return self._first_signed.get(sender)
+
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
         if fact.message_id in self._facts:
@@ -118,6 +167,8 @@ class RecordedFacts:
         self._facts[fact.message_id] = place, fact
         if fact.request_id is not None and fact.record:
             self._answers.setdefault(fact.request_id, []).append(fact.message_id)
+        if fact.by_desk and _SIGNED in fact.record:
+            self._signed.append(fact)
         self.log.append(fact.message_id)
         self._clamp(place)
 
@@ -127,6 +178,7 @@ class RecordedFacts:
         for fact in self._order:
             if fact.line != line:
                 rest.add(fact)
+        rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
         return rest
 
     def _clamp(self, place: int) -> None:

@@ -284,6 +284,7 @@ class Board:
             lifecycles=self._facts.lifecycles.rows,
             drift=self._facts.drift,
             quotations=self._quotations,
+            recorded=self._recorded,
             complete=self._complete,
         )
 

@@ -36,14 +36,14 @@ VERDICT_LINES = (
     Line(
         "a signature is for one purpose",
         "store/protocol/verdicts/verification.py",
-        "if parts.namespace != NAMESPACE.encode():",
+        "if parts.namespace != namespace.encode():",
         "if False:",
         (f"{_FORGED}[yaml-another purpose-permission]",),
     ),
     Line(
         "verified signatures are known by their bytes",
         "store/protocol/verdicts/verification.py",
-        '"\\0".join((text, signature, *keys))',
+        '"\\0".join((text, signature, namespace, *keys))',
         "signature",
         (f"{_ONCE}::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",),
     ),

@@ -14,14 +14,14 @@ _SCREEN = re.compile(
     rf"""\x1b(?:
       \[\?(?:{_MODES})[hl] | \[\?(?:2026|2048)\$p      # modes, and asking for two of them
     | \[>\d+u | \[<u                                   # kitty keys on and off
-    | \[\d{{1,3}};\d{{1,3}}H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
+    | \[\d{{1,3}}(?:;\d{{1,3}})?H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
     | \[B\x08{{0,3}} | \[[EGC]                           # a row down, at most three cells back; its first column; on
     | \[\d{{1,3}};\d{{1,3}}r\x1b\[\d{{1,3}}d\x1b\[\d{{0,3}}[LM]\x1b\[r  # lines between two margins, moved
     | \[(?:0|(?:\d{{1,3}}(?:;\d{{1,3}})*))?m           # style
     | \[2[23];2t                                        # the title of before, kept and given back
     | \]2;\(\d+\)[ ][\w .-]+\x1b\\                       # our title: how many decisions wait, in which team
     | \](?:22;[a-z-]+|52;c;(?P<copied>[A-Za-z0-9+/=]*))\x07
-    ) | \r\n(?=\x1b\[\d+;\d+H)                           # a line's end, before the next is begun at its place
+    ) | \r\n(?=\x1b\[\d+(?:;\d+)?H)                           # a line's end, before the next is begun at its place
     """,
     re.VERBOSE,
 )

@@ -175,11 +175,11 @@ def test_a_team_whose_human_has_such_a_key_decides_with_it(
         settings.write(f"team_id: 0123456789abcdef\nhumans:\n  ceo:\n    keys:\n    - {token.line}\n")
 
     @contextmanager
-    def touched(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
+    def touch(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
         assert key_bytes(human.keys[0]) == token.key
         yield token.sign
 
-    monkeypatch.setattr(ssh_keygen, "signing", touched)
+    monkeypatch.setattr(ssh_keygen, "signing", touch)
     opened = open_team(str(team.folder))
     request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
     requests.approve(Caller(opened, "ceo"), request_id=request)

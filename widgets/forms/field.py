@@ -20,6 +20,19 @@ class Field(Guarded, Input):
     Field:nocolor:focus { text-style: underline; }
     """
 
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        suggester: Suggester | None = None,
+        name: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        # Textual selects a field when the focus comes to it; a letter that was there before the focus would be
+        # replaced by the next one.
+        super().__init__(value, placeholder=placeholder, suggester=suggester, name=name, id=id, select_on_focus=False)
+
     def _on_paste(self, event: Paste) -> None:
         event.text = safe_line(event.text.strip("\r\n"))
         super()._on_paste(event)

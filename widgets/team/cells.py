@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from team_console.widgets.text.glyphs import Sign
 
 _PARTS = 4_096
 """Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
-ShortNames = dict[str, tuple[str, ...]]
+ShortNames = Mapping[str, tuple[str, ...]]
 """The forms of each name, see `short_names`."""
 _AROUND = 4
 """Cells around a name in the strip: its sign and the space after both."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rich.cells import cell_len
@@ -41,7 +41,7 @@ def _forms(name: str) -> list[str]:
     return [form for form in dict.fromkeys(forms) if cell_len(form) < cell_len(name)]
 
 
-def fitting_names(names: Sequence[str], forms: dict[str, tuple[str, ...]], room: int, least: int = 0) -> list[str]:
+def fitting_names(names: Sequence[str], forms: Mapping[str, tuple[str, ...]], room: int, least: int = 0) -> list[str]:
     """The names in the longest forms that take `room` cells together; empty when even the shortest do not.
 
     Args:

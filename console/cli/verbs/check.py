@@ -30,6 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     which.add_argument("--heal", action="store_true", help=text)
     text = "first write: confirm settings that lost what was in force, so that they hold as they are"
     which.add_argument("--accept-settings", action="store_true", help=text)
+    text = "first write: take keys of humans in the settings on record, signed with one that is, where there is one"
+    which.add_argument("--accept-keys", action="store_true", help=text)
 
 
 def run(call: Call) -> int:
@@ -67,10 +69,12 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-    from team_console.store.desk.maintenance.repair import accept_settings, heal
+    from team_console.store.desk.maintenance.repair import accept_keys, accept_settings, heal
 
     if call.options.accept_settings:
         return accept_settings(call.caller)
+    if call.options.accept_keys:
+        return accept_keys(call.caller)
     return heal(call.caller) if call.options.heal else ()
 
 

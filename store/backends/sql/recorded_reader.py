@@ -14,7 +14,15 @@ from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded, vouched_for
+from team_console.store.model.recorded import (
+    ACCEPT_KEYS,
+    MIGRATE,
+    RecordedFact,
+    RecordedFacts,
+    acceptance_in,
+    reworded,
+    vouched_for,
+)
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.recording import is_answer
 
@@ -22,7 +30,7 @@ RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 _NOT_BY_DESK = frozenset({"heal", MIGRATE})
 """Actions that carry what others wrote."""
-_SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"')
+_SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"', '"human"')
 
 
 def with_recorded(changes: Changes) -> list[tuple[str, dict[str, Any]]]:
@@ -67,6 +75,9 @@ class RecordedReader:
         some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
         for row in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
             line = line_of(row)
+            if line["action"] == ACCEPT_KEYS and self._is_trusted(line):
+                acceptance = acceptance_in(line["seq"], facts_of(line["facts"]))
+                self._facts.acceptances += [acceptance] if acceptance is not None else []
             for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)
         self._reached = last

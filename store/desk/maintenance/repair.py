@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import sealed
 from team_console.store.model.copies import shared_ids
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import ACCEPT_KEYS
 from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.verdicts.keys_on_record import (
+    NAMESPACE,
+    KeysOfHuman,
+    acceptance_text,
+    fingerprint,
+    keys_of_humans,
+)
+from team_console.store.protocol.verdicts.ssh_signature import read_signature
+from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.team_config import TeamConfig
 
 
 def heal(caller: Caller) -> tuple[Problem, ...]:
@@ -42,6 +56,47 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     """
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait)
     return (done,) if done is not None else ()
+
+
+def accept_keys(caller: Caller) -> tuple[Problem, ...]:
+    """Take on record the keys of humans in the settings that the audit trail does not know.
+
+    Signed with a key that is on record, where the settings still have one; else it stays among the findings.
+
+    Returns:
+        What was done, for each human.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`, or the store's own.
+    """
+    config, snapshot = caller.team.config(), caller.team.snapshot()
+    taken = [_accepted(config, keys) for keys in keys_of_humans(config, snapshot.recorded) if keys.unknown]
+    done: list[Problem] = []
+    for facts in taken:
+        with caller.team.transaction(actor=caller.actor, action=ACCEPT_KEYS, wait=caller.wait) as tx:
+            tx.record(ACCEPT_KEYS, **facts)
+        how = "signed with a key known before" if facts["signature"] else "without a signature of a key known before"
+        text = f"on record for {facts['human']}, {how}: {', '.join(facts['keys'])}"
+        done.append(_notice("KEYS_ACCEPTED", f"humans.{facts['human']}.keys", text))
+    return tuple(done)
+
+
+def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:
+    """The facts of the line that takes them on record."""
+    from team_console.store.protocol.verdicts.ssh_keygen import sign
+
+    names = [fingerprint(key) for key in keys.unknown]
+    facts: dict[str, Any] = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
+    if not keys.known:
+        return facts
+    text = acceptance_text(config.team_id, keys.human.name, names)
+    signature = sign(text, replace(keys.human, keys=keys.known), namespace=NAMESPACE, on_terminal=False)
+    signer = read_signature(signature).key
+    by = next((key for key in keys.known if key_bytes(key) == signer), None)
+    if by is None:
+        words = f"the key that signed is none of {keys.human.name}'s that are on record"
+        raise TeamError(Code.SIGNATURE_FAILED, words, "Load a key that is on record with ssh-add, and repeat it.")
+    return {**facts, "by": by, "signature": signature}
 
 
 def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:

@@ -22,15 +22,15 @@ class CannotVerifyError(Exception):
     """Neither `cryptography` nor `ssh-keygen` is installed."""
 
 
-def signature_trouble(text: str, signature: object, keys: Sequence[str]) -> str:
+def signature_trouble(text: str, signature: object, keys: Sequence[str], namespace: str = NAMESPACE) -> str:
     """Why a signature does not stand for `text` and one of these public keys; empty when it does."""
     if not isinstance(signature, str) or not signature:
         return "it is not signed"
-    digest = hashlib.sha256("\0".join((text, signature, *keys)).encode("utf-8", "replace")).digest()
+    digest = hashlib.sha256("\0".join((text, signature, namespace, *keys)).encode("utf-8", "replace")).digest()
     trouble = _known.get(digest)
     if trouble is None:
         try:
-            trouble = _trouble(text, signature, keys)
+            trouble = _trouble(text, signature, keys, namespace)
         except CannotVerifyError:
             return NO_TOOL
         if len(_known) >= _REMEMBERED:
@@ -39,12 +39,12 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str]) -> str:
     return trouble
 
 
-def _trouble(text: str, signature: str, keys: Sequence[str]) -> str:
+def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> str:
     try:
         parts = read_signature(signature)
     except ValueError as error:
         return f"its signature cannot be read: {error}"
-    if parts.namespace != NAMESPACE.encode():
+    if parts.namespace != namespace.encode():
         return "its signature was made for another purpose"
     if parts.key not in {key_bytes(key) for key in keys}:
         return "it is signed with a key that is not this human's"
@@ -60,7 +60,7 @@ def _is_good(parts: SshSignature, text: str, signature: str) -> bool:
     except ImportError:
         from team_console.store.protocol.verdicts.ssh_keygen import verify
 
-        good = verify(text, signature, parts.key, NAMESPACE)
+        good = verify(text, signature, parts.key, parts.namespace.decode())
         if good is None:
             raise CannotVerifyError from None
         return good

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
@@ -14,6 +15,7 @@ from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES
 from team_console.store.views.agents.roster import names_of
+from team_console.store.views.findings.keys import key_findings
 from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import SEVERITIES, Violations
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
@@ -39,6 +41,8 @@ class Evidence(Struct, frozen=True):
     quotations: Quotations
     complete: bool = True
     """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
+    recorded: RecordedFacts | None = None
+    """What the audit trail knows of verdicts and of keys."""
     gone: frozenset[str] = frozenset()
     """Agents that were destroyed or left the roster."""
 
@@ -52,6 +56,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
     violations = evidence.violations
     general = [
         *dict.fromkeys(evidence.problems),
+        *key_findings(evidence.config, evidence.recorded),
         *violations.doubled(),
         *violations.ahead(),
         *_twins(evidence),

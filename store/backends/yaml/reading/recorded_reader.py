@@ -12,7 +12,14 @@ from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.model.recorded import (
+    ACCEPT_KEYS,
+    MIGRATE,
+    RecordedFact,
+    RecordedFacts,
+    acceptance_in,
+    vouched_for,
+)
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256
@@ -21,7 +28,7 @@ _NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
 
 
-_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"')
+_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"', b'"accept_keys"')
 """Of these a line that concerns a request holds at least one. Few, because a long trail is searched for each."""
 
 
@@ -114,6 +121,9 @@ class RecordedReader:
             return
         if line.void and is_trusted:
             self._facts = self._facts.without(line.void)
+        if line.action == ACCEPT_KEYS and is_trusted:
+            acceptance = acceptance_in(line.seq, _decoded(line.facts))
+            self._facts.acceptances += [acceptance] if acceptance is not None else []
         in_time = is_trusted and line.action not in _NOT_BY_DESK
         vouched = vouched_for(line.action, _decoded(line.facts)) if is_trusted else ()
         for raw in line.noted:

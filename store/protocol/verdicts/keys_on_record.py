@@ -1,0 +1,102 @@
+"""Keys of humans on record: which of those in the settings the audit trail has seen at work, or took on record.
+
+Settings can be edited by whoever may write them. The first key that signed a verdict of a human is known; another
+becomes known by a line of the trail that takes it on record, signed with a key that was known before. What this cannot
+prove: that the first key was the human's, and that nobody wrote the whole trail anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from team_console.store.model.recorded import Acceptance, RecordedFacts
+from team_console.store.protocol.verdicts.ssh_signature import read_signature
+from team_console.store.protocol.verdicts.statement import SIGNATURE
+from team_console.store.protocol.verdicts.verification import signature_trouble
+from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.team_config import Human, TeamConfig
+
+NAMESPACE = "keys@team-console"
+"""What a key signs that takes others on record; never good for a verdict."""
+
+
+class KeysOfHuman(Struct, frozen=True):
+    """The keys of one human in the settings, each a line, told apart by the trail.
+
+    Attributes:
+        known: Those on record.
+        unknown: Those that the trail never saw.
+        unsigned: Those that were taken on record by a line that no known key signed, each with that line's number.
+    """
+
+    human: Human
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+    unsigned: tuple[tuple[str, int], ...]
+
+
+def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
+    """The keys of each human of whom the trail knows one at all; of the others nothing can be said."""
+    for human in config.humans.values() if recorded is not None and config.verdicts == "signed" else ():
+        keys = {key: fingerprint(key) for key in human.keys}
+        first = _first_key(recorded, human.name) if recorded is not None and keys else ""
+        if recorded is None or not first:
+            continue
+        known, unsigned = _known(config, human, first, recorded.acceptances)
+        yield KeysOfHuman(
+            human,
+            tuple(key for key, name in keys.items() if name in known),
+            tuple(key for key, name in keys.items() if name not in known),
+            tuple((key, unsigned[name]) for key, name in keys.items() if name in unsigned),
+        )
+
+
+def fingerprint(key: str) -> str:
+    """The fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
+    try:
+        return _named(key_bytes(key))
+    except ValueError:
+        return ""
+
+
+def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
+    """The text that is signed to take the keys with these fingerprints on record."""
+    said = {"version": 1, "namespace": NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)}
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _known(
+    config: TeamConfig, human: Human, first: str, acceptances: Sequence[Acceptance]
+) -> tuple[set[str], dict[str, int]]:
+    """Fingerprints of what is on record, and those of them that no known key vouches for, each with its line."""
+    known, unsigned = {first}, dict[str, int]()
+    for acceptance in acceptances:
+        if acceptance.human != human.name:
+            continue
+        vouching = [key for key in acceptance.by if fingerprint(key) in known - unsigned.keys()]
+        text = acceptance_text(config.team_id, human.name, acceptance.keys)
+        is_signed = not signature_trouble(text, acceptance.signature, vouching, NAMESPACE)
+        for name in acceptance.keys:
+            if is_signed:
+                unsigned.pop(name, None)
+            elif name not in known:
+                unsigned[name] = acceptance.line
+            known.add(name)
+    return known, unsigned
+
+
+def _first_key(recorded: RecordedFacts, name: str) -> str:
+    """The fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
+    message = recorded.first_signed(name)
+    try:
+        return _named(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""
+    except ValueError:
+        return ""
+
+
+def _named(data: bytes) -> str:
+    return "SHA256:" + base64.b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

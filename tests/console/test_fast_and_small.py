@@ -1,0 +1,85 @@
+"""Typed fast and shown small: no letter is lost, a key answers a question, forms keep in sight what counts."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.bars.hints import Hints
+from team_console.widgets.forms.compose import Compose
+from team_console.widgets.forms.note import Note
+from textual.events import Key
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+def type_at_once(desk: Desk, text: str) -> None:
+    """Keys that are there before the first of them has acted."""
+    for letter in text:
+        desk.app.post_message(Key("slash" if letter == "/" else letter, letter))
+
+
+async def test_no_letter_of_a_filter_is_lost_however_fast_it_is_typed(team: MemoryTeam) -> None:
+    for words in ("Export the month", "Split the loader"):
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
+    async with opened(team) as desk:
+        await desk.until(desk.can_act, "a screen to act on")
+        type_at_once(desk, "/export")
+        await desk.until(lambda: "/ export" in desk.text, "the whole word")
+        await desk.press("enter")
+        assert len(desk.rows) == 1
+
+
+async def test_a_filter_that_is_opened_again_is_typed_anew(team: MemoryTeam) -> None:
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="Split the loader", content="x")
+    async with opened(team) as desk:
+        await desk.until(desk.can_act, "a screen to act on")
+        type_at_once(desk, "/month")
+        await desk.press("enter")
+        type_at_once(desk, "/load")
+        await desk.until(lambda: "/ load" in desk.text, "the new word alone")
+
+
+async def test_a_answers_a_question_and_leaves_its_bulk_verdict_alone(team: MemoryTeam) -> None:
+    ask = Caller(team, AUTHOR)
+    fields = {"question": "Is the release still planned for Thursday?", "context": "The audit is late."}
+    mail.send(ask, to=LEAD, type="clarify", payload=fields)
+    async with opened(team) as desk:
+        await desk.until(lambda: "a answer…" in desk.text, "what the key does here")
+        await desk.press("a")
+        assert isinstance(await desk.form(), Compose)
+        assert "Is the release still planned" in desk.text
+
+
+async def test_what_was_said_does_not_lie_over_a_form(team: MemoryTeam) -> None:
+    requests.submit_plan(Caller(team, AUTHOR), content="1. Do it", summary="Split the loader from the renderer")
+    async with opened(team) as desk:
+        desk.app.main.toast("Taken back: nothing was written.")
+        await desk.until(lambda: bool(desk.toasts), "the toast")
+        await desk.press("r")
+        await desk.form()
+        await desk.until(lambda: not desk.toasts, "a form that is free")
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_a_bulk_form_shows_the_words_that_are_typed_and_whole_keys(
+    team: MemoryTeam, size: tuple[int, int]
+) -> None:
+    for name in ("task-manager", "schedule-manager", "file-manager"):
+        title = f"Plan of {name} with a title that is longer than a narrow terminal can show"
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=title)
+    async with opened(team, size=size) as desk:
+        await desk.press("asterisk", "r")
+        form = await desk.form()
+        await desk.type("tests first")
+        await desk.until(lambda: "tests first" in desk.text, "the words that are typed")
+        note, body = form.query_one("#words", Note), form.query_one(".form--body")
+        assert body.region.y <= note.region.y < body.region.bottom
+        assert "never on the screen" in desk.text
+        keys = form.query_one(Hints)
+        assert keys.region.height == 1
+        assert keys.text.startswith("enter reject")
+        assert not keys.text.endswith("…")
