@@ -74,11 +74,6 @@ def no_row(subject: Subject) -> str | None:
     return None if subject.has_row else "nothing is chosen"
 
 
-def no_marks(subject: Subject) -> str | None:
-    """For what is about marks."""
-    return None if subject.selection.marked else "nothing is marked"
-
-
 def no_remedy(remedy: Remedy) -> Reason:
     """For a remedy of the failure desk on the chosen messages."""
     states = {
