@@ -44,6 +44,7 @@ def refusal(call: Callable[[], object]) -> TeamError | None:
     return None
 
 
+@pytest.mark.slow
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
 @settings(max_examples=150, deadline=None)
 def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
@@ -57,6 +58,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
     assert seal_of(stored, b"key") is Seal.UNSIGNED
 
 
+@pytest.mark.slow
 @given(name=SPRINT_NAMES, body=BODIES)
 @settings(max_examples=150, deadline=None)
 def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -> None:
@@ -65,6 +67,7 @@ def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -
     assert all(problem.place and problem.message for problem in problems_of(read))
 
 
+@pytest.mark.slow
 @given(document=st.dictionaries(NAMES | st.just("type") | st.just("to") | st.just("message"), VALUES, max_size=8))
 @settings(max_examples=150, deadline=None)
 def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any]) -> None:
@@ -72,6 +75,7 @@ def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any])
     assert error is None or (error.hint and "\n" not in error.message)
 
 
+@pytest.mark.slow
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
 @settings(max_examples=150, deadline=None)
 def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:

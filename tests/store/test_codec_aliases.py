@@ -124,6 +124,7 @@ def test_words_that_look_like_anchors_are_words() -> None:
     assert message.record["payload"] == {"a": "R&D", "b": "x &y *z", "c": "*c"}
 
 
+@pytest.mark.slow
 def test_a_file_full_of_large_values_by_alias_is_stopped() -> None:
     large = "- message_id: L\n" + REST + "  payload: &large [" + "x, " * 9_000 + "x]\n"
     users = [f"- message_id: U{number}\n" + REST + "  payload: {x: *large}\n" for number in range(500)]

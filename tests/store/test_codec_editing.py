@@ -292,6 +292,7 @@ changes = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, max_size=8), st.booleans())
 def test_any_sequence_of_changes_ends_where_a_list_of_records_ends(

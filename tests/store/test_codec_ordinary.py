@@ -61,6 +61,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seeds)
 def test_what_is_taken_for_ordinary_the_other_readers_read_the_same(seed: int) -> None:

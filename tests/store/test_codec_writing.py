@@ -127,6 +127,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(keys, values, max_size=5))
 def test_every_payload_reads_back_the_same_with_three_independent_readers(payload: dict[str, Any]) -> None:
@@ -200,6 +201,7 @@ simple = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(simple, st.sampled_from(["k", "on", "a.b", "null", "_", "y-1"]))
 def test_what_is_written_without_asking_pyyaml_is_what_pyyaml_reads(text: str, key: str) -> None:
@@ -225,6 +227,7 @@ def test_a_megabyte_on_one_line_reads_back() -> None:
     assert parse_entry(written(record)).record == record
 
 
+@pytest.mark.slow
 def test_ten_thousand_fields_read_back() -> None:
     record = a_record(**{f"field {number}": number for number in range(10_000)})
     assert parse_entry(written(record)).record == record
