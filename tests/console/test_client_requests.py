@@ -22,6 +22,7 @@ from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
 from tests.memory_team import MemoryTeam
 from tests.pty import console
+from tests.samples import EXHAUSTIVE
 from tests.trust.corpus import PAYLOADS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -427,7 +428,7 @@ async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: 
         await desk.until(lambda: desk.rows == [], "an empty list")
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+@pytest.mark.parametrize("size", [(120, 40), (60, 20), *([(80, 24)] if EXHAUSTIVE else [])])
 async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: tuple[int, int]) -> None:
     texts = [text for text in PAYLOADS.values() if text]
     hostile = "\n".join(texts)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("kind", STORES)
 def test_nothing_is_approved_that_was_not_on_the_screen(kind: str, tmp_path: Path) -> None:
-    tally = run_races(kind, 30, tmp_path, seed=1)
+    tally = run_races(kind, 20, tmp_path, seed=1)
     print(tally)
     assert tally.unseen == []
     assert set(tally.by_moment) == set(MOMENTS)

@@ -22,6 +22,7 @@ from team_console.store.settings.team_config import CONFIG_NAME
 from team_console.store.views.truth import State, judge
 
 from tests.console.conftest import opened as console_on
+from tests.samples import rotated
 from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
 from tests.store.yaml_folder import HOLD, process, wait_for
@@ -124,8 +125,12 @@ def says(place: str, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[i
 
 
 Says = Callable[..., tuple[int, str]]
-KINDS = pytest.mark.parametrize("place", ["yaml", "sqlite", "postgresql"], indirect=True)
-STATES = pytest.mark.parametrize("state", WORDS)
+_KINDS = ("yaml", "sqlite", "postgresql")
+
+
+def each_state(kinds: int) -> pytest.MarkDecorator:
+    """Every state, each in as many kinds of stores."""
+    return pytest.mark.parametrize(("state", "place"), rotated(WORDS, _KINDS, kinds), indirect=["place"])
 
 
 @pytest.fixture
@@ -135,8 +140,7 @@ def stack() -> Iterator[ExitStack]:
         yield held
 
 
-@KINDS
-@STATES
+@each_state(2)
 def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: ExitStack) -> None:
     bring_about(state, place, stack)
     word, _, banner = WORDS[state]
@@ -159,8 +163,7 @@ def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: 
             assert "warning: " in text, (words, text)
 
 
-@KINDS
-@STATES
+@each_state(2)
 def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: ExitStack) -> None:
     bring_about(state, place, stack)
     _, pulse, banner = WORDS[state]
@@ -174,8 +177,7 @@ def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: E
         assert getattr(notice_of(situation, later), "kind", None) == banner
 
 
-@KINDS
-@STATES
+@each_state(1)
 @pytest.mark.anyio
 async def test_the_running_console_shows_it_in_status_line_banner_and_health(
     place: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from team_console.store.settings.loss import loss
 from team_console.store.settings.problems import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME
 
+from tests.samples import rotated
 from tests.sql.conftest import SETTINGS
 from tests.sql.test_foreign import execute
 
@@ -69,7 +70,15 @@ class Place:
             execute(self.location, f"UPDATE team_console_config SET value = '{said}' WHERE key = 'settings'")
 
 
-@pytest.fixture(params=["yaml", "sqlite", "sqlite with a file", "postgresql"])
+_KINDS = ("yaml", "sqlite", "sqlite with a file", "postgresql")
+
+
+def each_way(ways: Iterable[str], kinds: int = 2) -> pytest.MarkDecorator:
+    """Every way to lose the settings, each in as many kinds of stores."""
+    return pytest.mark.parametrize(("how", "place"), rotated(ways, _KINDS, kinds), indirect=["place"])
+
+
+@pytest.fixture(params=_KINDS)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A team whose settings were in force: it has a plan that waits."""
     kind = str(request.param)
@@ -107,7 +116,7 @@ def says(capfd: pytest.CaptureFixture[str], place: Place) -> Callable[..., tuple
 Says = Callable[..., tuple[int, str]]
 
 
-@pytest.mark.parametrize("how", LOST)
+@each_way(LOST)
 def test_lost_settings_are_told_by_every_face_and_the_team_is_read_as_before(
     place: Place, says: Says, how: str
 ) -> None:
@@ -125,7 +134,7 @@ def test_lost_settings_are_told_by_every_face_and_the_team_is_read_as_before(
         assert WORDS[how] in says(*words)[1], words
 
 
-@pytest.mark.parametrize("how", [*LOST, "no members", "not YAML"])
+@each_way([*LOST, "no members", "not YAML"])
 def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Place, how: str) -> None:
     place.lose(NEW[how])
     with closing(place.open()) as team:
@@ -155,7 +164,7 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
         assert (team.config().lead, team.config().lost, team.config().declared) == ("ceo", "", True)
 
 
-@pytest.mark.parametrize("how", ["gone", "emptied", "no members"])
+@each_way(["gone", "emptied", "no members"])
 def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, how: str) -> None:
     with closing(place.open()) as watcher:
         assert watcher.snapshot().problems == ()
