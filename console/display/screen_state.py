@@ -84,9 +84,10 @@ _PASSING = frozenset({"now", "taken_at", "changed_at", "snapshot"})
 """Fields of views and snapshots that tell of the look itself, or change only with the revision."""
 
 
-def _alike(one: Struct, other: Struct, but: frozenset[str]) -> bool:
-    pairs = ((getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name not in but)
-    return all(mine is others or mine == others for mine, others in pairs)
+def _alike(shown: Struct, next_shown: Struct, but: frozenset[str]) -> bool:
+    names = (name for name in shown.__struct_fields__ if name not in but)
+    pairs = ((getattr(shown, name), getattr(next_shown, name)) for name in names)
+    return all(before is after or before == after for before, after in pairs)
 
 
 def truth_of(situation: ScreenState, now: datetime) -> Truth:

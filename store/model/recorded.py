@@ -63,8 +63,7 @@ class Acceptance(Struct, frozen=True):
     signature: str = ""
 
 
-def acceptance_in(line: int, facts: object) -> Acceptance | None:
-    """The acceptance that the facts of a line tell of; None where they do not."""
+def _acceptance_in(line: int, facts: object) -> Acceptance | None:
     if not isinstance(facts, dict) or not isinstance(facts.get("human"), str):
         return None
     keys, by, signature = facts.get("keys"), facts.get("by"), facts.get("signature")
@@ -156,6 +155,12 @@ class RecordedFacts:
             if message is not None:
                 self._first_signed.setdefault(message.sender, message)
         return self._first_signed.get(sender)
+
+    def take_on_record(self, line: int, facts: object) -> None:
+        """Take the facts of an `ACCEPT_KEYS` line, the next of the trail; what tells of no keys is left out."""
+        acceptance = _acceptance_in(line, facts)
+        if acceptance is not None:
+            self.acceptances.append(acceptance)
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""

@@ -12,7 +12,7 @@ from team_console.widgets.forms.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
 from textual.css.query import NoMatches
 
-from tests.console.conftest import hand_in_plan, opened
+from tests.console.conftest import Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -27,14 +27,20 @@ OPENED_BY = {
 }
 
 
+async def overlay(desk: Desk, key: str) -> Overlay:
+    """What a key opens over the list."""
+    await desk.press(key)
+    await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
+    front = desk.app.screen
+    assert isinstance(front, Overlay)
+    return front
+
+
 @pytest.mark.parametrize("key", OPENED_BY)
 async def test_what_is_asked_to_close_twice_takes_nothing_else_with_it(key: str, team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press(key)
-        await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
-        front = desk.app.screen
-        assert isinstance(front, Overlay)
+        front = await overlay(desk, key)
         front.dismiss()
         front.dismiss()
         await desk.until(lambda: not front.is_attached, "its end")
@@ -45,10 +51,7 @@ async def test_what_is_asked_to_close_twice_takes_nothing_else_with_it(key: str,
 async def test_what_is_below_another_screen_closes_nothing(key: str, team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press(key)
-        await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
-        front = desk.app.screen
-        assert isinstance(front, Overlay)
+        front = await overlay(desk, key)
         above = ThemeList()
         await desk.app.push_screen(above)
         front.dismiss()

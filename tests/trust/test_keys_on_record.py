@@ -12,6 +12,7 @@ from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.maintenance.repair import accept_keys
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 from team_console.store.views.looking import view_of_team
 
@@ -59,12 +60,10 @@ class Place:
         team.close()
         return [finding for finding in view.findings if finding.code in CODES]
 
-    def accept(self) -> list[str]:
+    def accept(self, actor: str = "ceo") -> list[str]:
         """What `check --accept-keys` says that it did."""
-        team = self.team
-        done = [problem.message for problem in accept_keys(Caller(team, "ceo"))]
-        team.close()
-        return done
+        with closing(self.team) as team:
+            return [problem.message for problem in accept_keys(Caller(team, actor))]
 
 
 @pytest.fixture(params=["yaml", "sqlite"])
@@ -110,13 +109,21 @@ def test_a_key_taken_on_record_in_place_of_a_lost_one_stays_among_the_findings(p
     (done,) = place.accept()
     assert "without a signature" in done
     (told,) = place.told()
-    assert (told.code, told.severity) == ("KEY_TAKEN_UNSIGNED", "notice")
+    assert (told.code, told.severity) == ("KEY_TAKEN_UNSIGNED", "warning")
 
 
 def test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there(place: Place) -> None:
     place.edit(public_line(), public_line(name="other"), sign_with=key_file(name="other"))
     with pytest.raises(Exception, match="none of ceo's"):
         place.accept()
+    assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
+
+
+def test_an_agent_takes_no_key_of_a_human_on_record(place: Place) -> None:
+    place.edit(public_line(name="other"), sign_with=key_file(name="other"))
+    with pytest.raises(TeamError, match="task-manager cannot take a key of ceo on record") as refused:
+        place.accept("task-manager")
+    assert refused.value.code == Code.NOT_PERMITTED
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+from team_console.widgets.details import document
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document, Form, Text
+from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.text.cells import Line
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -19,7 +22,7 @@ _LONG = Document(
 
 
 @asynccontextmanager
-async def shown(document: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]:
+async def shown(wanted: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]:
     """A detail that shows a document as nobody has let it go on yet."""
     app: App[None] = App()
     async with app.run_test(size=(60, 10)) as pilot:
@@ -27,7 +30,7 @@ async def shown(document: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]
         await app.screen.mount(detail)
         detail.focus()
         await pilot.pause()
-        detail.show(document)
+        detail.show(wanted)
         yield detail, pilot
 
 
@@ -73,3 +76,26 @@ async def test_a_document_that_changes_keeps_its_place_far_down() -> None:
         assert detail.virtual_size.height >= _LINES
         await pilot.pause()
         assert detail.scroll_offset.y == before
+
+
+async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(text: str, form: Form, width: int) -> Iterator[Line]:
+        yield from (((f"line {number}", ""),) for number in range(3_000))
+        raise ZeroDivisionError
+
+    told: list[Exception] = []
+    monkeypatch.setattr(document, "_lines_of", broken)
+    text = Text("+a text of its own" * 2_000, Form.DIFF)
+    for token in ("first", "again"):
+        async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):
+            monkeypatch.setattr(pilot.app, "_handle_exception", told.append)
+            while detail._rest is not None:
+                await pilot.pause()
+            detail.action_scroll_end()
+            await pilot.pause()
+            shown_now = screen_of(pilot)
+            assert "line 2999" in shown_now
+            assert CANNOT_BE_SHOWN in shown_now
+    assert [type(error) for error in told] == [ZeroDivisionError, ZeroDivisionError]

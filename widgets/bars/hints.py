@@ -1,4 +1,4 @@
-"""The keys of a form in one line: as many as fit, the first ones first, each whole."""
+"""The keys of a form in one line, each whole: what does not fit is left out, the last ones first."""
 
 from __future__ import annotations
 

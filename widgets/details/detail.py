@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, laid_out
+from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
@@ -181,7 +182,13 @@ class Detail(Inked, ScrollView, can_focus=True):
     def _take(self, number: int) -> None:
         """Lay out so many lines more; `_rest` is None when that was all."""
         before = len(self._lines)
-        self._lines.extend(islice(self._rest or (), number))
+        try:
+            self._lines.extend(islice(self._rest or (), number))
+        except Exception:
+            # The rest is lost; without a word a text that was cut would look like one that is whole.
+            self._rest = None
+            self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
+            raise
         if len(self._lines) - before < number:
             self._rest = None
 

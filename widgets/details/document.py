@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from itertools import count
+from itertools import count, islice
 
 from msgspec import Struct
 from team_console.store.protocol.seen import Seen
@@ -166,15 +166,25 @@ class _Remembered:
     def __init__(self, lines: Iterator[Line]) -> None:
         self._rest = lines
         self._made: list[Line] = []
+        self._failure: Exception | None = None
 
     def __iter__(self) -> Iterator[Line]:
         for number in count():
-            if number == len(self._made):
-                line = next(self._rest, None)
-                if line is None:
-                    return
-                self._made.append(line)
+            if number == len(self._made) and not self._made_more():
+                return
             yield self._made[number]
+
+    def _made_more(self) -> bool:
+        # A generator that failed ends like one that is through: the text would stand there cut, and nobody would know.
+        if self._failure is not None:
+            raise self._failure
+        before = len(self._made)
+        try:
+            self._made += islice(self._rest, 1)
+        except Exception as error:
+            self._failure = error
+            raise
+        return len(self._made) > before
 
 
 _READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {

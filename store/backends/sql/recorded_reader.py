@@ -19,7 +19,6 @@ from team_console.store.model.recorded import (
     MIGRATE,
     RecordedFact,
     RecordedFacts,
-    acceptance_in,
     reworded,
     vouched_for,
 )
@@ -76,8 +75,7 @@ class RecordedReader:
         for row in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
             line = line_of(row)
             if line["action"] == ACCEPT_KEYS and self._is_trusted(line):
-                acceptance = acceptance_in(line["seq"], facts_of(line["facts"]))
-                self._facts.acceptances += [acceptance] if acceptance is not None else []
+                self._facts.take_on_record(line["seq"], facts_of(line["facts"]))
             for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)
         self._reached = last

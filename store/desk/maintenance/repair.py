@@ -67,10 +67,13 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
         What was done, for each human.
 
     Raises:
-        TeamError: `SIGNATURE_FAILED`, or the store's own.
+        TeamError: `NOT_PERMITTED` to whoever is neither that human nor the lead; `SIGNATURE_FAILED`; the store's own.
     """
     config, snapshot = caller.team.config(), caller.team.snapshot()
-    taken = [_accepted(config, keys) for keys in keys_of_humans(config, snapshot.recorded) if keys.unknown]
+    waiting = [keys for keys in keys_of_humans(config, snapshot.recorded) if keys.unknown]
+    for keys in waiting:
+        _refuse_others(config, caller.actor, keys.human.name)
+    taken = [_accepted(config, keys) for keys in waiting]
     done: list[Problem] = []
     for facts in taken:
         with caller.team.transaction(actor=caller.actor, action=ACCEPT_KEYS, wait=caller.wait) as tx:
@@ -79,6 +82,13 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
         text = f"on record for {facts['human']}, {how}: {', '.join(facts['keys'])}"
         done.append(_notice("KEYS_ACCEPTED", f"humans.{facts['human']}.keys", text))
     return tuple(done)
+
+
+def _refuse_others(config: TeamConfig, actor: str, human: str) -> None:
+    # Who put a key there could else also take it on record, unsigned when the known keys are gone from the settings.
+    if actor not in (human, config.lead):
+        text = f"{actor} cannot take a key of {human} on record"
+        raise TeamError(Code.NOT_PERMITTED, text, f"Ask {human} to do it with a key that is on record.")
 
 
 def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:

@@ -41,11 +41,13 @@ class KeysOfHuman(Struct, frozen=True):
 
 def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
     """The keys of each human of whom the trail knows one at all; of the others nothing can be said."""
-    for human in config.humans.values() if recorded is not None and config.verdicts == "signed" else ():
-        keys = {key: fingerprint(key) for key in human.keys}
-        first = _first_key(recorded, human.name) if recorded is not None and keys else ""
-        if recorded is None or not first:
+    if recorded is None or config.verdicts != "signed":
+        return
+    for human in config.humans.values():
+        first = _first_key(recorded, human.name)
+        if not first:
             continue
+        keys = {key: fingerprint(key) for key in human.keys}
         known, unsigned = _known(config, human, first, recorded.acceptances)
         yield KeysOfHuman(
             human,

@@ -20,5 +20,5 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
             yield Problem("KEY_NOT_ON_RECORD", "warning", place, text, hint)
         for key, line in keys.unsigned:
             text = f"a key of {name} was taken on record without a signature of one that was known: {fingerprint(key)}"
-            hint = f"Ask {name} whether it is theirs; audit.jsonl, line {line}, says when and by whom."
-            yield Problem("KEY_TAKEN_UNSIGNED", "notice", place, text, hint)
+            hint = f"Ask {name} whether it is theirs; line {line} of the audit trail says when and by whom."
+            yield Problem("KEY_TAKEN_UNSIGNED", "warning", place, text, hint)

@@ -12,14 +12,7 @@ from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text
-from team_console.store.model.recorded import (
-    ACCEPT_KEYS,
-    MIGRATE,
-    RecordedFact,
-    RecordedFacts,
-    acceptance_in,
-    vouched_for,
-)
+from team_console.store.model.recorded import ACCEPT_KEYS, MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256
@@ -122,8 +115,7 @@ class RecordedReader:
         if line.void and is_trusted:
             self._facts = self._facts.without(line.void)
         if line.action == ACCEPT_KEYS and is_trusted:
-            acceptance = acceptance_in(line.seq, _decoded(line.facts))
-            self._facts.acceptances += [acceptance] if acceptance is not None else []
+            self._facts.take_on_record(line.seq, _decoded(line.facts))
         in_time = is_trusted and line.action not in _NOT_BY_DESK
         vouched = vouched_for(line.action, _decoded(line.facts)) if is_trusted else ()
         for raw in line.noted:
