@@ -137,6 +137,11 @@ class NeedsPane(ListPane[AttentionItem]):
             )
         return _plain_document(row)
 
+    def prepare(self, row: AttentionItem) -> None:
+        """What stands beside its request."""
+        if row.request is not None:
+            beside(self, row.request)
+
     def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
         some = marked or ((row,) if row is not None else ())

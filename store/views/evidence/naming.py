@@ -112,13 +112,16 @@ def _holds(run: str, names: Iterable[str]) -> bool:
 
 def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Those of the `known` story keys that stand in the text as words, in their order."""
-    keys = tuple(dict.fromkeys(known))
-    words = frozenset(re.findall(r"[\w.-]*\w", text[:_LOOKED_AT]) if keys else ())
+    shown = text[:_LOOKED_AT]
+    keys = tuple(key for key in dict.fromkeys(known) if key in shown)
+    words = frozenset(re.findall(r"[\w.-]*\w", shown) if keys else ())
     return tuple(key for key in keys if key in words)[:MOST_NAMES]
 
 
 def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
     """Stories that the text names with the word before it, and nobody knows."""
+    if "tory" not in text:  # of a long text, the expression below takes a hundred times as long to say so
+        return
     held = frozenset(known)
     names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_LOOKED_AT]))
     yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
