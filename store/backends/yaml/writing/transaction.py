@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from team_console.store.backends.yaml.codec.queue_text import is_written_plainly
+from team_console.store.backends.yaml.codec.word_search import is_written_plainly
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.contract.transaction import Transaction
@@ -40,6 +40,9 @@ class YamlTransaction(Transaction):
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
         return distinct(self._records(message_id))
+
+    def prefetch(self, ids: Iterable[str]) -> None:
+        self._text.expect(len(list(ids)))
 
     def stored_copies(self, message: Message) -> int:
         records = self._records(message.message_id)
