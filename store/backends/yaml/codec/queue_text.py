@@ -352,7 +352,7 @@ class QueueText:
         came = [entry.message for entry in fresh if entry.ties is None and entry.message is not None]
         if before is None or not previous._is_plain or len(came) != len(fresh) or self.tail != previous.tail:
             return
-        outcomes = {index: entry and entry.message for index, entry in changed.items()}
+        outcomes = {index: None if entry is None else entry.message for index, entry in changed.items()}
         self._is_tied, self._messages = False, woven(before, outcomes, came[len(came) - len(added) :])
         gone = [before[index] for index in changed]
         if [message.message_id for message in gone] == [message.message_id for message in came]:

@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.layout import Layout, refuse_way_out
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_folder
-from team_console.store.backends.yaml.writing.queue_edit import archive_record
+from team_console.store.backends.yaml.writing.queue_edit import archive_entry
 from team_console.store.model.problem import Problem
 
 
@@ -39,8 +39,8 @@ def plan_appends(
     pushed: dict[str, Append] = {}
     problems: list[Problem] = []
     for agent, message_id, record in line.archived:
-        message = archive_record(text, message_id, record)
-        if message is None:
+        entry = archive_entry(text, message_id, record)
+        if entry is None:
             continue
         if agent not in archived:
             path = layout.archive(agent)
@@ -48,7 +48,7 @@ def plan_appends(
             before, found = archives.open_end(agent, stamp=stamp)
             problems += found
             archived[agent] = _at_end(disk, path, before)
-        archived[agent].data += closed(message)
+        archived[agent].data += closed(*entry)
     for agent, record in line.pushed:
         if agent not in pushed:
             path = layout.inbox(agent)

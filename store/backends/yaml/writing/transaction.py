@@ -89,7 +89,7 @@ class YamlTransaction(Transaction):
         """A search for each of many messages in all of an archive would take the square of the time."""
         self._looks += 1
         if self._looks == _FEW:
-            self._archives.expect(message.message_id for message in self.stored())
+            self._archives.expect([message.message_id for message in self.stored()])
 
     def stored_settings(self) -> str:
         return read_settings(self._queue.layout.config)
