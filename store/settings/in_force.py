@@ -69,8 +69,8 @@ def judge(
     if isinstance(said, TeamError):
         what = loss(text, before, is_read=False) if before is not None and text is not None else ""
         problem = Problem(SETTINGS_UNREADABLE, "error", names.unread, said.message, said.hint)
-        told = loss_problem(names.lost, what) if what else lost_to(problem)
-        lost = _before(before, (told,), text, understand) if is_other else None
+        gone = loss_problem(names.lost, what) if what else lost_to(problem)
+        lost = _before(before, (gone,), text, understand) if is_other else None
         return lost or InForce(last, (problem,), text, error=said)
     what = loss(text, before, is_read=not said.is_misread) if before is not None else ""
     problems = misread_problems(said, names.line) if said.is_misread else config_problems(said, names.line)
