@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from team_console.console.demo import showcase
 
+from tests import showcase
 from tests.pty import Terminal, console
 
 COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
