@@ -15,7 +15,6 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import CLOCKS_DIFFER
 from team_console.store.protocol.checks.team_rules import TeamFacts
 from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Queue, QueueDelta
-from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
@@ -29,7 +28,6 @@ from team_console.store.views.mail.deliveries import Deliveries
 from team_console.store.views.mail.inboxes import Inboxes
 from team_console.store.views.mail.unanswered import Unanswered
 from team_console.store.views.needs.attention import Attention, Waiting
-from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.rows import RequestRow, RosterRow, View
 
 
@@ -244,6 +242,7 @@ class Board:
         scene = self._scene(now, unanswered, snapshot.dropped)
         rows = roster(scene)
         damaged = DamagedRequests(snapshot.damaged & self._left)
+        waiting = Waiting(scene, self._deliveries.failed, snapshot.problems)
         return View(
             revision=snapshot.revision,
             now=now,
@@ -252,7 +251,7 @@ class Board:
             roster=rows,
             inboxes=self._inboxes.frozen() if lists else {},
             requests=damaged.requests(requests.rows),
-            attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
+            attention=damaged.attention(self._attention.items(waiting)),
             deliveries=self._deliveries.rows if lists else (),
             failed=self._deliveries.failed,
             batches=facts.sprint.batches,
@@ -273,50 +272,26 @@ class Board:
     def _scene(
         self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]], dropped: tuple[Message, ...]
     ) -> Scene:
-        facts = self._facts
         return Scene(
             config=self._config,
             now=now,
             me=self._me,
-            team=facts.team,
-            stops=facts.stops,
+            facts=self._facts,
             last_seen=self._last_seen,
             inboxes=self._inboxes.by_agent,
-            open=facts.requests.open,
-            plans=facts.requests.plan_states,
-            work=facts.sprint.work,
             reports=self._reports,
             unanswered=unanswered,
             dropped=dropped,
         )
 
-    def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:
-        requests = self._facts.requests
-        return Waiting(
-            scene=scene,
-            blocking=Blocking(requests.open, self._facts.sprint),
-            open=requests.open,
-            flagged=requests.flagged,
-            failed=self._deliveries.failed,
-            problems=snapshot.problems,
-            twins=[entry for entries in requests.twins.values() for entry in entries],
-            shutdown=lambda request_id: requests.row(request_id, RequestKind.SHUTDOWN),
-        )
-
     def _evidence(self, snapshot: Snapshot, rows: tuple[RosterRow, ...]) -> Evidence:
-        requests = self._facts.requests
         return Evidence(
             config=self._config,
             me=self._me,
-            gone=frozenset(self._facts.team.gone),
             problems=snapshot.problems,
             violations=self._violations,
             roster=rows,
-            flagged=requests.flagged,
-            orphans=requests.orphans,
-            twins=requests.twins,
-            lifecycles=self._facts.lifecycles.rows,
-            drift=self._facts.drift,
+            facts=self._facts,
             quotations=self._quotations,
             recorded=self._recorded,
             complete=self._complete,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from operator import is_
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from team_console.store.views.agents.roster import Scene
 from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.needs.rank import explain, score
 from team_console.store.views.ordered import Ordered
+from team_console.store.views.requests.index import RequestIndex
 from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from team_console.store.views.titles import message_title, reason_of, title_of
 
@@ -48,21 +50,23 @@ class Waiting(Struct, frozen=True):
     """Everything that could need somebody at one moment.
 
     Attributes:
-        open, flagged: Requests that wait, and requests with something odd.
         failed: Deliveries the router gave up.
         problems: What is wrong with the store.
-        twins: Questions under an id that another question has.
-        shutdown: Request id -> the row of that shutdown.
     """
 
     scene: Scene
-    blocking: Blocking
-    open: tuple[RequestRow, ...]
-    flagged: Iterable[RequestRow]
     failed: tuple[DeliveryRow, ...]
     problems: tuple[Problem, ...]
-    twins: Iterable[Entry]
-    shutdown: Callable[[str], RequestRow | None]
+
+    @property
+    def requests(self) -> RequestIndex:
+        """Every request there is."""
+        return self.scene.facts.requests
+
+    @property
+    def twins(self) -> Iterator[Entry]:
+        """Questions under an id that another question has."""
+        return chain.from_iterable(self.requests.twins.values())
 
     @property
     def is_lead(self) -> bool:
@@ -78,11 +82,11 @@ class _Grounds(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, waiting: Waiting, *rows: object) -> _Grounds:
-        scene, flagged = waiting.scene, tuple(waiting.flagged)
+        scene, flagged = waiting.scene, tuple(waiting.requests.flagged)
         # Whoever was to be gone and still writes leaves the list when a day is over.
         now = (scene.now,) if any(Flag.STILL_ALIVE in row.flags for row in flagged) else ()
         lists = (*flagged, None, *waiting.twins, None, *scene.dropped)
-        grounds = (waiting.open, waiting.failed, scene.config, scene.team, waiting.blocking.sprint)
+        grounds = (waiting.requests.open, waiting.failed, scene.config, scene.team, scene.facts.sprint)
         return cls((*rows, *grounds, *lists, *now), waiting.problems)
 
     def is_same(self, other: _Grounds) -> bool:
@@ -173,10 +177,10 @@ class Attention:
         return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
 
     def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
-        asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}
+        asked_again = {row.addressee for row in waiting.requests.open if row.kind is RequestKind.SHUTDOWN}
         for entry in self._refusals.rows:
             if entry.message.sender not in asked_again:
-                row = waiting.shutdown(entry.read.request_id or "")
+                row = waiting.requests.row(entry.read.request_id or "", RequestKind.SHUTDOWN)
                 title = reason_of(entry.message) or "will not stop and gives no reason"
                 yield _item(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
 
@@ -188,9 +192,10 @@ class Attention:
 
 def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     config, me = waiting.scene.config, waiting.scene.me
-    endings = {row.request_id for row in waiting.open if row.kind is RequestKind.DESTROY}
-    stopping = {row.question.payload.get("in_reply_to") for row in waiting.open if _may_still_answer(row)}
-    for row in waiting.open:
+    blocking = Blocking(waiting.requests.open, waiting.scene.facts.sprint)
+    endings = {row.request_id for row in waiting.requests.open if row.kind is RequestKind.DESTROY}
+    stopping = {row.question.payload.get("in_reply_to") for row in waiting.requests.open if _may_still_answer(row)}
+    for row in waiting.requests.open:
         if row.kind is RequestKind.DESTROY and row.request_id in stopping:
             continue
         if row.asker in waiting.scene.mine:
@@ -198,7 +203,7 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
-            yield _asked(waiting, row)
+            yield _asked(waiting, row, blocking.by(row))
     if waiting.is_lead:
         yield from _alive(waiting)
         yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
@@ -217,9 +222,8 @@ def _is_answered_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset
     return is_stop and (row.addressee in waiting.scene.team.gone or quoted in endings)
 
 
-def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
+def _asked(waiting: Waiting, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
     need = _NEEDS.get(row.kind, Need.MESSAGE)
-    blocks = waiting.blocking.by(row)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and waiting.scene.config.agent(row.asker).plan_mode_required
     return AttentionItem(
@@ -261,7 +265,7 @@ def _dropped(scene: Scene) -> Iterator[AttentionItem]:
 
 
 def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
-    for row in waiting.flagged:
+    for row in waiting.requests.flagged:
         recent = row.answered_at is not None and waiting.scene.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
             who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
