@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 from operator import is_
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -182,7 +183,7 @@ class Attention:
             if entry.message.sender not in asked_again:
                 row = waiting.requests.row(entry.read.request_id or "", RequestKind.SHUTDOWN)
                 title = reason_of(entry.message) or "will not stop and gives no reason"
-                yield _item(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+                yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
 
     def _second(self, waiting: Waiting) -> Iterator[AttentionItem]:
         for entry in waiting.twins:
@@ -226,15 +227,16 @@ def _asked(waiting: Waiting, row: RequestRow, blocks: tuple[str, ...]) -> Attent
     need = _NEEDS.get(row.kind, Need.MESSAGE)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and waiting.scene.config.agent(row.asker).plan_mode_required
-    return AttentionItem(
+    return _item(
+        need,
+        row.asker,
+        row.title,
         key=row.key,
-        need=need,
-        who=row.asker,
-        title=row.title,
-        why=explain(need, blocks, priority=priority, overdue=overdue, plan_mode=planning),
-        score=score(need, blocks, priority=priority, overdue=overdue),
         since=row.asked_at,
         blocks=blocks,
+        priority=priority,
+        overdue=overdue,
+        plan_mode=planning,
         request=row,
         message=row.question,
         answerable=need is not Need.MESSAGE,
@@ -242,17 +244,8 @@ def _asked(waiting: Waiting, row: RequestRow, blocks: tuple[str, ...]) -> Attent
 
 
 def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
-    return AttentionItem(
-        key=f"{need}:{row.key}",
-        need=need,
-        who=who,
-        title=title,
-        why=explain(need, ()),
-        score=score(need, ()),
-        since=since or row.asked_at,
-        request=row,
-        message=row.question,
-    )
+    since = since or row.asked_at
+    return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
 
 
 def _dropped(scene: Scene) -> Iterator[AttentionItem]:
@@ -260,7 +253,7 @@ def _dropped(scene: Scene) -> Iterator[AttentionItem]:
     for message in scene.dropped:
         mine = any(message.is_addressed_to(name) for name in scene.mine)
         if mine and message.sender not in scene.mine:
-            item = _item(Need.MESSAGE, message, message_title(message), since=message.created_at)
+            item = _message(Need.MESSAGE, message, message_title(message), since=message.created_at)
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
@@ -281,34 +274,26 @@ def _failures(deliveries: Iterable[DeliveryRow]) -> tuple[AttentionItem, ...]:
 def _failed(delivery: DeliveryRow) -> AttentionItem:
     message, tries = delivery.message, counted(delivery.attempts, "attempt")
     error = delivery.error or f"gave up after {tries}"
-    blocks = (delivery.recipient,)
-    return AttentionItem(
+    item = _item(
+        Need.FAILED,
+        delivery.recipient,
+        message_title(message),
         key=f"{Need.FAILED}:{delivery.key}",
-        need=Need.FAILED,
-        who=delivery.recipient,
-        title=message_title(message),
-        why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
-        score=score(Need.FAILED, blocks, priority=message.priority),
         since=message.created_at,
-        blocks=blocks,
+        blocks=(delivery.recipient,),
+        priority=message.priority,
         message=message,
     )
+    return replace(item, why=f"{item.why} · {error}")
 
 
 def _damaged(problem: Problem) -> AttentionItem:
-    return AttentionItem(
-        key=f"{Need.DAMAGED}:{problem.code}:{problem.place}",
-        need=Need.DAMAGED,
-        who=problem.place,
-        title=problem.message,
-        why=explain(Need.DAMAGED, ()),
-        score=score(Need.DAMAGED, ()),
-        since=None,
-    )
+    key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
+    return _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
 
 
 def _plain(entry: Entry) -> AttentionItem:
-    return _item(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
+    return _message(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
 
 
 def _report(entry: Entry, older: int) -> AttentionItem:
@@ -320,20 +305,28 @@ def _report(entry: Entry, older: int) -> AttentionItem:
     return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
 
 
-def _item(
+def _message(
     need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
 ) -> AttentionItem:
-    return AttentionItem(
-        key=f"{need}:{message.message_id}",
-        need=need,
-        who=message.sender,
-        title=title,
-        why=explain(need, (), priority=message.priority),
-        score=score(need, (), priority=message.priority),
-        since=since,
-        request=request,
-        message=message,
-    )
+    key, priority = f"{need}:{message.message_id}", message.priority
+    return _item(need, message.sender, title, key=key, since=since, priority=priority, request=request, message=message)
+
+
+def _item(
+    need: Need,
+    who: str,
+    title: str,
+    *,
+    blocks: tuple[str, ...] = (),
+    priority: str = "",
+    overdue: bool = False,
+    plan_mode: bool = False,
+    **facts: Any,
+) -> AttentionItem:
+    """An item with its rank, and the rank in words."""
+    why = explain(need, blocks, priority=priority, overdue=overdue, plan_mode=plan_mode)
+    rank = score(need, blocks, priority=priority, overdue=overdue)
+    return AttentionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
 
 
 def _is_refusal(entry: Entry) -> bool:
