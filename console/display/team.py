@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 from team_console.store.model.last_result import LastResult
@@ -19,9 +19,10 @@ from team_console.store.views.rows import (
 )
 from team_console.widgets.rows.messages import decision_words, title_of
 from team_console.widgets.team.cells import AgentCell, TeamEvent
-from team_console.widgets.text.glyphs import AGENTS, FAILING, GONE, WORKING, Sign
+from team_console.widgets.text.glyphs import AGENTS, FAILING, Sign
+from team_console.widgets.text.short_names import ShortNames, short_names
 
-_URGENT = frozenset({AgentState.WAITING, AgentState.STOPPING})
+_URGENT = (AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
 _KEPT = 60
 """Events that are remembered; a broad screen shows fewer."""
 _NEWEST = 400
@@ -35,6 +36,25 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
     failing = failing_agents(view)
     asking = _asking(view.attention)
     return tuple(_cell(row, failing, asking) for row in view.roster if row.name not in (view.me, USER))
+
+
+def names_of(view: View | None) -> ShortNames:
+    """The forms of each agent's name, for the strip of the team and every list; the same object for the same team."""
+    return short_names(()) if view is None else _names(view)
+
+
+_names = LastResult[View, ShortNames](
+    lambda view: short_names(tuple(safe_line(row.name, 64) for row in view.roster if row.name not in (view.me, USER)))
+)
+
+
+def signs_of(view: View | None) -> Mapping[str, Sign]:
+    """Name -> what each agent does, as the strip says it; of who looks at the screen only that it is them."""
+    if view is None:
+        return {}
+    failing, asking = failing_agents(view), _asking(view.attention)
+    signs = {row.name: _sign(row, failing, asking) for row in view.roster}
+    return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
 
 
 _asking = LastResult[Sequence[AttentionItem], frozenset[str]](
@@ -53,14 +73,13 @@ def failing_agents(view: View) -> frozenset[str]:
 
 
 def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> AgentCell:
-    is_failing = row.name in failing and row.state is not AgentState.STOPPED
-    state = AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state
-    sign = FAILING if is_failing else _sign(state)
+    sign = _sign(row, failing, asking)
+    is_failing = sign is FAILING
     return AgentCell(
         name=safe_line(row.name, 64),
         key=row.name,
         sign=sign,
-        urgent=is_failing or state in _URGENT,
+        urgent=is_failing or sign in _URGENT,
         is_gone=row.state is AgentState.STOPPED,
         unread=row.unread,
         oldest=row.oldest_unread,
@@ -68,8 +87,10 @@ def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> Ag
     )
 
 
-def _sign(state: AgentState) -> Sign:
-    return {AgentState.ACTIVE: WORKING, AgentState.STOPPED: GONE}.get(state, AGENTS[state])
+def _sign(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> Sign:
+    if row.name in failing and row.state is not AgentState.STOPPED:
+        return FAILING
+    return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state]
 
 
 class Events:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
+from team_console.store.views.rows import AgentState
 from team_console.widgets.team.cells import AgentCell, strip_parts
 from team_console.widgets.team.column import TeamColumn
-from team_console.widgets.team.short_names import short_names
 from team_console.widgets.team.strip import TeamStrip
 from team_console.widgets.text.cells import text_of, width_of
-from team_console.widgets.text.glyphs import FAILING, GONE, WORKING
+from team_console.widgets.text.glyphs import AGENTS, FAILING
+from team_console.widgets.text.short_names import short_names
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -36,6 +37,7 @@ def test_the_strip_fits_and_keeps_the_names_of_those_that_fail(number: int, widt
     assert shown == number + 1 or f"+{number + 1 - shown}" in text, "what does not fit is counted"
 
 
+WORKING, GONE = AGENTS[AgentState.ACTIVE], AGENTS[AgentState.STOPPED]
 SPRINT = ("task-manager", "schedule-manager", "file-manager", "knowledge-manager", "knowledge-researcher", "architect")
 
 

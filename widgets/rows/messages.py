@@ -10,14 +10,12 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
 from team_console.store.views.titles import message_title, reason_of
 from team_console.widgets.rows.drawing import Drawing, age_column
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread, width_of
 from team_console.widgets.text.glyphs import priority_sign, status_sign
 
 _WHEN = 8
 _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
-_BOTH = 44
-"""Cells in which a kind and what follows it can both be read."""
 _PLAIN = frozenset({"message", "broadcast"})
 
 
@@ -33,7 +31,9 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
     who = drawing.name_width()
-    name: Line = ((pad_name(sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
+    name: Line = (
+        ((drawing.name(message.sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
+    )
     room = drawing.width - who - 10
     tone = "strong" if unread else "muted"
     what = decision_words(message) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
@@ -44,10 +44,10 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
 def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     """A message of the past: when, from whom to whom, what."""
     name = min(20, max(8, drawing.width * 2 // 12))
-    to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
+    to = ", ".join(message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
-    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", ""), (pad_name(to, name), ""))
+    parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))
     decided = decision_words(message)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     # Only what went wrong stands out here: each ink of a row costs a slow line more than a word does.
@@ -97,11 +97,11 @@ def _when(message: Message) -> str:
 
 
 def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) -> Line:
-    """The summary, and behind it the kind where it says something more."""
+    """The summary, and behind it the kind where it says something more and has room as a whole."""
     name, title = kind_name(message), title_of(message)
-    if not kind or not name or title == name or room < _BOTH:
-        return ((title, tone),)
-    return (title, tone), (f"  {name}", "muted")
+    behind: Line = ((f"  {name}", "muted"),) if kind and name and title != name else ()
+    line: Line = ((title, tone), *behind)
+    return line if width_of(line) <= room else line[:1]
 
 
 def kind_name(message: Message) -> str:

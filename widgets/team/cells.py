@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
-from team_console.widgets.team.short_names import fitting_names, short_names
 from team_console.widgets.text.cells import Line, width_of
 from team_console.widgets.text.glyphs import Sign
+from team_console.widgets.text.short_names import ShortNames, fitting_names, short_names
 
 _PARTS = 4_096
 """Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
-ShortNames = Mapping[str, tuple[str, ...]]
-"""The forms of each name, see `short_names`."""
 _AROUND = 4
 """Cells around a name in the strip: its sign and the space after both."""
 _SIGN_PARTS = 2
