@@ -9,10 +9,13 @@ from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
 from team_console.store.views.rows import (
     AgentState,
     AttentionItem,
     DeliveryRow,
+    RequestRow,
     RosterRow,
     StoryState,
     View,
@@ -57,6 +60,17 @@ def signs_of(view: View | None) -> Mapping[str, Sign]:
     return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
 
 
+def asked_title(view: View | None, message: Message) -> str:
+    """The title of the request that `message` decides, safe text; empty for others and for an agent that stops."""
+    read = reading(message)
+    if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
+        return ""
+    return safe_line(_titles(view.requests).get(read.request_id, ""), 300)
+
+
+_titles = LastResult[tuple[RequestRow, ...], Mapping[str, str]](
+    lambda requests: {row.request_id: row.title for row in requests}
+)
 _asking = LastResult[Sequence[AttentionItem], frozenset[str]](
     lambda items: frozenset(item.who for item in items if item.answerable)
 )
@@ -116,7 +130,8 @@ class Events:
         if not fresh:
             return
         for message in fresh:
-            event = _event(message, view.me) if message.message_id not in self._seen else None
+            is_new, asked = message.message_id not in self._seen, asked_title(view, message)
+            event = _event(message, view.me, asked) if is_new else None
             self._seen.add(message.message_id)
             if event is not None:
                 known = self._known.get(event.key)
@@ -132,13 +147,13 @@ def _last(messages: tuple[Message, ...]) -> Sequence[Message]:
     return messages[-_NEWEST:]
 
 
-def _event(message: Message, me: str) -> TeamEvent | None:
+def _event(message: Message, me: str, asked: str) -> TeamEvent | None:
     """Who did what: a verdict in words, else to whom and what about; None when it is not known when."""
     if message.created_at is None:
         return None
     sender, title = _name(message.sender, me), title_of(message)
     key = f"{message.created}:{message.sender}:{title}"
-    if decided := decision_words(message):
+    if decided := decision_words(message, asked):
         return TeamEvent(key, message.created_at, message.sender, sender, "", 0, decided)
     to, more = ", ".join(_name(name, me) for name in message.recipients[:1]), len(message.recipients) - 1
     words = ((f": {title}", "muted"),)

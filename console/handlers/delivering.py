@@ -30,6 +30,10 @@ def retry(workspace: Workspace, subject: Subject) -> None:
     _treat(workspace, subject, Remedy.RETRY, lambda ids, _: failures.retry(workspace.caller, ids=ids))
 
 
+_WANTED = {"to": "the agent it goes to instead", "reason": "stays with its record in the archive"}
+"""What stands in an empty field."""
+
+
 def redirect(workspace: Workspace, subject: Subject) -> None:
     """Send to somebody else."""
     _treat(
@@ -89,6 +93,7 @@ def _confirm(
         lambda words: act(fit, words),
         verb=f"{title} {len(fit)}",
         field=field,
+        wanted=_WANTED.get(field, ""),
         required=bool(field),
         names=names,
         draft=workspace.drafts.get(purpose),

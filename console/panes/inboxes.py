@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import set_title
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
-from team_console.console.display.team import names_of, signs_of
+from team_console.console.display.team import asked_title, names_of, signs_of
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.filter_line import FilterLine
@@ -70,7 +70,7 @@ class InboxesPane(ListPane[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message as its recipient sees it."""
-        return inbox_lines(row, drawing)
+        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
         return roster_lines(row, drawing, self._sign_of(row))

@@ -110,3 +110,14 @@ async def test_the_column_is_there_from_160_columns_on(team: MemoryTeam) -> None
         await desk.press("6")
         await desk.until(lambda: column.display, "the column again")
         await desk.until(lambda: column.region.x > desk.app.main.pane.region.x, "it stays at the right")
+
+
+@pytest.mark.anyio
+async def test_the_roster_of_inboxes_says_of_an_agent_what_the_strip_says(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(200, 40)) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "Agents ·" in desk.text, "the roster")
+        row = next(line for line in desk.text.splitlines() if AUTHOR in line and "waits for you" in line)
+        assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in row
+        assert "planning" not in desk.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from team_console.store.model.clock import from_text
@@ -16,11 +17,17 @@ from team_console.widgets.text.glyphs import priority_sign, status_sign
 _WHEN = 8
 _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
+_VERDICT = re.compile(r"\w+ (?:approved|rejected)(?:: |\Z)")
+"""What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
 
 
-def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
-    """A message as its recipient sees it: who wrote it and what about; unread ones stand out."""
+def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+    """A message as its recipient sees it: who wrote it and what about; unread ones stand out.
+
+    Args:
+        asked: The title of the request that it decides, safe text.
+    """
     status, priority = status_sign(message), priority_sign(message)
     unread = message.status != Status.READ
     signs: Line = ((status.glyph, status.tone), (priority.glyph + " ", priority.tone))
@@ -36,19 +43,19 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
     )
     room = drawing.width - who - 10
     tone = "strong" if unread else "muted"
-    what = decision_words(message) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
+    what = decision_words(message, asked) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
     head = (*signs, *name, *what)
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
-def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
-    """A message of the past: when, from whom to whom, what."""
+def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides."""
     name = min(20, max(8, drawing.width * 2 // 12))
     to = ", ".join(message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
     parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))
-    decided = decision_words(message)
+    decided = decision_words(message, asked)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     # Only what went wrong stands out here: each ink of a row costs a slow line more than a word does.
     tone = "muted" if status.tone == "open" else status.tone
@@ -79,14 +86,14 @@ def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
     return (words, "muted"), ("─" * max(0, drawing.width - len(words)), "faint")
 
 
-def decision_words(message: Message) -> Line:
-    """What a verdict decided, in words; empty for every other message."""
+def decision_words(message: Message, asked: str = "") -> Line:
+    """What a verdict decided, in words: why, else on what it is; empty for every other message."""
     read = reading(message)
     if read.answers is None or read.approve is None:
         return ()
     word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
-    title = title_of(message)
-    said = reason_of(message) or (title if title != read.name else "")
+    title = _VERDICT.sub("", title_of(message))
+    said = reason_of(message) or asked or (title if title != read.name else "")
     return (word, tone), (f" {read.answers}", "muted"), (f": {safe_line(said, 300)}" if said else "", "")
 
 

@@ -70,10 +70,12 @@ class TeamEvent(Struct, frozen=True):
 
 def event_line(event: TeamEvent, width: int, forms: ShortNames | None = None) -> Line:
     """The local time, where there is room for it, and what happened; the shortest of `forms` stand for the names."""
-    more: Line = ((f" +{event.more}", "muted"),) if event.more else ()
-    time: Line = ((f"{event.at.astimezone():%H:%M:%S} ", "muted"),) if width >= _WITH_TIME else ()
+    # One ink for all but a verdict: each more costs a slow line what a word does, with every message.
+    time = f"{event.at.astimezone():%H:%M:%S} " if width >= _WITH_TIME else ""
     sender, recipient = (_shortest(name, forms or {}) for name in (event.sender, event.recipient))
-    return (*time, (f"{sender} → {recipient}" if recipient else f"{sender} ", ""), *more, *event.words)
+    more = f" +{event.more}" if event.more else ""
+    parties = f"{sender} → {recipient}{more}" if recipient else f"{sender}{more} "
+    return (time + parties, "muted"), *event.words
 
 
 def _shortest(name: str, forms: ShortNames) -> str:
