@@ -36,6 +36,10 @@ _TREATMENTS = {
 }
 
 
+_WANTED = {"to": "the agent it goes to instead", "reason": "stays with its record in the archive"}
+"""What stands in an empty field."""
+
+
 def _treat(remedy: Remedy, workspace: Workspace, subject: Subject) -> None:
     ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
     look = partial(failures.forecast, workspace.caller, remedy, ids)
@@ -64,6 +68,7 @@ def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
         ),
         verb=f"{how.title} {len(fit)}",
         field=how.field,
+        wanted=_WANTED.get(how.field, ""),
         required=bool(how.field),
         names=partial(known_names, workspace, subject) if how.field == "to" else None,
         draft=workspace.drafts.get(purpose),
