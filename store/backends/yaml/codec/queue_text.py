@@ -16,6 +16,9 @@ from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import Stretches
+from team_console.store.backends.yaml.codec.word_search import holds_one
+from team_console.store.backends.yaml.text_change import Change, change_of
 from team_console.store.model.copies import distinct
 from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
@@ -24,8 +27,6 @@ _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
-_ALIKE = 4
-"""Bytes that words have in common which are looked for together."""
 _HIDDEN_IDS = (
     (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
     (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
@@ -53,11 +54,13 @@ class QueueText:
         "_parts",
         "_searches",
         "_starts",
+        "_stretches",
     )
 
-    def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
+    def __init__(self, data: bytes | Stretches, parts: Parts, starts: list[int] | None = None) -> None:
         """Use `parse`."""
-        self._data = data
+        self._data = data if isinstance(data, bytes) else None
+        self._stretches = Stretches.of(data) if isinstance(data, bytes) else data
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
         self._messages: tuple[Message, ...] | None = None
@@ -85,12 +88,29 @@ class QueueText:
         """
         if previous is None:
             return cls(data, read(data))
-        if data == previous._data:
-            return previous
-        cut = reread(data, previous._data, previous._parts, previous.starts())
-        text = cls(data, cut.parts, cut.starts)
+        before = previous.data()
+        return previous if data == before else previous.followed(change_of(data, before))
+
+    @property
+    def stretches(self) -> Stretches:
+        """The bytes of the file, in as many pieces as they are kept in."""
+        return self._stretches
+
+    def followed(self, change: Change) -> QueueText:
+        """The text after a change: only the stretch that changed is looked at, the entries of the rest are the same.
+
+        It shares the bytes of this one, so that following a long queue takes no second copy of it.
+
+        Raises:
+            CodecError: As `parse`.
+        """
+        stretches = self._stretches.exchanged(change.head, change.middle, change.tail)
+        if not change.middle and stretches.size == self._stretches.size:
+            return self
+        cut = reread(stretches, change, self._parts, self.starts())
+        text = QueueText(stretches, cut.parts, cut.starts)
         if cut.kept is not None:
-            text._take_over(previous, *cut.kept)
+            text._take_over(self, *cut.kept)
         return text
 
     def _take_over(self, previous: QueueText, head: int, tail: int) -> None:
@@ -191,7 +211,10 @@ class QueueText:
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        return self._data
+        data = self._data
+        if data is None:
+            data = self._data = self._stretches.join()
+        return data
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of all entries that are not damaged, in stored order."""
@@ -211,11 +234,11 @@ class QueueText:
 
         Of neighbours that were not even looked at, because too much before them is damaged, the first stands for all.
         """
-        found, lines, position, skipped = [], 0, 0, False
+        found, lines, position, skipped, data = [], 0, 0, False, self.data()
         for entry, start in zip(self.entries, self.starts(), strict=True):
             before, skipped = skipped, is_skipped(entry)
             if entry.error is not None and not (before and skipped):
-                lines += self._data.count(b"\n", position, start)
+                lines += data.count(b"\n", position, start)
                 position = start
                 found.append((lines + 1, entry.error.below(lines)))
         return found
@@ -294,7 +317,8 @@ class QueueText:
         Understands nothing when there are none.
         """
         if not self._parts.joined:
-            if not any(sign in self._data for sign in hidden) and not _holds_one(self._data, words):
+            data = self.data()
+            if not any(sign in data for sign in hidden) and not holds_one(data, words):
                 return []
             self.parse_all()
         wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
@@ -305,13 +329,14 @@ class QueueText:
 
     def _entries_with(self, word: bytes) -> Iterator[int]:
         """Indices of the entries, as they are cut at the moment, in whose text the word begins."""
-        starts, place = self.starts(), self._data.find(word)
+        starts, data = self.starts(), self.data()
+        place = data.find(word)
         while place >= 0:
             index = bisect_right(starts, place) - 1
             if index >= 0:
                 yield index
-            following = starts[index + 1] if index + 1 < len(starts) else len(self._data)
-            place = self._data.find(word, following)
+            following = starts[index + 1] if index + 1 < len(starts) else len(data)
+            place = data.find(word, following)
 
     def edit(
         self,
@@ -329,7 +354,7 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.parse_all()
-        data, parts = edit(self._data, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        data, parts = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
         return QueueText(data, parts, self._starts_in(parts))
 
     def _starts_in(self, parts: Parts) -> list[int] | None:
@@ -340,7 +365,7 @@ class QueueText:
         size = len(old.entries)
         if len(parts.entries) < size or parts.entries[:size] != old.entries:
             return None
-        end = len(self._data) - len(old.tail)
+        end = self._stretches.size - len(old.tail)
         more = accumulate([entry.size for entry in parts.entries[size:]], initial=end)
         return known[1] + list(more)[:-1]
 
@@ -349,7 +374,7 @@ class QueueText:
         if not _PLAIN_ID(message_id):
             yield from range(len(self._parts.entries))
             return
-        needle, data = message_id.encode(), self._data
+        needle, data = message_id.encode(), self.data()
         position = data.find(needle)
         while position >= 0:
             index = bisect_right(self.starts(), position) - 1
@@ -366,18 +391,3 @@ class QueueText:
 def is_written_plainly(word: str) -> bool:
     """Whether a value that holds `word` has it byte for byte in its text, unless an escape or a tag hides it."""
     return _PLAIN_ID(word) is not None
-
-
-def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
-    """Whether one of `words` is in `data`; of those that begin alike this is looked for first, to read `data` once."""
-    alike: dict[bytes, list[bytes]] = {}
-    for word in words:
-        alike.setdefault(word[:_ALIKE], []).append(word)
-    return any(_beginning(group) in data and any(word in data for word in group) for group in alike.values())
-
-
-def _beginning(words: Sequence[bytes]) -> bytes:
-    """What all of them begin with."""
-    least, most = min(words), max(words)
-    common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
-    return least[:common]

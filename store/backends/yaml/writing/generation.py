@@ -16,6 +16,8 @@ PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
 _LEDGER = "audit.jsonl"
+_LARGE = 1 << 20
+"""Bytes from which on a queue that was read before is compared with the file instead of read as a second copy."""
 
 
 class Generation(Struct, frozen=True):
@@ -120,5 +122,9 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
         return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
         return known if known.stat == found else Generation(known.text, found)
+    if known is not None and known.stat is not None and found.size >= _LARGE:
+        seen = disk.read_change(path, known.text.stretches.views)
+        if seen is not None:
+            return Generation(known.text.followed(seen[0]), seen[1])
     data, found = disk.read(path)
     return Generation(QueueText.parse(data, known.text if known else None), found)
