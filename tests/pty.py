@@ -193,6 +193,13 @@ class Terminal:
         assert self.status is not None
         return self.status
 
+    def ends(self, seconds: float) -> bool:
+        """Whether the child ends soon."""
+        deadline = time.monotonic() + seconds
+        while not self._ended() and time.monotonic() < deadline:
+            self.pump(0.02)
+        return self._ended()
+
     def _doing(self) -> str:
         """What each thread of a child that does not end is doing; it ends the child."""
         before = len(self.output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Protocol
 
 from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
@@ -31,11 +32,24 @@ from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.rows import RequestRow, RosterRow, View
 
 
-class Board:
-    """Keeps what was learnt from earlier snapshots. Use it from one thread at a time."""
+class _Fold(Protocol):
+    """What is told of each message that comes into the queue and leaves it."""
 
-    def __init__(self, me: str) -> None:
+    def add(self, entry: Entry) -> None: ...
+
+    def remove(self, entry: Entry) -> None: ...
+
+
+class Board:
+    """Keeps what was learnt from earlier snapshots. Use it from one thread at a time.
+
+    Args:
+        requests_only: Whether only `requests` will be asked, which spares the rows of mail: they are most of the work.
+    """
+
+    def __init__(self, me: str, *, requests_only: bool = False) -> None:
         self._me = me
+        self._requests_only = requests_only
         self._last_seen = LastSeen()
         self._reports = LastReports()
         self._quotations = Quotations()
@@ -109,15 +123,21 @@ class Board:
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
         self._quotations.clear_live()
-        self._live = (
-            *(self._inboxes, self._deliveries, self._violations),
-            *(self._attention, self._unanswered, self._quotations),
-        )
+        self._live = self._folds()
         self._last_seen.clear_live()
         self._reports.clear_live()
         self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
+
+    def _folds(self) -> tuple[_Fold, ...]:
+        """What each message goes through; requests need no more than to know which ones are live."""
+        if self._requests_only:
+            return (self._violations,)
+        return (
+            *(self._inboxes, self._deliveries, self._violations),
+            *(self._attention, self._unanswered, self._quotations),
+        )
 
     def _judge_at(self, now: datetime) -> None:
         self._now = max(now, self._now)

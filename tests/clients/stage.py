@@ -101,22 +101,26 @@ class Stage:
         """Read every terminal until `condition` holds; fails with all screens when it does not in time."""
         deadline = time.monotonic() + seconds
         while not condition():
-            for terminal in self._terminals:
-                terminal.pump(0.02)
+            self._read()
             assert not self.model.problems, f"no {what}\n{self._report()}"
             assert time.monotonic() < deadline, f"no {what} within {seconds} s\n{self._report()}"
+
+    def _read(self) -> None:
+        for terminal in self._terminals:
+            terminal.pump(0.02)
 
     def wait_for(self, terminal: Terminal, *texts: str) -> None:
         """Read every terminal until the texts stand on this one."""
         self.wait(lambda: all(text in terminal.text for text in texts), " and ".join(map(repr, texts)))
 
-    def press_until(self, terminal: Terminal, key: str, condition: Callable[[], bool]) -> None:
-        """Press a key until it shows: a client drops keys that come right after its dialog."""
+    def press_until(self, terminal: Terminal, key: str, condition: Callable[[], bool], every: float = 1.0) -> None:
+        """Press a key until it shows: a client drops keys that come right after its dialog, or while it starts."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
             terminal.send(key)
-            for _ in range(50):
-                terminal.pump(0.02)
+            again = time.monotonic() + every
+            while time.monotonic() < again and not condition():
+                self._read()
             assert time.monotonic() < deadline, f"nothing came of {key!r}\n{self._report()}"
 
     def wait_for_result(self, text: str) -> None:
@@ -193,7 +197,8 @@ def prompt(stage: Stage, terminal: Terminal, words: str) -> None:
     """Hand a prompt to a client once it is ready for one."""
     terminal.send(words)
     stage.wait_for(terminal, words)
-    terminal.send("\r")
+    before = len(stage.model.heard)
+    stage.press_until(terminal, "\r", lambda: len(stage.model.heard) > before, every=10.0)
 
 
 def _lines(text: str) -> str:

@@ -28,3 +28,27 @@ def reach(terminal: Terminal, key: str, text: str) -> None:
         terminal.send(ESCAPE)
         terminal.settle(0.1)
     terminal.wait_for(text)
+
+
+def close_form(terminal: Terminal) -> None:
+    """Escape until no form is open."""
+    for _ in range(10):
+        terminal.send(ESCAPE)
+        terminal.settle(0.1, at_most=1.0)
+        if "· esc " not in terminal.text:
+            return
+    terminal.wait_gone("· esc ")
+
+
+def leave(terminal: Terminal) -> None:
+    """Out of whatever is open, and out of the console with status 0.
+
+    Keys that come while a form looks whether it may act do nothing, and say so; they are pressed again as people would.
+    """
+    for _ in range(10):
+        for key in (ESCAPE, ESCAPE, ESCAPE, "q"):
+            terminal.send(key)
+            terminal.settle(0.1, at_most=1.0)
+        if terminal.ends(3.0):
+            break
+    assert terminal.wait_exit() == 0, terminal.text

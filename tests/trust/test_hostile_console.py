@@ -11,7 +11,7 @@ from team_console.store.model.safe import safe_line
 
 from tests.pty import Terminal, console
 from tests.trust import corpus, strict
-from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
+from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, close_form, leave, reach
 
 LISTS = {
     "1": "Needs you",
@@ -106,8 +106,7 @@ def _verdicts(tour: Tour) -> None:
             tour.press("because", ENTER)
             tour.terminal.settle(0.3)
             tour.look()
-        tour.escape()
-        tour.terminal.wait_gone("· esc leave")
+        close_form(tour.terminal)
         tour.press("j")
 
 
@@ -160,9 +159,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tour]:
         parts: tuple[Callable[[Tour], None], ...] = (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts)
         for part in parts:
             part(made)
-        made.escape(3)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0, terminal.text
+        leave(terminal)
         yield made
 
 

@@ -16,7 +16,7 @@ from team_console.console.demo.showcase import build
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 from tests.store.yaml_folder import ROOT_ONLY, everything_in
-from tests.trust.keys import ESCAPE, reach
+from tests.trust.keys import ESCAPE, leave, reach
 
 pytestmark = pytest.mark.slow
 
@@ -89,8 +89,7 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
             terminal.send(ESCAPE)
             terminal.settle(0.1)
         terminal.wait_for("READ-ONLY")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0, terminal.text
+        leave(terminal)
         return terminal
 
 

@@ -23,7 +23,7 @@ from team_console.store.views.titles import message_title
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
 from tests.trust.damage import PLAN, healthy
-from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, reach
+from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, leave, reach
 
 pytestmark = pytest.mark.slow
 
@@ -172,17 +172,6 @@ def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen
     assert made, "the keys decided nothing, so that nothing was tested"
     meant = [any(item.at <= each.at and item.shows(each) for item in pressed) for each in made]
     assert [each for each, was in zip(made, meant, strict=True) if not was] == []
-
-
-def leave(terminal: Terminal) -> None:
-    """Out of whatever is open, and out of the console."""
-    terminal.settle(0.5)
-    for _ in range(3):
-        terminal.send(ESCAPE)
-        terminal.settle(0.1)
-    reach(terminal, "1", "Needs you ·")
-    terminal.send("q")
-    terminal.wait_exit()
 
 
 BURSTS = ("a\r", "aa\r\r", "a\r\r\r", "rno\r", "ra\r\x13", "a\x13", "r\x13\r")

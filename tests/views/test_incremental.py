@@ -222,7 +222,7 @@ def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, d
     story = Chronicle(config=team_settings(declared=declared))
     if trail:
         story.record()
-    board = Board(me)
+    board, waiter = Board(me), Board(me, requests_only=True)
     for _ in range(data.draw(st.integers(1, 8))):
         for _ in range(data.draw(st.integers(1, 5))):
             data.draw(st.sampled_from(ACTS))(story, data)
@@ -231,6 +231,8 @@ def test_a_followed_queue_looks_like_a_fresh_one(data: st.DataObject, me: str, d
         past = _history(story)
         followed = board.update(snapshot, story.now, past)
         assert_same(followed, view_of(snapshot, me=me, now=story.now, history=past))
+        partly = view_of(snapshot, me=me, now=story.now, history=past, complete=False).requests
+        assert waiter.requests(snapshot, story.now, past) == partly
 
 
 def _history(story: Chronicle) -> list[Message]:

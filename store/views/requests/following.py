@@ -18,7 +18,7 @@ class RequestFollower:
         self._team = team
         self._request_id = request_id
         self._me = me
-        self._board = Board(me)
+        self._board = Board(me, requests_only=True)
 
     def look(self) -> RequestRow:
         """The request as it stands now.
