@@ -107,7 +107,7 @@ class Events:
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}
 
 
-def _last(messages: tuple[Message, ...]) -> Sequence[Message]:
+def _last(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[-_NEWEST:]
 
 

@@ -19,6 +19,7 @@ from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.codec.word_search import holds_one
 from team_console.store.backends.yaml.text_change import Change, change_of
+from team_console.store.model.chunked import Chunked, common_head
 from team_console.store.model.copies import distinct
 from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
@@ -57,14 +58,14 @@ class QueueText:
         "_stretches",
     )
 
-    def __init__(self, data: bytes | Stretches, parts: Parts, starts: list[int] | None = None) -> None:
+    def __init__(self, data: bytes | Stretches, parts: Parts, starts: Sequence[int] | None = None) -> None:
         """Use `parse`."""
         self._data = data if isinstance(data, bytes) else None
         self._stretches = Stretches.of(data) if isinstance(data, bytes) else data
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
-        self._messages: tuple[Message, ...] | None = None
-        self._distinct: tuple[Message, ...] | None = None
+        self._messages: Chunked[Message] | None = None
+        self._distinct: Chunked[Message] | None = None
         self._absent: set[str] = set()
         self._searches = 0
         self._index: dict[str, int | list[int]] | None = None
@@ -107,7 +108,7 @@ class QueueText:
         stretches = self._stretches.exchanged(change.head, change.middle, change.tail)
         if not change.middle and stretches.size == self._stretches.size:
             return self
-        cut = reread(stretches, change, self._parts, self.starts())
+        cut = reread(stretches, change, self._parts, Chunked.of(self._known_starts()))
         text = QueueText(stretches, cut.parts, cut.starts)
         if cut.kept is not None:
             text._take_over(self, *cut.kept)
@@ -124,7 +125,7 @@ class QueueText:
         if before is None or not previous._is_plain or len(messages) != len(fresh):
             return
         self._parts, self._is_tied = replace(self._parts, joined=True), False
-        self._messages = before[:head] + messages + before[len(before) - tail :]
+        self._messages = before.exchanged(head, len(before) - tail, messages)
         if previous._distinct is before:
             self._count_ids(previous, before[head : len(before) - tail], messages)
 
@@ -156,7 +157,7 @@ class QueueText:
     @classmethod
     def blank(cls, data: bytes) -> QueueText:
         """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
-        return cls(data, Parts(data, (), b"", Style(), joined=True, blank=True))
+        return cls(data, Parts(data, Chunked.of(()), b"", Style(), joined=True, blank=True))
 
     @property
     def size(self) -> int:
@@ -184,7 +185,7 @@ class QueueText:
         return self._parts.style
 
     @property
-    def entries(self) -> tuple[QueueEntry, ...]:
+    def entries(self) -> Chunked[QueueEntry]:
         """All entries in order. Understands every one of them first, because an open quote may join some."""
         self.parse_all()
         return self._parts.entries
@@ -216,17 +217,17 @@ class QueueText:
             data = self._data = self._stretches.join()
         return data
 
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Chunked[Message]:
         """The messages of all entries that are not damaged, in stored order."""
         if self._messages is None:
             found = [entry.outcome for entry in self.entries]
-            self._messages = tuple([message for message in found if isinstance(message, Message)])
+            self._messages = Chunked.of([message for message in found if isinstance(message, Message)])
         return self._messages
 
-    def distinct(self) -> tuple[Message, ...]:
+    def distinct(self) -> Chunked[Message]:
         """The messages, of further copies of one message the one that is furthest on its way."""
         if self._distinct is None:
-            self._distinct = tuple(distinct(self.messages()))
+            self._distinct = Chunked.of(distinct(self.messages()))
         return self._distinct
 
     def damaged(self) -> list[tuple[int, CodecError]]:
@@ -258,6 +259,13 @@ class QueueText:
 
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
+        known = self._known_starts()
+        if not isinstance(known, list):  # one whose items are found at once
+            known = list(known)
+            self._starts = self._parts.entries, known
+        return known
+
+    def _known_starts(self) -> Sequence[int]:
         entries, known = self._parts.entries, self._starts
         if known is None or known[0] is not entries:
             places = accumulate([entry.size for entry in entries], initial=len(self._parts.head))
@@ -363,11 +371,11 @@ class QueueText:
         if known is None or known[0] is not old.entries or not old.entries or parts.head != old.head:
             return None
         size = len(old.entries)
-        if len(parts.entries) < size or parts.entries[:size] != old.entries:
+        if len(parts.entries) < size or common_head(parts.entries, old.entries) < size:
             return None
         end = self._stretches.size - len(old.tail)
         more = accumulate([entry.size for entry in parts.entries[size:]], initial=end)
-        return known[1] + list(more)[:-1]
+        return [*known[1], *list(more)[:-1]]
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -128,7 +128,7 @@ class SnapshotReader:
 
     def _understood(
         self, generation: Generation | None, progress: Progress | None
-    ) -> tuple[tuple[Message, ...], frozenset[str], list[Problem]]:
+    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
         """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
         if generation is None:
             return (), frozenset(), []
@@ -240,7 +240,7 @@ class SnapshotReader:
         return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
 
     def _condition(
-        self, generation: Generation | None, messages: tuple[Message, ...], problems: list[Problem]
+        self, generation: Generation | None, messages: Sequence[Message], problems: list[Problem]
     ) -> Condition:
         if generation is None:
             return Condition.UNREADABLE

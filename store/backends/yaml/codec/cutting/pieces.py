@@ -22,6 +22,7 @@ from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.text_change import Change
+from team_console.store.model.chunked import Chunked
 
 
 class Cut(Struct, frozen=True):
@@ -34,7 +35,7 @@ class Cut(Struct, frozen=True):
     """
 
     parts: Parts
-    starts: list[int] | None = None
+    starts: Chunked[int] | None = None
     kept: tuple[int, int] | None = None
 
 
@@ -52,13 +53,13 @@ def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
     if frame is None:
         return read_unusual(data, known)
     entries = _cut(data, frame.starts, frame.end, known)
-    parts = Parts(frame.head, entries, data[frame.end :], frame.style)
+    parts = Parts(frame.head, Chunked.of(entries), data[frame.end :], frame.style)
     if frame.doubtful:
         return _ask_yaml(data, parts, known)
     return parts if is_plain_tail(parts.tail) else _join_before_tail(data, parts, known)
 
 
-def reread(text: Stretches, change: Change, old: Parts, starts: list[int]) -> Cut:
+def reread(text: Stretches, change: Change, old: Parts, starts: Chunked[int]) -> Cut:
     """Cut a file that was read before; entries outside the changed stretch are reused as they are.
 
     `starts` tells where entries began in the text before.
@@ -70,7 +71,7 @@ def reread(text: Stretches, change: Change, old: Parts, starts: list[int]) -> Cu
     return found or Cut(read(text.join(), {entry.raw: entry for entry in old.entries}))
 
 
-def _reread_middle(text: Stretches, change: Change, old: Parts, starts: list[int]) -> Cut | None:
+def _reread_middle(text: Stretches, change: Change, old: Parts, starts: Chunked[int]) -> Cut | None:
     """None when more than entries changed, so that the whole file has to be cut anew."""
     if old.whole or not starts:
         return None
@@ -93,12 +94,12 @@ def _reread_middle(text: Stretches, change: Change, old: Parts, starts: list[int
         return None
     known = {entry.raw: entry for entry in old.entries[first:resume]}
     cuts = item_starts(middle, 0, len(middle), old.style)
-    entries = old.entries[:first] + _cut(middle, cuts, len(middle), known) + old.entries[resume:]
+    entries = old.entries.exchanged(first, resume, _cut(middle, cuts, len(middle), known))
     parts = replace(old, entries=entries, joined=False, has_open=False)
     if not is_plain_tail(parts.tail):
         return Cut(_join_before_tail(text.join(), parts, known))
-    rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
-    places = [*starts[:first], *(begin + cut for cut in cuts), *rest]
+    rest = [start + shift for start in starts[resume:]] if shift else ()
+    places = starts.exchanged(first, len(starts) if rest else resume, (*(begin + cut for cut in cuts), *rest))
     return Cut(parts, places, (first, len(old.entries) - resume))
 
 

@@ -19,6 +19,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import keep_values, 
 from team_console.store.backends.yaml.codec.parsing.anchors import UNTIED
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.message import Message
 
 _LIST_LINE = re.compile(
@@ -61,10 +62,11 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
     new_data = _splice(data, parts, starts, changed, added, head, tail)
+    stay = _entries(parts.entries, changed)
     new = replace(
         parts,
         head=head,
-        entries=_entries(parts.entries, changed) + tuple(added),
+        entries=stay.exchanged(len(stay), len(stay), added),
         tail=tail,
         blank=parts.blank and not added,
     )
@@ -122,11 +124,11 @@ def _closed(entry: QueueEntry, style: Style) -> QueueEntry:
     return QueueEntry.of(raw, message, entry.ties)
 
 
-def _entries(entries: tuple[QueueEntry, ...], changed: Mapping[int, QueueEntry | None]) -> tuple[QueueEntry, ...]:
+def _entries(entries: Chunked[QueueEntry], changed: Mapping[int, QueueEntry | None]) -> Chunked[QueueEntry]:
     if not changed:
         return entries
     found = [changed.get(index, entry) for index, entry in enumerate(entries)]
-    return tuple([entry for entry in found if entry is not None])
+    return Chunked.of([entry for entry in found if entry is not None])
 
 
 def _splice(
