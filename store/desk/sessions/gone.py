@@ -108,6 +108,8 @@ def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
 
 def _ended(config: TeamConfig, questions: Mapping[str, Message], messages: Sequence[Message]) -> Iterator[str]:
     for message in messages:
+        if message.is_letter:  # nearly every message; it answers nothing
+            continue
         key = reading(message).request_id
         question = questions.get(key) if key is not None else None
         if question is None or key is None or question is message:
