@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.codec import QueueText, queue_text, emit
+from team_console.store.backends.yaml.codec import QueueText, emit, queue_text
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.editing import emitter
 from team_console.store.backends.yaml.codec.editing.patch import patch, patch_ordinary
