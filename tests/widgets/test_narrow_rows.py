@@ -17,6 +17,7 @@ from team_console.widgets.rows.requests import request_lines
 from team_console.widgets.rows.roster import roster_lines
 from team_console.widgets.rows.sprint import sprint_lines
 from team_console.widgets.text.cells import Line, fit, text_of
+from team_console.widgets.text.glyphs import AGENTS
 from textual.app import App, ComposeResult
 
 from tests.showcase import LEAD, NOW, build
@@ -72,7 +73,7 @@ def test_the_steps_of_a_temporary_agent_are_counted_in_full(view: View, width: i
 
 def test_no_agent_is_said_to_wait_twice(view: View) -> None:
     for row in view.roster:
-        state = text_of(roster_lines(row, drawing(60, lines=2))[1])
+        state = text_of(roster_lines(row, drawing(60, lines=2), AGENTS[row.state])[1])
         assert state.count("waits") < 2
         assert state.count("not ") < 2
 

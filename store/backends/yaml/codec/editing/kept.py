@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from team_console.store.model.chunked import Chunked
+
 Item = TypeVar("Item")
 
 
-def woven(before: Sequence[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> tuple[Item, ...]:
+def woven(before: Chunked[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> Chunked[Item]:
     """The items after a change: index -> what stands there, None for what goes; `added` behind the last."""
+    if not changed:
+        return before.exchanged(len(before), len(before), added)
     items: list[Item | None] = list(before)
     for index, item in changed.items():
         items[index] = item
     items += added
-    return tuple([item for item in items if item is not None])
+    return Chunked.of([item for item in items if item is not None])
 
 
 def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
