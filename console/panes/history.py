@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
 from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.team import asked_title
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
@@ -75,7 +76,7 @@ class HistoryPane(ListPane[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message in one line."""
-        return history_lines(row, drawing)
+        return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def headings(self) -> Headings[Message]:
         """The day they were written."""
@@ -248,7 +249,7 @@ class HistoryPane(ListPane[Message]):
         if not self.query_text and number - place < _AHEAD:
             self._go_on()
 
-    def _refresh(self, live: tuple[Message, ...]) -> None:
+    def _refresh(self, live: Sequence[Message]) -> None:
         """Show new messages and new states of known ones without walking again."""
         states = {message.message_id: message for message in live}
         known = {message.message_id for message in self._all}

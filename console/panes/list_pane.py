@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
+from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.filter_line import FilterLine
@@ -351,7 +352,7 @@ class ListPane(Pane, Generic[RowT]):
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
         empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
-        self.rows.set_rows(shown, now=self.now, empty=empty, again=again)
+        self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
