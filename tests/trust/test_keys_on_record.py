@@ -127,6 +127,16 @@ def test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
 
 
+def test_a_key_without_a_voucher_vouches_for_no_other(place: Place) -> None:
+    place.edit(public_line(name="other"), sign_with=key_file(name="other"))
+    place.accept()
+    place.edit(public_line(name="other"), public_line(name="third"), sign_with=key_file(name="other"))
+    place.accept()
+    place.edit(public_line(name="third"), sign_with=key_file(name="third"))
+    (told,) = place.told()
+    assert told.code == "KEY_TAKEN_UNSIGNED"
+
+
 def test_an_agent_takes_no_key_of_a_human_on_record(place: Place) -> None:
     place.edit(public_line(name="other"), sign_with=key_file(name="other"))
     with pytest.raises(TeamError, match="task-manager cannot take a key of ceo on record") as refused:
