@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from team_console.console.input.subject import Mode, Selection
@@ -32,7 +33,7 @@ class DeliveriesPane(ListPane[DeliveryRow]):
         """The message and its state; clocks are no disturbance."""
         return row.message, row.state
 
-    def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
+    def rows_of(self, view: View) -> Sequence[DeliveryRow]:
         """All of them."""
         return view.deliveries
 

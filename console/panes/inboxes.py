@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -85,7 +86,7 @@ class InboxesPane(ListPane[Message]):
         """What it says and where it is on its way."""
         return row.status, row.payload
 
-    def rows_of(self, view: View) -> tuple[Message, ...]:
+    def rows_of(self, view: View) -> Sequence[Message]:
         """The inbox of the agent under the roster's cursor."""
         agent = self.roster.cursor_key
         return view.inboxes.get(agent, ()) if agent is not None else ()

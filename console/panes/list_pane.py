@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
 from team_console.console.panes.sorting import sorted_rows, sorts_of
+from team_console.store.model.last_result import LastResult
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import View
 from team_console.widgets.details.detail import Detail
@@ -60,6 +61,7 @@ class ListPane(Pane, Generic[RowT]):
         self._resting: Timer | None = None
         self._shown: RowT | None = None
         self._all: tuple[RowT, ...] = ()
+        self._as_tuple = LastResult[Sequence[RowT], tuple[RowT, ...]](tuple)
         self._sought = ""
         self.sort = shelf.preferences.sort.get(str(self.MODE), "")
         self._words: tuple[str, ...] = ()
@@ -111,7 +113,7 @@ class ListPane(Pane, Generic[RowT]):
         return None
 
     @abstractmethod
-    def rows_of(self, view: View) -> tuple[RowT, ...]:
+    def rows_of(self, view: View) -> Sequence[RowT]:
         """The rows of this mode."""
 
     @abstractmethod
@@ -140,7 +142,7 @@ class ListPane(Pane, Generic[RowT]):
         again = situation is self.situation
         self.situation, self.now = situation, now
         view = situation.view
-        self._all = self.rows_of(view) if view is not None else ()
+        self._all = self._as_tuple(self.rows_of(view)) if view is not None else ()
         self._fill(again=again)
         if first_whole:
             self.rows.begin_at_top()
