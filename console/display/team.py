@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
-from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import reading
 from team_console.store.views.rows import (
     AgentState,
     AttentionItem,
     DeliveryRow,
+    RequestRow,
     RosterRow,
     StoryState,
     View,
 )
 from team_console.widgets.rows.messages import decision_words, title_of
 from team_console.widgets.team.cells import AgentCell, TeamEvent
-from team_console.widgets.text.glyphs import AGENTS, FAILING, GONE, WORKING, Sign
+from team_console.widgets.text.glyphs import AGENTS, FAILING, Sign
+from team_console.widgets.text.short_names import ShortNames, short_names
 
-_URGENT = frozenset({AgentState.WAITING, AgentState.STOPPING})
+_URGENT = (AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
 _KEPT = 60
 """Events that are remembered; a broad screen shows fewer."""
 _NEWEST = 400
@@ -37,6 +41,36 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
     return tuple(_cell(row, failing, asking) for row in view.roster if row.name not in (view.me, USER))
 
 
+def names_of(view: View | None) -> ShortNames:
+    """The forms of each agent's name, for the strip of the team and every list; the same object for the same team."""
+    return short_names(()) if view is None else _names(view)
+
+
+_names = LastResult[View, ShortNames](
+    lambda view: short_names(tuple(safe_line(row.name, 64) for row in view.roster if row.name not in (view.me, USER)))
+)
+
+
+def signs_of(view: View | None) -> Mapping[str, Sign]:
+    """Name -> what each agent does, as the strip says it; of who looks at the screen only that it is them."""
+    if view is None:
+        return {}
+    failing, asking = failing_agents(view), _asking(view.attention)
+    signs = {row.name: _sign(row, failing, asking) for row in view.roster}
+    return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
+
+
+def asked_title(view: View | None, message: Message) -> str:
+    """The title of the request that `message` decides, safe text; empty for others and for an agent that stops."""
+    read = reading(message)
+    if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
+        return ""
+    return safe_line(_titles(view.requests).get(read.request_id, ""), 300)
+
+
+_titles = LastResult[tuple[RequestRow, ...], Mapping[str, str]](
+    lambda requests: {row.request_id: row.title for row in requests}
+)
 _asking = LastResult[Sequence[AttentionItem], frozenset[str]](
     lambda items: frozenset(item.who for item in items if item.answerable)
 )
@@ -53,14 +87,13 @@ def failing_agents(view: View) -> frozenset[str]:
 
 
 def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> AgentCell:
-    is_failing = row.name in failing and row.state is not AgentState.STOPPED
-    state = AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state
-    sign = FAILING if is_failing else _sign(state)
+    sign = _sign(row, failing, asking)
+    is_failing = sign is FAILING
     return AgentCell(
         name=safe_line(row.name, 64),
         key=row.name,
         sign=sign,
-        urgent=is_failing or state in _URGENT,
+        urgent=is_failing or sign in _URGENT,
         is_gone=row.state is AgentState.STOPPED,
         unread=row.unread,
         oldest=row.oldest_unread,
@@ -68,8 +101,10 @@ def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> Ag
     )
 
 
-def _sign(state: AgentState) -> Sign:
-    return {AgentState.ACTIVE: WORKING, AgentState.STOPPED: GONE}.get(state, AGENTS[state])
+def _sign(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> Sign:
+    if row.name in failing and row.state is not AgentState.STOPPED:
+        return FAILING
+    return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state]
 
 
 class Events:
@@ -95,7 +130,8 @@ class Events:
         if not fresh:
             return
         for message in fresh:
-            event = _event(message, view.me) if message.message_id not in self._seen else None
+            is_new, asked = message.message_id not in self._seen, asked_title(view, message)
+            event = _event(message, view.me, asked) if is_new else None
             self._seen.add(message.message_id)
             if event is not None:
                 known = self._known.get(event.key)
@@ -111,13 +147,13 @@ def _last(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[-_NEWEST:]
 
 
-def _event(message: Message, me: str) -> TeamEvent | None:
+def _event(message: Message, me: str, asked: str) -> TeamEvent | None:
     """Who did what: a verdict in words, else to whom and what about; None when it is not known when."""
     if message.created_at is None:
         return None
     sender, title = _name(message.sender, me), title_of(message)
     key = f"{message.created}:{message.sender}:{title}"
-    if decided := decision_words(message):
+    if decided := decision_words(message, asked):
         return TeamEvent(key, message.created_at, message.sender, sender, "", 0, decided)
     to, more = ", ".join(_name(name, me) for name in message.recipients[:1]), len(message.recipients) - 1
     words = ((f": {title}", "muted"),)

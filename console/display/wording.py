@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
+
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
+"""The signs of a heading, which say nothing where all stands in one line."""
 
 
 def written(what: str, *receipts: Receipt) -> str:
@@ -34,7 +38,7 @@ def written(what: str, *receipts: Receipt) -> str:
 
 def quoted(text: str, most: int = 160) -> str:
     """The first words of what is answered, as safe text in quotation marks."""
-    line = safe_line(" ".join(text.split()), most)
+    line = safe_line(" ".join(_HEADING.sub("", text).split()), most)
     return f"“{line}”" if line else ""
 
 

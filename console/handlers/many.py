@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from team_console.widgets.forms.many import Item, State
 
 
+_REASONS = 3
+"""Reasons for leaving rows alone that are told; the others are counted."""
+
+
 def decide_many(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
     """Ask once for the same verdict on every marked request; each gets an answer of its own."""
     from team_console.widgets.forms.many import Item
@@ -131,8 +135,11 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
     reasons = Counter(subject.no_verdict_on(row) or "it wants an answer of its own" for row in others)
     if (rest := left - len(others)) > 0 and verb != DONE:
         reasons["it is not a request"] = rest
-    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in reasons.items()]
-    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why[:3])))),)
+    told = reasons.most_common(_REASONS)
+    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in told]
+    if others_left := reasons.total() - sum(number for _, number in told):
+        why.append(f"{others_left:,} for other reasons")
+    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
 
 
 def _seen_before(row: RequestRow, subject: Subject) -> Seen:

@@ -80,6 +80,7 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
         lambda reason: agree(workspace, _stopping(names, reason, purpose)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
+        wanted="if you like; the agents read it",
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
@@ -229,6 +230,7 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Pre
         lambda reason: agree(workspace, _stopping_all(workspace, names, reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
+        wanted="if you like; the agents read it",
         draft=workspace.drafts.get("shutdown_all"),
         on_draft=partial(workspace.drafts.keep, "shutdown_all"),
     )

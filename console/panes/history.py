@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from team_console.console.display.screen_state import ScreenState, empty_words
+from team_console.console.display.team import asked_title
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
@@ -75,7 +76,7 @@ class HistoryPane(ListPane[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message in one line."""
-        return history_lines(row, drawing)
+        return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def headings(self) -> Headings[Message]:
         """The day they were written."""

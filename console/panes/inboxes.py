@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import set_title
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
+from team_console.console.display.team import asked_title, names_of, signs_of
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.details.detail import Detail
@@ -22,14 +25,16 @@ from team_console.widgets.details.document import Document
 from team_console.widgets.details.message import message_document
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.messages import inbox_lines
-from team_console.widgets.rows.roster import roster_lines, state_parts, state_word
+from team_console.widgets.rows.roster import roster_lines, state_parts
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
-from team_console.widgets.text.glyphs import AGENTS
+from team_console.widgets.text.glyphs import AGENTS, Sign
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
+
+_as_tuple = LastResult[Sequence[Message], tuple[Message, ...]](tuple)
 
 
 class InboxesPane(ListPane[Message]):
@@ -43,6 +48,7 @@ class InboxesPane(ListPane[Message]):
     MODE: ClassVar[Mode] = Mode.INBOXES
     MARKABLE: ClassVar[bool] = True
     _sought_agent = ""
+    _signs: Mapping[str, Sign] = MappingProxyType({})
 
     @property
     def rows(self) -> RowList[Message]:
@@ -67,16 +73,13 @@ class InboxesPane(ListPane[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message as its recipient sees it."""
-        return inbox_lines(row, drawing)
+        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
-        return roster_lines(row, drawing, me=self._me)
+        return roster_lines(row, drawing, self._sign_of(row))
 
-    @property
-    def _me(self) -> str:
-        """Who looks at the screen."""
-        view = self.situation.view
-        return view.me if view is not None else ""
+    def _sign_of(self, row: RosterRow) -> Sign:
+        return self._signs.get(row.name, AGENTS[row.state])
 
     def key_of(self, row: Message) -> str:
         """Its id; two records with one id are told apart by their state."""
@@ -86,14 +89,19 @@ class InboxesPane(ListPane[Message]):
         """What it says and where it is on its way."""
         return row.status, row.payload
 
-    def rows_of(self, view: View) -> Sequence[Message]:
+    def rows_of(self, view: View) -> tuple[Message, ...]:
         """The inbox of the agent under the roster's cursor."""
         agent = self.roster.cursor_key
-        return view.inboxes.get(agent, ()) if agent is not None else ()
+        return _as_tuple(view.inboxes.get(agent, ())) if agent is not None else ()
 
     def words_of(self, row: Message) -> str:
         """Kind, names, summary and text."""
         return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
+
+    def prepare(self, row: Message) -> None:
+        """What stands beside its request."""
+        if (request := self._request_of(row)) is not None:
+            beside(self, request)
 
     def document_of(self, row: Message) -> Document | None:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
@@ -150,10 +158,11 @@ class InboxesPane(ListPane[Message]):
         """Show another roster and the inbox that belongs to it."""
         view = situation.view
         self.situation, self.now = situation, now
+        self._signs = signs_of(view)
         empty = empty_words(Mode.INBOXES, situation)
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
-        self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
+        self.roster.set_rows(view.roster if view else (), now=now, empty=empty, names=names_of(view))
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
         unread = sum(row.unread for row in view.roster) if view else 0
@@ -187,7 +196,7 @@ class InboxesPane(ListPane[Message]):
         if row is None:
             return "Inbox"
         number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
-        return f"{safe_line(row.name, 64)} · {number} · {state_word(row, self._me)}"
+        return f"{safe_line(row.name, 64)} · {number} · {self._sign_of(row).word}"
 
     def back(self) -> bool:
         """From the inbox to the roster, after all else."""
@@ -205,7 +214,11 @@ class InboxesPane(ListPane[Message]):
         super()._fill(again=again)
         row = self.roster.cursor_row
         if row is not None and not self.rows.rows and not self.query_text:
-            self.rows.set_rows((), now=self.now, empty=(*_why_empty(row), *first_step_lines(self.MODE, self.situation)))
+            self.rows.set_rows(
+                (),
+                now=self.now,
+                empty=(*_why_empty(row, self._sign_of(row)), *first_step_lines(self.MODE, self.situation)),
+            )
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:
@@ -225,7 +238,6 @@ class InboxesPane(ListPane[Message]):
         self.post_message(self.Looked(self))
 
 
-def _why_empty(row: RosterRow) -> tuple[Line, ...]:
-    sign = AGENTS[row.state]
-    state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row))
+def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
+    state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row, sign))
     return ((("No message waits for ", ""), (safe_line(row.name, 64), "")), (), state)

@@ -14,7 +14,7 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
-from team_console.store.model.last_result import LastResult
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, View
@@ -138,6 +138,11 @@ class NeedsPane(ListPane[AttentionItem]):
                 below=beside_report(self, row.message, content),
             )
         return _plain_document(row)
+
+    def prepare(self, row: AttentionItem) -> None:
+        """What stands beside its request."""
+        if row.request is not None:
+            beside(self, row.request)
 
     def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""

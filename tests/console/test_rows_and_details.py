@@ -62,6 +62,15 @@ async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: M
         assert "plan_approval_response" not in desk.text
 
 
+async def test_a_verdict_without_words_names_what_it_is_about(team: MemoryTeam) -> None:
+    request = hand_in_plan(team, "Split the loader from the renderer")
+    requests.approve(Caller(team, LEAD), request_id=request)
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.until(lambda: len(desk.rows) >= 2, "the history")
+        assert "✓ approved plan: Split the loader from the renderer" in desk.text
+
+
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam, mode: Mode) -> None:
     async with opened(team, size=(160, 40)) as desk:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
+from team_console.store.views.rows import AgentState
 from team_console.widgets.team.cells import AgentCell, strip_parts
 from team_console.widgets.team.column import TeamColumn
-from team_console.widgets.team.short_names import short_names
 from team_console.widgets.team.strip import TeamStrip
 from team_console.widgets.text.cells import text_of, width_of
-from team_console.widgets.text.glyphs import FAILING, GONE, WORKING
+from team_console.widgets.text.glyphs import AGENTS, FAILING
+from team_console.widgets.text.short_names import short_names
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -36,6 +37,7 @@ def test_the_strip_fits_and_keeps_the_names_of_those_that_fail(number: int, widt
     assert shown == number + 1 or f"+{number + 1 - shown}" in text, "what does not fit is counted"
 
 
+WORKING, GONE = AGENTS[AgentState.ACTIVE], AGENTS[AgentState.STOPPED]
 SPRINT = ("task-manager", "schedule-manager", "file-manager", "knowledge-manager", "knowledge-researcher", "architect")
 
 
@@ -108,3 +110,14 @@ async def test_the_column_is_there_from_160_columns_on(team: MemoryTeam) -> None
         await desk.press("6")
         await desk.until(lambda: column.display, "the column again")
         await desk.until(lambda: column.region.x > desk.app.main.pane.region.x, "it stays at the right")
+
+
+@pytest.mark.anyio
+async def test_the_roster_of_inboxes_says_of_an_agent_what_the_strip_says(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(200, 40)) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "Agents ·" in desk.text, "the roster")
+        row = next(line for line in desk.text.splitlines() if AUTHOR in line and "waits for you" in line)
+        assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in row
+        assert "planning" not in desk.text

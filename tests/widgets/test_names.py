@@ -12,6 +12,8 @@ from team_console.store.views.rows import AgentState, RosterRow
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.roster import roster_lines
 from team_console.widgets.text.cells import pad_name, shorten, text_of, width_of, wrap
+from team_console.widgets.text.glyphs import AGENTS
+from team_console.widgets.text.short_names import padded_name, short_names
 
 FAMILY = "👩\u200d👩\u200d👧"
 
@@ -31,7 +33,7 @@ def test_names_that_differ_at_the_end_stay_different() -> None:
 @pytest.mark.parametrize("width", [22, 30, 37])
 def test_the_roster_shows_the_end_of_a_long_name(width: int) -> None:
     row = RosterRow("agent-with-quite-a-long-name-17", "member", AgentState.ACTIVE, unread=12)
-    line = text_of(roster_lines(row, Drawing(width, datetime.now(UTC), 1))[0])
+    line = text_of(roster_lines(row, Drawing(width, datetime.now(UTC), 1), AGENTS[row.state])[0])
     assert "17" in line
     assert "12" in line
 
@@ -47,3 +49,30 @@ def test_what_follows_a_joined_emoji_is_placed_by_name() -> None:
     canvas.update("\x1b[1;1H" + "." * 10)
     out = canvas.update(f"\x1b[1;1H{FAMILY} done!!!│")
     assert f"{FAMILY}\x1b[3G done!!!│" in out
+
+
+TEAM = short_names(("file-manager", "fix-manager", "knowledge-manager", "knowledge-researcher", "dev-runner-3-2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "shown"),
+    [
+        ("file-manager", 12, "file-manager"),
+        ("file-manager", 9, "file-m   "),
+        ("fix-manager", 9, "fix-m    "),
+        ("knowledge-manager", 12, "knowledge-m "),
+        ("knowledge-researcher", 9, "knowle…-r"),
+        ("dev-runner-3-2", 9, "dev-r-3-2"),
+        ("dev-runner-3-2", 8, "dev-3-2 "),
+        ("a-stranger-to-the-team", 9, "a-st…team"),
+    ],
+)
+def test_a_row_has_names_as_the_strip_of_the_team_has_them(name: str, width: int, shown: str) -> None:
+    assert Drawing(60, datetime.now(UTC), 1, names=TEAM).name(name, width) == shown
+
+
+@given(st.integers(1, 24))
+def test_agents_of_one_team_are_told_apart_in_any_column_of_eight_cells_and_more(width: int) -> None:
+    shown = [padded_name(name, TEAM, width) for name in TEAM]
+    assert all(width_of(((name, ""),)) == width for name in shown)
+    assert width < 8 or len(set(shown)) == len(TEAM)

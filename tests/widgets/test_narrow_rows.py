@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.demo.showcase import LEAD, NOW, build
 from team_console.store.backends.open import open_team
 from team_console.store.views.board import Board
 from team_console.store.views.rows import View
@@ -18,7 +17,10 @@ from team_console.widgets.rows.requests import request_lines
 from team_console.widgets.rows.roster import roster_lines
 from team_console.widgets.rows.sprint import sprint_lines
 from team_console.widgets.text.cells import Line, fit, text_of
+from team_console.widgets.text.glyphs import AGENTS
 from textual.app import App, ComposeResult
+
+from tests.showcase import LEAD, NOW, build
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_the_steps_of_a_temporary_agent_are_counted_in_full(view: View, width: i
 
 def test_no_agent_is_said_to_wait_twice(view: View) -> None:
     for row in view.roster:
-        state = text_of(roster_lines(row, drawing(60, lines=2))[1])
+        state = text_of(roster_lines(row, drawing(60, lines=2), AGENTS[row.state])[1])
         assert state.count("waits") < 2
         assert state.count("not ") < 2
 

@@ -30,6 +30,7 @@ class Confirm(Form[ResultT]):
         field: str = "",
         required: bool = False,
         names: Callable[[], tuple[str, ...]] | None = None,
+        wanted: str = "",
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
@@ -43,10 +44,11 @@ class Confirm(Form[ResultT]):
             field: The label of a field to type in; empty for none.
             required: Whether that field must not be empty.
             names: Names the field completes.
+            wanted: What stands in the field while it is empty.
         """
         super().__init__(title, draft=draft, on_draft=on_draft)
         self._lines, self._act_on, self._verb = lines, act, verb
-        self._field, self._required, self._names = field, required, names
+        self._field, self._required, self._names, self._wanted = field, required, names, wanted
 
     def verb(self) -> str:
         """The words on the button."""
@@ -63,7 +65,8 @@ class Confirm(Form[ResultT]):
             suggester = None
             if self._names is not None:
                 suggester = NameSuggester(self._names)
-            yield labelled(self._field, Field(self.draft.get("words", ""), id="words", suggester=suggester))
+            words = self.draft.get("words", "")
+            yield labelled(self._field, Field(words, placeholder=self._wanted, id="words", suggester=suggester))
 
     def on_mount(self) -> None:
         """Type where there is something to type."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import AttentionItem, Need
 from team_console.widgets.rows.drawing import Drawing, age_column
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread
 from team_console.widgets.text.glyphs import NEEDS
 
 _TAG = 8
@@ -26,7 +26,7 @@ def attention_lines(item: AttentionItem, drawing: Drawing) -> tuple[Line, ...]:
     word: Line = ((pad(sign.word, _TAG) + " ", sign.tone),) if _has_word(drawing) else ()
     who: Line = ()
     if drawing.shows("agent"):
-        who = ((pad_name(safe_line(item.who, 64), drawing.name_width()) + "  ", ""),)
+        who = ((drawing.name(item.who, drawing.name_width()) + "  ", ""),)
     return (spread((*mark, *word, *who, *title), _age(item, drawing), drawing.width),)
 
 

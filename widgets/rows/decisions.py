@@ -8,7 +8,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.views.decisions.decision import Decision, Proof
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.ages import clock_time
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread
 from team_console.widgets.text.glyphs import Sign
 
 PROOFS: Mapping[Proof, Sign] = {
@@ -29,9 +29,8 @@ def decision_lines(decision: Decision, drawing: Drawing) -> tuple[Line, ...]:
     verdict = safe_line(decision.verdict, _VERDICT)
     glyph, tone = _VERDICTS.get(decision.verdict, ("· ", ""))
     sign = PROOFS[decision.proof]
-    who = safe_line(decision.by, 64)
     word = f"{pad(verdict, _VERDICT)} " if drawing.lines == 2 or drawing.width >= _WITH_WORDS else ""
-    head: Line = ((glyph, tone), (word, tone), (pad_name(who, drawing.name_width()), ""), ("  ", ""))
+    head: Line = ((glyph, tone), (word, tone), (drawing.name(decision.by, drawing.name_width()), ""), ("  ", ""))
     what = safe_line(decision.title, 300) or f"request {safe_line(decision.request_id, 120)}"
     when = clock_time(decision.at, drawing.now) if decision.at is not None else "when not known"
     kind: Line = ((pad(safe_line(decision.kind, _KIND), _KIND), "muted"), (" ", ""))

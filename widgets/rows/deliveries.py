@@ -7,7 +7,7 @@ from team_console.store.views.rows import DeliveryRow, DeliveryState
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.rows.messages import kind_name, summary_parts, title_of
 from team_console.widgets.text.ages import span
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread
 from team_console.widgets.text.glyphs import DELIVERIES
 
 _STATE = 9
@@ -26,7 +26,7 @@ def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
     if drawing.lines == 2:
         return spread((*state, (title_of(row.message), tone)), when, drawing.width), _below(row, recipient, drawing)
     size = drawing.name_width(5)
-    who: Line = ((pad_name(recipient, size) + "  ", ""),) if drawing.shows("agent") else ()
+    who: Line = ((drawing.name(row.recipient, size) + "  ", ""),) if drawing.shows("agent") else ()
     what = summary_parts(row.message, tone, drawing.width - size - 22, kind=drawing.shows("kind"))
     return (spread((*state, *who, *what), (*_tries(row), *when), drawing.width),)
 

@@ -8,11 +8,15 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from msgspec import Struct
+from team_console.store.model.safe import safe_line
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, width_of, wrap
+from team_console.widgets.text.short_names import ShortNames, padded_name
 
 RowT = TypeVar("RowT")
+NO_NAMES: ShortNames = {}
+_LONGEST_NAME = 64
 _KEPT = 512
 _NARROW, _BROAD = 60, 100
 """Cells of a row below which names have fewer of them, and from which on they have more."""
@@ -26,12 +30,14 @@ class Drawing(Struct, frozen=True):
         now: The present moment, for ages.
         lines: Lines of each row, 1 or 2.
         hidden: Names of columns the user wants to do without.
+        names: The forms of the team's names; where a name has no room, its longest form that has stands for it.
     """
 
     width: int
     now: datetime
     lines: int
     hidden: frozenset[str] = frozenset()
+    names: ShortNames = NO_NAMES
 
     def shows(self, column: str) -> bool:
         """Whether a column is wanted."""
@@ -41,6 +47,10 @@ class Drawing(Struct, frozen=True):
         """Cells of a name: a part of the row, enough to tell agents apart and no more."""
         most = 12 if self.width < _NARROW else 16 if self.width < _BROAD else 20
         return min(most, max(8, self.width * 3 // (share * 3 - 2)))
+
+    def name(self, agent: str, width: int) -> str:
+        """Exactly `width` cells of an agent's name, made safe; agents are told apart as in the strip of the team."""
+        return padded_name(safe_line(agent, _LONGEST_NAME), self.names, width)
 
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:

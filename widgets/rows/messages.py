@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from team_console.store.model.clock import from_text
@@ -10,19 +11,23 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
 from team_console.store.views.titles import message_title, reason_of
 from team_console.widgets.rows.drawing import Drawing, age_column
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread, width_of
 from team_console.widgets.text.glyphs import priority_sign, status_sign
 
 _WHEN = 8
 _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
-_BOTH = 44
-"""Cells in which a kind and what follows it can both be read."""
+_VERDICT = re.compile(r"\w+ (?:approved|rejected)(?:: |\Z)")
+"""What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
 
 
-def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
-    """A message as its recipient sees it: who wrote it and what about; unread ones stand out."""
+def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+    """A message as its recipient sees it: who wrote it and what about; unread ones stand out.
+
+    Args:
+        asked: The title of the request that it decides, safe text.
+    """
     status, priority = status_sign(message), priority_sign(message)
     unread = message.status != Status.READ
     signs: Line = ((status.glyph, status.tone), (priority.glyph + " ", priority.tone))
@@ -33,22 +38,24 @@ def inbox_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
     who = drawing.name_width()
-    name: Line = ((pad_name(sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
+    name: Line = (
+        ((drawing.name(message.sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
+    )
     room = drawing.width - who - 10
     tone = "strong" if unread else "muted"
-    what = decision_words(message) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
+    what = decision_words(message, asked) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
     head = (*signs, *name, *what)
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
-def history_lines(message: Message, drawing: Drawing) -> tuple[Line, ...]:
-    """A message of the past: when, from whom to whom, what."""
+def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides."""
     name = min(20, max(8, drawing.width * 2 // 12))
-    to = ", ".join(safe_line(recipient, 64) for recipient in message.recipients[:3])
+    to = ", ".join(message.recipients[:3])
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
-    parties: Line = ((pad_name(safe_line(message.sender, 64), name), ""), (" → ", ""), (pad_name(to, name), ""))
-    decided = decision_words(message)
+    parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))
+    decided = decision_words(message, asked)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     # Only what went wrong stands out here: each ink of a row costs a slow line more than a word does.
     tone = "muted" if status.tone == "open" else status.tone
@@ -79,14 +86,14 @@ def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
     return (words, "muted"), ("─" * max(0, drawing.width - len(words)), "faint")
 
 
-def decision_words(message: Message) -> Line:
-    """What a verdict decided, in words; empty for every other message."""
+def decision_words(message: Message, asked: str = "") -> Line:
+    """What a verdict decided, in words: why, else on what it is; empty for every other message."""
     read = reading(message)
     if read.answers is None or read.approve is None:
         return ()
     word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
-    title = title_of(message)
-    said = reason_of(message) or (title if title != read.name else "")
+    title = _VERDICT.sub("", title_of(message))
+    said = reason_of(message) or asked or (title if title != read.name else "")
     return (word, tone), (f" {read.answers}", "muted"), (f": {safe_line(said, 300)}" if said else "", "")
 
 
@@ -97,11 +104,11 @@ def _when(message: Message) -> str:
 
 
 def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) -> Line:
-    """The summary, and behind it the kind where it says something more."""
+    """The summary, and behind it the kind where it says something more and has room as a whole."""
     name, title = kind_name(message), title_of(message)
-    if not kind or not name or title == name or room < _BOTH:
-        return ((title, tone),)
-    return (title, tone), (f"  {name}", "muted")
+    behind: Line = ((f"  {name}", "muted"),) if kind and name and title != name else ()
+    line: Line = ((title, tone), *behind)
+    return line if width_of(line) <= room else line[:1]
 
 
 def kind_name(message: Message) -> str:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
 from msgspec import Struct
-from team_console.widgets.rows.drawing import Draw, Drawing, Drawn, Heading
+from team_console.widgets.rows.drawing import NO_NAMES, Draw, Drawing, Drawn, Heading, centred
 from team_console.widgets.rows.places import HEADING, Places, places_of
 from team_console.widgets.rows.selection import RowSelection
-from team_console.widgets.text.cells import Line
+from team_console.widgets.text.cells import Line, fit
 
 RowT = TypeVar("RowT")
 
@@ -41,6 +41,7 @@ class ListPicture(Generic[RowT]):
         empty: The lines that stand where there are no rows.
         now: The present moment, for ages.
         hidden: Names of columns the user does without.
+        names: The forms of the team's names.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ListPicture(Generic[RowT]):
         self.empty: tuple[Line, ...] = ()
         self.now = datetime.now(UTC)
         self.hidden: frozenset[str] = frozenset()
+        self.names = NO_NAMES
 
     def is_aged(self, now: datetime) -> bool:
         """Whether ages may read otherwise at `now`."""
@@ -73,7 +75,7 @@ class ListPicture(Generic[RowT]):
 
     def lines_of(self, index: int, width: int) -> tuple[Line, ...]:
         """The lines of the row at `index` of a list that is `width` cells wide."""
-        drawing = Drawing(max(1, width - GUTTER), self.now, self.row_lines, self.hidden)
+        drawing = Drawing(max(1, width - GUTTER), self.now, self.row_lines, self.hidden, self.names)
         return self._drawn.lines(index, self._rows.rows[index], drawing)
 
     def heading_of(self, index: int, width: int) -> Line:
@@ -82,6 +84,12 @@ class ListPicture(Generic[RowT]):
         end = starts[order] if (order := starts.index(index) + 1) < len(starts) else len(rows)
         drawing = Drawing(max(1, width), self.now, 1)
         return self._headings.line(rows[index:end], drawing) if self._headings is not None else ()
+
+    def empty_line(self, y: int, height: int, width: int) -> Line:
+        """Line `y` of what stands where there are no rows, in the upper part of `height` lines."""
+        lines = () if self._rows.rows else centred(self.empty, width)
+        number = y - max(0, (height - len(lines)) // 3)
+        return fit(lines[number] if 0 <= number < len(lines) else (), width)
 
     def faces(self, top: int, height: int, width: int) -> list[tuple[object, ...]]:
         """What each of `height` lines from `top` on shows now, to compare with what it shows later."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 from team_console.widgets.rows.drawing import Drawing, age_column
-from team_console.widgets.text.cells import Line, pad, pad_name, spread
+from team_console.widgets.text.cells import Line, pad, spread
 from team_console.widgets.text.glyphs import REQUESTS
 
 _STATE, _KIND = 10, 13
@@ -43,7 +43,7 @@ def _kind(row: RequestRow, drawing: Drawing) -> Line:
 def _asker(row: RequestRow, drawing: Drawing) -> Line:
     if not drawing.shows("agent"):
         return ()
-    return ((pad_name(safe_line(row.asker, 64), drawing.name_width(5)) + "  ", "" if row.is_open else "muted"),)
+    return ((drawing.name(row.asker, drawing.name_width(5)) + "  ", "" if row.is_open else "muted"),)
 
 
 def _since(row: RequestRow, drawing: Drawing) -> Line:

@@ -9,11 +9,12 @@ from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from team_console.widgets.rows.drawing import Draw, centred, in_one_ink
+from team_console.widgets.rows.drawing import NO_NAMES, Draw, in_one_ink
 from team_console.widgets.rows.picture import GUTTER, Headings, ListPicture, changed_lines
 from team_console.widgets.rows.places import HEADING
 from team_console.widgets.rows.selection import RowSelection
 from team_console.widgets.text.cells import Line, fit, marked_hits
+from team_console.widgets.text.short_names import ShortNames
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
@@ -166,16 +167,22 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self._clock() - self._disturbed_at
 
     def set_rows(
-        self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = (), again: bool = True
+        self,
+        rows: tuple[RowT, ...],
+        *,
+        now: datetime,
+        empty: tuple[Line, ...] = (),
+        names: ShortNames = NO_NAMES,
+        again: bool = True,
     ) -> None:
         """Show `rows`, or the lines `empty` where there are none; without `again`, those shown stay until they age."""
-        if rows is self.rows and empty == self._picture.empty:
+        if rows is self.rows and empty == self._picture.empty and names is self._picture.names:
             if again or self._picture.is_aged(now):
                 self.tick(now)
             return
         before = self._faces()
         had, old_row, old_screen_line = self.cursor_key, self.cursor_row, self._screen_line()
-        self._picture.empty, self._picture.now = empty, now
+        self._picture.empty, self._picture.now, self._picture.names = empty, now, names
         changed = self._chosen.replace(rows)
         self._picture.arrange()
         self._keep_in_place(old_screen_line if had is not None else None)
@@ -307,7 +314,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         width = self._width
         index, line = self._picture.places.at(y + self.scroll_offset.y)
         if index >= len(self.rows):
-            return self._empty_line(y, width)
+            return self.strip(self._picture.empty_line(y, room_of(self).height, width), width)
         if line == HEADING:
             return self.strip(fit(self._picture.heading_of(index, width), width), width)
         lines = self._picture.lines_of(index, width)
@@ -315,8 +322,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         states = ("row-list--cursor",) if index == self._chosen.cursor else ()
         if states and self._picture.row_lines == 1:
             shown = in_one_ink(shown)
-        if self._hits:
-            shown = marked_hits(shown, self._hits)
+        shown = marked_hits(shown, self._hits) if self._hits else shown
         text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
         return Strip.join([self._gutter(index, first=line == 0), text])
 
@@ -328,12 +334,6 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             return self.strip(((" " * GUTTER, ""),), GUTTER)
         bar = ("▌" if on else " ", "" if self.has_focus else "faint")
         return self.strip((bar, ("*" if marked else " ", "mark" if marked else "")), GUTTER, *states)
-
-    def _empty_line(self, y: int, width: int) -> Strip:
-        lines = () if self.rows else centred(self._picture.empty, width)
-        number = y - max(0, (room_of(self).height - len(lines)) // 3)
-        line = lines[number] if 0 <= number < len(lines) else ()
-        return self.strip(fit(line, width), width)
 
     def _keep_in_place(self, screen_line: int | None) -> None:
         """Have the row under the cursor on the line of the screen where it stood, unless the list is at its top."""

@@ -80,7 +80,7 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
     sign: Part = ("‼ ", "warn") if trouble else ("■ ", "faint") if life.ended else ("● ", "good")
     tone = "muted" if life.ended else ""
     stroke = FAILED if life.missing else DONE if life.ended else RUNNING
-    head: Line = (("  ", ""), sign, (pad_name(safe_line(life.agent, 64), name) + "  ", tone))
+    head: Line = (("  ", ""), sign, (drawing.name(life.agent, name) + "  ", tone))
     if drawing.width >= _WITH_BAR:
         head = (*head, *progress_bar(bar, ((stroke, number),), STEPS), (" ", ""))
     words = f"step {number} of {STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
-from team_console.widgets.team.short_names import fitting_names, short_names
 from team_console.widgets.text.cells import Line, width_of
 from team_console.widgets.text.glyphs import Sign
+from team_console.widgets.text.short_names import ShortNames, fitting_names, short_names
 
 _PARTS = 4_096
 """Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
-ShortNames = Mapping[str, tuple[str, ...]]
-"""The forms of each name, see `short_names`."""
 _AROUND = 4
 """Cells around a name in the strip: its sign and the space after both."""
 _SIGN_PARTS = 2
@@ -72,10 +70,12 @@ class TeamEvent(Struct, frozen=True):
 
 def event_line(event: TeamEvent, width: int, forms: ShortNames | None = None) -> Line:
     """The local time, where there is room for it, and what happened; the shortest of `forms` stand for the names."""
-    more: Line = ((f" +{event.more}", "muted"),) if event.more else ()
-    time: Line = ((f"{event.at.astimezone():%H:%M:%S} ", "muted"),) if width >= _WITH_TIME else ()
+    # One ink for all but a verdict: each more costs a slow line what a word does, with every message.
+    time = f"{event.at.astimezone():%H:%M:%S} " if width >= _WITH_TIME else ""
     sender, recipient = (_shortest(name, forms or {}) for name in (event.sender, event.recipient))
-    return (*time, (f"{sender} → {recipient}" if recipient else f"{sender} ", ""), *more, *event.words)
+    more = f" +{event.more}" if event.more else ""
+    parties = f"{sender} → {recipient}{more}" if recipient else f"{sender}{more} "
+    return (time + parties, "muted"), *event.words
 
 
 def _shortest(name: str, forms: ShortNames) -> str:

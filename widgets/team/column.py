@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line
-from team_console.widgets.team.short_names import short_names
 from team_console.widgets.text.ages import age
 from team_console.widgets.text.cells import Line, fit, pad_name, spread
+from team_console.widgets.text.short_names import short_names
 from team_console.widgets.text.tones import Inked
 from textual.events import Click, Resize
 from textual.geometry import Region

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from team_console.widgets.bars.one_line import OneLine
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line, strip_parts
-from team_console.widgets.team.short_names import short_names
 from team_console.widgets.text.cells import Line, fit, width_of
+from team_console.widgets.text.short_names import short_names
 from textual.events import Click, Resize
 from textual.message import Message
 from textual.timer import Timer

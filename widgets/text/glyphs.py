@@ -53,18 +53,16 @@ STATUSES: Mapping[str, Sign] = {
     Status.RECALLED: Sign("↶", "recalled", "muted"),
 }
 AGENTS: Mapping[AgentState, Sign] = {
-    AgentState.ACTIVE: Sign("●", "active", "good"),
+    AgentState.ACTIVE: Sign("●", "working", "good"),
     AgentState.IDLE: Sign("○", "idle", "muted"),
     AgentState.PLANNING: Sign("◇", "planning", "open"),
     AgentState.WAITING: Sign("◆", "waits for you", "warn"),
     AgentState.STOPPING: Sign("◐", "stopping", "warn"),
-    AgentState.STOPPED: Sign("■", "stopped", "faint"),
+    AgentState.STOPPED: Sign("■", "gone", "faint"),
     AgentState.UNKNOWN: Sign("·", "not seen yet", "faint"),
 }
-WORKING = Sign("●", "working", "good")
 FAILING = Sign("✗", "failing", "bad")
-GONE = Sign("■", "gone", "faint")
-"""What the strip of the team says of agents in fewer words, and of those something failed for."""
+"""What is said of agents something failed for, whatever else they do."""
 REQUESTS: Mapping[RequestState, Sign] = {
     RequestState.OPEN: Sign("○", "open", "open"),
     RequestState.OVERDUE: Sign("◷", "overdue", "warn"),

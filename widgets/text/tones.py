@@ -50,7 +50,7 @@ TONES: Mapping[str, Tone] = {
     "bar": Tone("accent"),
     "chip": Tone("text-accent", "accent-muted", bold=True),
     "hit": Tone(underline=True),
-    "moved": Tone("text-secondary", bold=True, underline=True),
+    "moved": Tone(bold=True),
     "warn-chip": Tone("text-warning", "warning-muted", bold=True),
 }
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""

@@ -287,7 +287,7 @@ def _data_end(fd: int) -> int:
 def _find(fd: int, needle: bytes) -> int:
     """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
     keep, end = len(needle) - 1, _data_end(fd)
-    window = bytearray(max(_WINDOW, 2 * len(needle)))
+    window = bytearray(max(min(_WINDOW, end), 2 * len(needle)))
     offset, filled = 0, 0
     while offset < end and (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
         filled += got

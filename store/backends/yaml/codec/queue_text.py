@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -12,33 +11,22 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
+from team_console.store.backends.yaml.codec.editing.kept import moved, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.id_index import index_of
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
-from team_console.store.backends.yaml.codec.word_search import holds_one
+from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
 from team_console.store.backends.yaml.text_change import Change, change_of
-from team_console.store.model.chunked import Chunked, common_head
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.copies import distinct
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
-_PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
-_HIDDEN_IDS = (
-    (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
-    (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
-    (b"!", b"!", LazyPattern(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
-    (b"*", b"- *", LazyPattern(rb"(?m)^ *- \*")),  # - *message
-    (b"<", b"<<", LazyPattern(rb"<<[\"']?[ \t]*:")),  # <<: *message
-)
-"""What may be an id that the bytes of the text do not show, and two cheap signs that there is one, the cheapest first.
-
-One byte is searched for ten times as quickly as two or three.
-"""
 
 
 class QueueText:
@@ -270,6 +258,11 @@ class QueueText:
             known = self._starts = entries, list(places)[: len(entries)]
         return known[1]
 
+    def expect(self, count: int) -> None:
+        """Say how many messages will be looked for by their ids: for many an index of all is made at once."""
+        if self._index is None and count > _FEW_JOINED and self._parts.joined:
+            self._index = index_of(self.entries, self.messages())
+
     def find(self, message_id: str) -> int | None:
         """The index in `entries` of the first message with this id; see `places`."""
         return next(iter(self.places(message_id)), None)
@@ -283,7 +276,7 @@ class QueueText:
             self._searches += 1
             if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
                 return self._search(message_id)
-            self._index = self._indexed()
+            self._index = index_of(self.entries, self.messages())
         places = self._index.get(message_id, ())
         return (places,) if isinstance(places, int) else places
 
@@ -305,17 +298,6 @@ class QueueText:
             (index, self._parts.entries[index].message) for index in dict.fromkeys(self._candidates(message_id))
         )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
-
-    def _indexed(self) -> dict[str, int | list[int]]:
-        """Id -> where its message is; a list only for an id that is there again, since lists take as much as texts."""
-        index: dict[str, int | list[int]] = {}
-        for place, entry in enumerate(self.entries):
-            message = entry.message
-            if message is not None:
-                known = index.setdefault(message.message_id, place)
-                if known is not place:
-                    index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
-        return index
 
     def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
         """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
@@ -360,24 +342,46 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.parse_all()
-        data, parts = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
-        return QueueText(data, parts, self._starts_in(parts))
+        done = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        changed = done.changed
+        text = QueueText(done.data, done.parts, None if changed is None else self._starts_after(changed, done.parts))
+        if changed is not None:
+            text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
+        return text
 
-    def _starts_in(self, parts: Parts) -> list[int] | None:
-        """Where entries begin in a text that only continues this one; None when that is not known for nothing."""
+    def _starts_after(self, changed: Mapping[int, QueueEntry | None], parts: Parts) -> list[int] | None:
+        """Where entries begin after a change of these; None when that is not known for nothing."""
         old, known = self._parts, self._starts
-        if known is None or known[0] is not old.entries or not old.entries or parts.head != old.head:
+        if known is None or known[0] is not old.entries:
             return None
-        size = len(old.entries)
-        if len(parts.entries) < size or common_head(parts.entries, old.entries) < size:
-            return None
-        end = self._stretches.size - len(old.tail)
-        more = accumulate([entry.size for entry in parts.entries[size:]], initial=end)
-        return [*known[1], *list(more)[:-1]]
+        order = sorted(changed)
+        sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
+        starts = moved(known[1], [old.entries[index].size for index in order], sizes, len(parts.head) - len(old.head))
+        end = starts[-1] + parts.entries[len(starts) - 1].size if starts else len(parts.head)
+        more = accumulate([entry.size for entry in parts.entries[len(starts) :]], initial=end)
+        return starts + list(more)[:-1]
+
+    def _follow(
+        self, previous: QueueText, changed: Mapping[int, QueueEntry | None], added: Sequence[QueueEntry]
+    ) -> None:
+        """Know all messages, and where each is, from what was known before these entries changed or came."""
+        before = previous._messages
+        fresh = [*(entry for entry in changed.values() if entry is not None), *added]
+        came = [entry.message for entry in fresh if entry.ties is None and entry.message is not None]
+        if before is None or not previous._is_plain or len(came) != len(fresh) or self.tail != previous.tail:
+            return
+        outcomes = {index: None if entry is None else entry.message for index, entry in changed.items()}
+        self._is_tied, self._messages = False, woven(before, outcomes, came[len(came) - len(added) :])
+        gone = [before[index] for index in changed]
+        if [message.message_id for message in gone] == [message.message_id for message in came]:
+            self._index, self._ids = previous._index, previous._ids
+            self._distinct = self._messages if previous._distinct is before else None
+        elif previous._distinct is before:
+            self._count_ids(previous, gone, came)
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""
-        if not _PLAIN_ID(message_id):
+        if not is_written_plainly(message_id):
             yield from range(len(self._parts.entries))
             return
         needle, data = message_id.encode(), self.data()
@@ -388,12 +392,7 @@ class QueueText:
                 yield index
             following = index + 1
             position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
-        for byte, sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
+        for byte, sign, hidden in HIDDEN_IDS if self._parts.entries else ():
             if byte in data and sign in data:
                 for found in hidden.finditer(data, len(self._parts.head)):
                     yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
-
-
-def is_written_plainly(word: str) -> bool:
-    """Whether a value that holds `word` has it byte for byte in its text, unless an escape or a tag hides it."""
-    return _PLAIN_ID(word) is not None

@@ -22,9 +22,9 @@ from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:

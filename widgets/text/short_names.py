@@ -8,16 +8,20 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rich.cells import cell_len
-from team_console.widgets.text.cells import shorten
+from team_console.widgets.text.cells import crop, pad, shorten
 
 _WORD = re.compile(r"[-_. ]+")
 _FIGURE = re.compile(r"\d")
 _MOST_INITIALS = 3
 """Words of a name from which on their first letters would tell nothing."""
+_LEAST_WORD = 4
+"""Cells down to which a first word is cut before the middle of the name is."""
+ShortNames = Mapping[str, tuple[str, ...]]
+"""The forms of each name, see `short_names`."""
 
 
 @lru_cache(maxsize=8)
-def short_names(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def short_names(names: tuple[str, ...]) -> ShortNames:
     """Name -> its forms, the whole name first and the shortest last; no form is that of another agent.
 
     `schedule-manager` is `schedule-m` and `schedule`, `dev-runner-3-2` is `dev-r-3-2` and `dev-3-2`: the first word
@@ -41,7 +45,20 @@ def _forms(name: str) -> list[str]:
     return [form for form in dict.fromkeys(forms) if cell_len(form) < cell_len(name)]
 
 
-def fitting_names(names: Sequence[str], forms: Mapping[str, tuple[str, ...]], room: int, least: int = 0) -> list[str]:
+def padded_name(name: str, forms: ShortNames, width: int) -> str:
+    """Exactly `width` cells of a name: the longest of its forms that fits, else the shortest, cut."""
+    known = forms.get(name, (name,))
+    return pad(next((form for form in known if cell_len(form) <= width), _cut(known[-1], width)), width)
+
+
+def _cut(form: str, width: int) -> str:
+    """A form that has no room: its first word gives way, since what follows tells it apart; else its middle."""
+    first, dash, rest = form.partition("-")
+    room = width - cell_len(dash + rest)
+    return crop(first, room) + dash + rest if dash and room >= _LEAST_WORD else shorten(form, width)
+
+
+def fitting_names(names: Sequence[str], forms: ShortNames, room: int, least: int = 0) -> list[str]:
     """The names in the longest forms that take `room` cells together; empty when even the shortest do not.
 
     Args:
