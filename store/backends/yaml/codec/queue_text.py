@@ -200,9 +200,7 @@ class QueueText:
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        data = self._data
-        if data is None:
-            data = self._data = self._stretches.join()
+        data = self._data = self._stretches.join() if self._data is None else self._data
         return data
 
     def messages(self) -> Chunked[Message]:
@@ -248,8 +246,8 @@ class QueueText:
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
         known = self._known_starts()
-        if not isinstance(known, list):  # one whose items are found at once
-            known = list(known)
+        if not isinstance(known, list):
+            known = list(known)  # its items are found at once
             self._starts = self._parts.entries, known
         return known
 
