@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
-from team_console.store.backends.yaml.codec.editing.kept import moved, woven
+from team_console.store.backends.yaml.codec.editing.kept import Stretch, gathered, moved, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
@@ -30,7 +30,7 @@ class QueueText:
 
     __slots__ = (
         "_absent",
-        "_data",
+        "_content",
         "_distinct",
         "_ids",
         "_index",
@@ -41,9 +41,9 @@ class QueueText:
         "_starts",
     )
 
-    def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
+    def __init__(self, content: bytes | Sequence[Stretch], parts: Parts, starts: list[int] | None = None) -> None:
         """Use `parse`."""
-        self._data = data
+        self._content = content
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
         self._messages: tuple[Message, ...] | None = None
@@ -175,9 +175,22 @@ class QueueText:
         found = [entry.message for entry in last]
         return len(self._parts.entries) - len(last), tuple([message for message in found if message is not None])
 
+    @property
+    def _data(self) -> bytes:
+        """All bytes; of a text that was changed they are joined when somebody looks for something in them."""
+        content = self._content
+        if not isinstance(content, bytes):
+            content = self._content = b"".join(content)
+        return content
+
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
         return self._data
+
+    def blocks(self) -> Iterator[Stretch]:
+        """The same in blocks to be written one after the other; a text only just changed is not joined for that."""
+        content = self._content
+        return iter((content,)) if isinstance(content, bytes) else gathered(content)
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of all entries that are not damaged, in stored order."""
@@ -326,7 +339,7 @@ class QueueText:
             self.parse_all()
         done = edit(self._data, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
         changed = done.changed
-        text = QueueText(done.data, done.parts, None if changed is None else self._starts_after(changed, done.parts))
+        text = QueueText(done.content, done.parts, None if changed is None else self._starts_after(changed, done.parts))
         if changed is not None:
             text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
         return text

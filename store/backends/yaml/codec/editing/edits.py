@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.cutting.join import join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read
 from team_console.store.backends.yaml.codec.editing.emitter import emit
-from team_console.store.backends.yaml.codec.editing.kept import woven
+from team_console.store.backends.yaml.codec.editing.kept import Stretch, woven
 from team_console.store.backends.yaml.codec.editing.patch import in_style, patch, patch_ordinary
 from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_record
 from team_console.store.backends.yaml.codec.errors import CodecError
@@ -42,11 +42,12 @@ class Edited(Struct, frozen=True):
     """A queue after a change.
 
     Attributes:
+        content: All bytes, or stretches that join to them: of a long queue a second copy is only made when asked for.
         changed: Index before -> the entry in its place, None where it went; None where the text was cut anew.
         added: How many entries came behind the last.
     """
 
-    data: bytes
+    content: bytes | Sequence[Stretch]
     parts: Parts
     changed: Mapping[int, QueueEntry | None] | None = None
     added: int = 0
@@ -75,7 +76,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     if added:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
-    new_data = _splice(data, parts, starts, changed, added, head, tail)
+    content = _splice(data, parts, starts, changed, added, head, tail)
     new = replace(
         parts,
         head=head,
@@ -83,8 +84,8 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         tail=tail,
         blank=parts.blank and not added,
     )
-    _check_result(new_data, new)
-    return Edited(new_data, new, changed, len(added))
+    _check_result(content, new)
+    return Edited(content, new, changed, len(added))
 
 
 def new_entry(message: Message, style: Style) -> QueueEntry:
@@ -146,10 +147,10 @@ def _splice(
     added: Sequence[QueueEntry],
     head: bytes,
     tail: bytes,
-) -> bytes:
-    """Join unchanged stretches of `data`, as blocks, with what is new."""
+) -> list[Stretch]:
+    """Unchanged stretches of `data`, as blocks, and what is new."""
     view = memoryview(data)
-    pieces: list[bytes | memoryview] = [head]
+    pieces: list[Stretch] = [head]
     position = len(parts.head)
     for index in sorted(changed):
         start = starts()[index]
@@ -161,7 +162,7 @@ def _splice(
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(tail)
-    return b"".join(pieces)
+    return pieces
 
 
 def _head(parts: Parts, *, filled: bool) -> bytes:
@@ -186,11 +187,11 @@ def _check_sound(entry: QueueEntry, index: int) -> None:
         )
 
 
-def _check_result(data: bytes, parts: Parts) -> None:
+def _check_result(content: Sequence[Stretch], parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
-    again = join_all(read(data, {entry.raw: entry for entry in parts.entries}))
+    again = join_all(read(b"".join(content), {entry.raw: entry for entry in parts.entries}))
     outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:
         raise CodecError(

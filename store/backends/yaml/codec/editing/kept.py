@@ -6,10 +6,13 @@ again in every slice would cost more than the change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
+Stretch = bytes | memoryview
+"""Bytes of a text, a view where they are those of the text before."""
+_BLOCK = 1 << 20
 
 
 def woven(before: Sequence[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> tuple[Item, ...]:
@@ -37,3 +40,19 @@ def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, in
         by += (now or 0) - size
         position = index + 1
     return places + [start + by for start in starts[position:]]
+
+
+def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """The same bytes in fewer pieces: short ones are joined until they are a megabyte."""
+    short: list[Stretch] = []
+    size = 0
+    for stretch in stretches:
+        if len(stretch) < _BLOCK:
+            short.append(stretch)
+            size += len(stretch)
+        if size >= _BLOCK or len(stretch) >= _BLOCK:
+            yield b"".join(short)
+            short, size = [], 0
+        if len(stretch) >= _BLOCK:
+            yield stretch
+    yield b"".join(short)
