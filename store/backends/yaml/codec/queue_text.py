@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
-from team_console.store.backends.yaml.codec.editing.kept import Stretch, gathered, moved, woven
+from team_console.store.backends.yaml.codec.editing.kept import Stretch, gathered, moved, with_places, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
@@ -287,14 +287,7 @@ class QueueText:
         index: dict[str, int | list[int]] = {message.message_id: place for place, message in enumerate(messages)}
         if len(index) == len(messages) == len(self.entries):
             return index
-        index = {}
-        for place, entry in enumerate(self.entries):
-            message = entry.message
-            if message is not None:
-                known = index.setdefault(message.message_id, place)
-                if known is not place:
-                    index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
-        return index
+        return with_places({}, enumerate(entry.message for entry in self.entries))
 
     def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
         """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
@@ -367,10 +360,14 @@ class QueueText:
             return
         outcomes = {index: None if entry is None else entry.message for index, entry in changed.items()}
         self._is_tied, self._messages = False, woven(before, outcomes, came[len(came) - len(added) :])
-        gone = [before[index] for index in changed]
-        if [message.message_id for message in gone] == [message.message_id for message in came]:
-            self._index, self._ids = previous._index, previous._ids
-            self._distinct = self._messages if previous._distinct is before else None
+        gone, behind = [before[index] for index in changed], came[len(came) - len(added) :]
+        now = [None if message is None else message.message_id for message in outcomes.values()]
+        stay = now == [message.message_id for message in gone]
+        if stay and previous._index is not None:
+            places = enumerate(behind, start=len(before))
+            self._index = with_places({**previous._index}, places) if behind else previous._index
+        if stay and not behind and previous._distinct is before:
+            self._distinct, self._ids = self._messages, previous._ids
         elif previous._distinct is before:
             self._count_ids(previous, gone, came)
 

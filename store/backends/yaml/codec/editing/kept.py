@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from team_console.store.model.message import Message
+
 Item = TypeVar("Item")
 Stretch = bytes | memoryview
 """Bytes of a text, a view where they are those of the text before."""
@@ -40,6 +42,21 @@ def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, in
         by += (now or 0) - size
         position = index + 1
     return places + [start + by for start in starts[position:]]
+
+
+def with_places(
+    index: dict[str, int | list[int]], places: Iterable[tuple[int, Message | None]]
+) -> dict[str, int | list[int]]:
+    """The index, id -> where its message is, with those of these places; None is no message.
+
+    A list only for an id that is there again, since lists take as much as texts.
+    """
+    for place, message in places:
+        if message is not None:
+            known = index.setdefault(message.message_id, place)
+            if known is not place:
+                index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
+    return index
 
 
 def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
