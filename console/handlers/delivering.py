@@ -17,27 +17,27 @@ from team_console.store.model.words import counted
 
 
 class _Treatment(Struct, frozen=True):
-    """What is said and asked of one remedy; `field` is what it wants typed."""
+    """What is said and asked of one remedy; `field` is what it wants typed, `wanted` stands there while it is empty."""
 
     title: str
     effect: str
     told: str
     field: str = ""
+    wanted: str = ""
 
 
 _TREATMENTS = {
     Remedy.RETRY: _Treatment("Try again", "is put back as if it had never been tried", "tried again"),
-    Remedy.REDIRECT: _Treatment("Redirect", "goes to another agent instead", "redirected", "to"),
+    Remedy.REDIRECT: _Treatment(
+        *("Redirect", "goes to another agent instead", "redirected"),
+        *("to", "the agent it goes to instead"),
+    ),
     Remedy.DISCARD: _Treatment(
         *("Discard", "leaves the queue; its record and your reason stay in the archive", "discarded"),
-        "reason",
+        *("reason", "stays with its record in the archive"),
     ),
     Remedy.RECALL: _Treatment("Recall", "is taken back, unless somebody reads it first", "recalled"),
 }
-
-
-_WANTED = {"to": "the agent it goes to instead", "reason": "stays with its record in the archive"}
-"""What stands in an empty field."""
 
 
 def _treat(remedy: Remedy, workspace: Workspace, subject: Subject) -> None:
@@ -68,7 +68,7 @@ def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
         ),
         verb=f"{how.title} {len(fit)}",
         field=how.field,
-        wanted=_WANTED.get(how.field, ""),
+        wanted=how.wanted,
         required=bool(how.field),
         names=partial(known_names, workspace, subject) if how.field == "to" else None,
         draft=workspace.drafts.get(purpose),

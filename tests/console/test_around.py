@@ -19,6 +19,8 @@ from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 from tests.pty import console
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.anyio
 async def test_the_picker_gives_the_location_chosen() -> None:

@@ -14,7 +14,7 @@ from tests import showcase
 from tests.console.conftest import Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Deaf(MemoryTeam):

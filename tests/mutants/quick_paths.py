@@ -68,9 +68,9 @@ QUICK_LINES = (
     ),
     Line(
         "an id that is there twice has both its places",
-        "store/backends/yaml/codec/queue_text.py",
-        "if len(index) == len(messages) == len(self.entries):",
-        "if len(messages) == len(self.entries):",
+        "store/backends/yaml/codec/id_index.py",
+        "if len(index) == len(messages) == len(entries):",
+        "if len(messages) == len(entries):",
         (f"{_KEPT}::test_after_any_changes_the_same_is_known_as_of_a_fresh_reading",),
     ),
 )

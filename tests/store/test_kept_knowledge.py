@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.codec import QueueText, emit
+from team_console.store.backends.yaml.codec import QueueText, emit, queue_text
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.editing import emitter
 from team_console.store.backends.yaml.codec.editing.patch import patch, patch_ordinary
@@ -56,7 +56,7 @@ def test_what_is_known_of_a_queue_is_not_worked_out_again(monkeypatch: pytest.Mo
     text = _text(50)
     text.expect(100)
     text.distinct()
-    monkeypatch.setattr(QueueText, "_indexed", lambda text: pytest.fail("a new index"))
+    monkeypatch.setattr(queue_text, "index_of", lambda entries, messages: pytest.fail("a new index"))
     for place in range(5):
         old = text.messages()[place]
         text = text.edit(replace={place: old.with_changes(status="read")})

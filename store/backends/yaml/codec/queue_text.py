@@ -11,12 +11,16 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
-from team_console.store.backends.yaml.codec.editing.kept import Stretch, gathered, moved, with_places, woven
+from team_console.store.backends.yaml.codec.editing.kept import starts_after, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.id_index import index_of, with_places
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
+from team_console.store.backends.yaml.text_change import Change, change_of
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.copies import distinct
 from team_console.store.model.message import Message
 
@@ -30,7 +34,7 @@ class QueueText:
 
     __slots__ = (
         "_absent",
-        "_content",
+        "_data",
         "_distinct",
         "_ids",
         "_index",
@@ -39,15 +43,17 @@ class QueueText:
         "_parts",
         "_searches",
         "_starts",
+        "_stretches",
     )
 
-    def __init__(self, content: bytes | Sequence[Stretch], parts: Parts, starts: list[int] | None = None) -> None:
+    def __init__(self, data: bytes | Stretches, parts: Parts, starts: Sequence[int] | None = None) -> None:
         """Use `parse`."""
-        self._content = content
+        self._data = data if isinstance(data, bytes) else None
+        self._stretches = Stretches.of(data) if isinstance(data, bytes) else data
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
-        self._messages: tuple[Message, ...] | None = None
-        self._distinct: tuple[Message, ...] | None = None
+        self._messages: Chunked[Message] | None = None
+        self._distinct: Chunked[Message] | None = None
         self._absent: set[str] = set()
         self._searches = 0
         self._index: dict[str, int | list[int]] | None = None
@@ -71,12 +77,29 @@ class QueueText:
         """
         if previous is None:
             return cls(data, read(data))
-        if data == previous._data:
-            return previous
-        cut = reread(data, previous._data, previous._parts, previous.starts())
-        text = cls(data, cut.parts, cut.starts)
+        before = previous.data()
+        return previous if data == before else previous.followed(change_of(data, before))
+
+    @property
+    def stretches(self) -> Stretches:
+        """The bytes of the file, in as many pieces as they are kept in."""
+        return self._stretches
+
+    def followed(self, change: Change) -> QueueText:
+        """The text after a change: only the stretch that changed is looked at, the entries of the rest are the same.
+
+        It shares the bytes of this one, so that following a long queue takes no second copy of it.
+
+        Raises:
+            CodecError: As `parse`.
+        """
+        stretches = self._stretches.exchanged(change.head, change.middle, change.tail)
+        if not change.middle and stretches.size == self._stretches.size:
+            return self
+        cut = reread(stretches, change, self._parts, Chunked.of(self._known_starts()))
+        text = QueueText(stretches, cut.parts, cut.starts)
         if cut.kept is not None:
-            text._take_over(previous, *cut.kept)
+            text._take_over(self, *cut.kept)
         return text
 
     def _take_over(self, previous: QueueText, head: int, tail: int) -> None:
@@ -90,7 +113,7 @@ class QueueText:
         if before is None or not previous._is_plain or len(messages) != len(fresh):
             return
         self._parts, self._is_tied = replace(self._parts, joined=True), False
-        self._messages = before[:head] + messages + before[len(before) - tail :]
+        self._messages = before.exchanged(head, len(before) - tail, messages)
         if previous._distinct is before:
             self._count_ids(previous, before[head : len(before) - tail], messages)
 
@@ -122,7 +145,7 @@ class QueueText:
     @classmethod
     def blank(cls, data: bytes) -> QueueText:
         """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
-        return cls(data, Parts(data, (), b"", Style(), joined=True, blank=True))
+        return cls(data, Parts(data, Chunked.of(()), b"", Style(), joined=True, blank=True))
 
     @property
     def size(self) -> int:
@@ -150,7 +173,7 @@ class QueueText:
         return self._parts.style
 
     @property
-    def entries(self) -> tuple[QueueEntry, ...]:
+    def entries(self) -> Chunked[QueueEntry]:
         """All entries in order. Understands every one of them first, because an open quote may join some."""
         self.parse_all()
         return self._parts.entries
@@ -175,34 +198,28 @@ class QueueText:
         found = [entry.message for entry in last]
         return len(self._parts.entries) - len(last), tuple([message for message in found if message is not None])
 
-    @property
-    def _data(self) -> bytes:
-        """All bytes; of a text that was changed they are joined when somebody looks for something in them."""
-        content = self._content
-        if not isinstance(content, bytes):
-            content = self._content = b"".join(content)
-        return content
-
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        return self._data
+        data = self._data
+        if data is None:
+            data = self._data = self._stretches.join()
+        return data
 
-    def blocks(self) -> Iterator[Stretch]:
+    def blocks(self) -> Iterator[bytes | memoryview]:
         """The same in blocks to be written one after the other; a text only just changed is not joined for that."""
-        content = self._content
-        return iter((content,)) if isinstance(content, bytes) else gathered(content)
+        return self._stretches.blocks()
 
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Chunked[Message]:
         """The messages of all entries that are not damaged, in stored order."""
         if self._messages is None:
             found = [entry.outcome for entry in self.entries]
-            self._messages = tuple([message for message in found if isinstance(message, Message)])
+            self._messages = Chunked.of([message for message in found if isinstance(message, Message)])
         return self._messages
 
-    def distinct(self) -> tuple[Message, ...]:
+    def distinct(self) -> Chunked[Message]:
         """The messages, of further copies of one message the one that is furthest on its way."""
         if self._distinct is None:
-            self._distinct = tuple(distinct(self.messages()))
+            self._distinct = Chunked.of(distinct(self.messages()))
         return self._distinct
 
     def damaged(self) -> list[tuple[int, CodecError]]:
@@ -210,11 +227,11 @@ class QueueText:
 
         Of neighbours that were not even looked at, because too much before them is damaged, the first stands for all.
         """
-        found, lines, position, skipped = [], 0, 0, False
+        found, lines, position, skipped, data = [], 0, 0, False, self.data()
         for entry, start in zip(self.entries, self.starts(), strict=True):
             before, skipped = skipped, is_skipped(entry)
             if entry.error is not None and not (before and skipped):
-                lines += self._data.count(b"\n", position, start)
+                lines += data.count(b"\n", position, start)
                 position = start
                 found.append((lines + 1, entry.error.below(lines)))
         return found
@@ -234,6 +251,13 @@ class QueueText:
 
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
+        known = self._known_starts()
+        if not isinstance(known, list):  # one whose items are found at once
+            known = list(known)
+            self._starts = self._parts.entries, known
+        return known
+
+    def _known_starts(self) -> Sequence[int]:
         entries, known = self._parts.entries, self._starts
         if known is None or known[0] is not entries:
             places = accumulate([entry.size for entry in entries], initial=len(self._parts.head))
@@ -243,7 +267,7 @@ class QueueText:
     def expect(self, count: int) -> None:
         """Say how many messages will be looked for by their ids: for many an index of all is made at once."""
         if self._index is None and count > _FEW_JOINED and self._parts.joined:
-            self._index = self._indexed()
+            self._index = index_of(self.entries, self.messages())
 
     def find(self, message_id: str) -> int | None:
         """The index in `entries` of the first message with this id; see `places`."""
@@ -258,7 +282,7 @@ class QueueText:
             self._searches += 1
             if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
                 return self._search(message_id)
-            self._index = self._indexed()
+            self._index = index_of(self.entries, self.messages())
         places = self._index.get(message_id, ())
         return (places,) if isinstance(places, int) else places
 
@@ -281,21 +305,14 @@ class QueueText:
         )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
 
-    def _indexed(self) -> dict[str, int | list[int]]:
-        """Id -> where its message is; a list only for an id that is there again, since lists take as much as texts."""
-        messages = self.messages()
-        index: dict[str, int | list[int]] = {message.message_id: place for place, message in enumerate(messages)}
-        if len(index) == len(messages) == len(self.entries):
-            return index
-        return with_places({}, enumerate(entry.message for entry in self.entries))
-
     def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
         """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
 
         Understands nothing when there are none.
         """
         if not self._parts.joined:
-            if not any(sign in self._data for sign in hidden) and not holds_one(self._data, words):
+            data = self.data()
+            if not any(sign in data for sign in hidden) and not holds_one(data, words):
                 return []
             self.parse_all()
         wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
@@ -306,13 +323,14 @@ class QueueText:
 
     def _entries_with(self, word: bytes) -> Iterator[int]:
         """Indices of the entries, as they are cut at the moment, in whose text the word begins."""
-        starts, place = self.starts(), self._data.find(word)
+        starts, data = self.starts(), self.data()
+        place = data.find(word)
         while place >= 0:
             index = bisect_right(starts, place) - 1
             if index >= 0:
                 yield index
-            following = starts[index + 1] if index + 1 < len(starts) else len(self._data)
-            place = self._data.find(word, following)
+            following = starts[index + 1] if index + 1 < len(starts) else len(data)
+            place = data.find(word, following)
 
     def edit(
         self,
@@ -330,24 +348,14 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.parse_all()
-        done = edit(self._data, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        done = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
         changed = done.changed
-        text = QueueText(done.content, done.parts, None if changed is None else self._starts_after(changed, done.parts))
+        known = self._starts if self._starts is not None and self._starts[0] is self._parts.entries else None
+        starts = starts_after(known[1], self._parts, changed, done.parts) if known and changed is not None else None
+        text = QueueText(done.content, done.parts, starts)
         if changed is not None:
             text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
         return text
-
-    def _starts_after(self, changed: Mapping[int, QueueEntry | None], parts: Parts) -> list[int] | None:
-        """Where entries begin after a change of these; None when that is not known for nothing."""
-        old, known = self._parts, self._starts
-        if known is None or known[0] is not old.entries:
-            return None
-        order = sorted(changed)
-        sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
-        starts = moved(known[1], [old.entries[index].size for index in order], sizes, len(parts.head) - len(old.head))
-        end = starts[-1] + parts.entries[len(starts) - 1].size if starts else len(parts.head)
-        more = accumulate([entry.size for entry in parts.entries[len(starts) :]], initial=end)
-        return starts + list(more)[:-1]
 
     def _follow(
         self, previous: QueueText, changed: Mapping[int, QueueEntry | None], added: Sequence[QueueEntry]
@@ -376,7 +384,7 @@ class QueueText:
         if not is_written_plainly(message_id):
             yield from range(len(self._parts.entries))
             return
-        needle, data = message_id.encode(), self._data
+        needle, data = message_id.encode(), self.data()
         position = data.find(needle)
         while position >= 0:
             index = bisect_right(self.starts(), position) - 1

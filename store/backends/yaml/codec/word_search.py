@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _ALIKE = 4

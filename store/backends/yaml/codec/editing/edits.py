@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.cutting.join import join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read
 from team_console.store.backends.yaml.codec.editing.emitter import emit
-from team_console.store.backends.yaml.codec.editing.kept import Stretch, woven
+from team_console.store.backends.yaml.codec.editing.kept import woven
 from team_console.store.backends.yaml.codec.editing.patch import in_style, patch, patch_ordinary
 from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_record
 from team_console.store.backends.yaml.codec.errors import CodecError
@@ -20,6 +20,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import keep_values, 
 from team_console.store.backends.yaml.codec.parsing.anchors import UNTIED
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import MANY, Stretches
 from team_console.store.model.message import Message
 
 _LIST_LINE = re.compile(
@@ -42,12 +43,12 @@ class Edited(Struct, frozen=True):
     """A queue after a change.
 
     Attributes:
-        content: All bytes, or stretches that join to them: of a long queue a second copy is only made when asked for.
+        content: All bytes; of a long queue a second copy is only made when asked for.
         changed: Index before -> the entry in its place, None where it went; None where the text was cut anew.
         added: How many entries came behind the last.
     """
 
-    content: bytes | Sequence[Stretch]
+    content: bytes | Stretches
     parts: Parts
     changed: Mapping[int, QueueEntry | None] | None = None
     added: int = 0
@@ -147,10 +148,10 @@ def _splice(
     added: Sequence[QueueEntry],
     head: bytes,
     tail: bytes,
-) -> list[Stretch]:
-    """Unchanged stretches of `data`, as blocks, and what is new."""
+) -> bytes | Stretches:
+    """Unchanged stretches of `data`, as blocks, and what is new; joined where they are many."""
     view = memoryview(data)
-    pieces: list[Stretch] = [head]
+    pieces: list[bytes | memoryview] = [head]
     position = len(parts.head)
     for index in sorted(changed):
         start = starts()[index]
@@ -162,7 +163,7 @@ def _splice(
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(tail)
-    return pieces
+    return b"".join(pieces) if len(pieces) > MANY else Stretches(map(memoryview, pieces))
 
 
 def _head(parts: Parts, *, filled: bool) -> bytes:
@@ -187,11 +188,12 @@ def _check_sound(entry: QueueEntry, index: int) -> None:
         )
 
 
-def _check_result(content: Sequence[Stretch], parts: Parts) -> None:
+def _check_result(content: bytes | Stretches, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
-    again = join_all(read(b"".join(content), {entry.raw: entry for entry in parts.entries}))
+    data = content if isinstance(content, bytes) else content.join()
+    again = join_all(read(data, {entry.raw: entry for entry in parts.entries}))
     outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:
         raise CodecError(

@@ -6,27 +6,44 @@ again in every slice would cost more than the change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
-from team_console.store.model.message import Message
+from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.model.chunked import Chunked
 
 Item = TypeVar("Item")
-Stretch = bytes | memoryview
-"""Bytes of a text, a view where they are those of the text before."""
-_BLOCK = 1 << 20
 
 
-def woven(before: Sequence[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> tuple[Item, ...]:
+def woven(before: Chunked[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> Chunked[Item]:
     """The items after a change: index -> what stands there, None for what goes; `added` behind the last."""
+    if not changed:
+        return before.exchanged(len(before), len(before), added)
     items: list[Item | None] = list(before)
     for index, item in changed.items():
         items[index] = item
     items += added
-    return tuple([item for item in items if item is not None])
+    return Chunked.of([item for item in items if item is not None])
 
 
-def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
+def starts_after(starts: Sequence[int], old: Parts, changed: Mapping[int, QueueEntry | None], new: Parts) -> list[int]:
+    """Where the entries of `new` begin, which `old` became when these changed and others came behind the last.
+
+    Args:
+        starts: Where those of `old` began.
+        changed: Index of an entry -> what stands there now, None for what went.
+    """
+    order = sorted(changed)
+    sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
+    places = _moved(starts, [old.entries[index].size for index in order], sizes, len(new.head) - len(old.head))
+    end = places[-1] + new.entries[len(places) - 1].size if places else len(new.head)
+    more = accumulate([entry.size for entry in new.entries[len(places) :]], initial=end)
+    return places + list(more)[:-1]
+
+
+def _moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
     """Where items begin after a change, in bytes.
 
     Args:
@@ -42,34 +59,3 @@ def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, in
         by += (now or 0) - size
         position = index + 1
     return places + [start + by for start in starts[position:]]
-
-
-def with_places(
-    index: dict[str, int | list[int]], places: Iterable[tuple[int, Message | None]]
-) -> dict[str, int | list[int]]:
-    """The index, id -> where its message is, with those of these places; None is no message.
-
-    A list only for an id that is there again, since lists take as much as texts.
-    """
-    for place, message in places:
-        if message is not None:
-            known = index.setdefault(message.message_id, place)
-            if known is not place:
-                index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
-    return index
-
-
-def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """The same bytes in fewer pieces: short ones are joined until they are a megabyte."""
-    short: list[Stretch] = []
-    size = 0
-    for stretch in stretches:
-        if len(stretch) < _BLOCK:
-            short.append(stretch)
-            size += len(stretch)
-        if size >= _BLOCK or len(stretch) >= _BLOCK:
-            yield b"".join(short)
-            short, size = [], 0
-        if len(stretch) >= _BLOCK:
-            yield stretch
-    yield b"".join(short)
