@@ -15,9 +15,10 @@ from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.bars.status_line import LIVE, Standing, StatusLine
 from team_console.widgets.bars.tab_bar import Tab, TabBar
+from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Form, Heading, Text
-from team_console.widgets.details.message import MessageDetail
-from team_console.widgets.details.request import RequestDetail
+from team_console.widgets.details.message import message_document
+from team_console.widgets.details.request import request_document
 from team_console.widgets.forms.answers import AnswerForm
 from team_console.widgets.forms.approval import Approval, Way
 from team_console.widgets.forms.choice import Choice
@@ -96,13 +97,13 @@ def _banner() -> Widget:
 
 
 def _message() -> Widget:
-    made = MessageDetail()
-    made.call_after_refresh(made.show_message, sample(1), now=NOW)
+    made = Detail()
+    made.call_after_refresh(made.show, message_document(sample(1), now=NOW))
     return made
 
 
 def _request() -> Widget:
-    made = RequestDetail()
+    made = Detail()
     question = sample(0)
     row = RequestRow(
         "plan-1",
@@ -115,7 +116,7 @@ def _request() -> Widget:
         RequestState.OPEN,
         NOW,
     )
-    made.call_after_refresh(made.show_request, row, now=NOW)
+    made.call_after_refresh(made.show, request_document(row, now=NOW))
     return made
 
 

@@ -126,12 +126,6 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "console.demo.theatre": (91.91, "help and completions load every verb, and must not load what the verbs do"),
         "store.backends.open": (47.55, "help and completions load every verb, and must not load what the verbs do"),
     },
-    "console/cli/verbs/discard.py": {
-        "store.desk.delivery.failures": (
-            20.66,
-            "help and completions load every verb, and must not load what the verbs do",
-        ),
-    },
     "console/cli/verbs/help.py": {
         "console.cli.manual.schemas": (
             5.58,
@@ -202,33 +196,21 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/cli/verbs/plan.py": {
         "store.desk.requests": (69.58, "help and completions load every verb, and must not load what the verbs do"),
     },
-    "console/cli/verbs/recall.py": {
+    "console/cli/verbs/receive.py": {
+        "store.desk.inbox": (4.28, "help and completions load every verb, and must not load what the verbs do"),
+        "store.desk.waiting": (43.68, "help and completions load every verb, and must not load what the verbs do"),
+    },
+    "console/cli/verbs/reject.py": {
+        "store.desk.requests": (39.59, "help and completions load every verb, and must not load what the verbs do"),
+    },
+    "console/cli/verbs/remedies.py": {
         "store.desk.delivery.failures": (
             20.85,
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },
-    "console/cli/verbs/receive.py": {
-        "store.desk.inbox": (4.28, "help and completions load every verb, and must not load what the verbs do"),
-        "store.desk.waiting": (43.68, "help and completions load every verb, and must not load what the verbs do"),
-    },
-    "console/cli/verbs/redirect.py": {
-        "store.desk.delivery.failures": (
-            21.53,
-            "help and completions load every verb, and must not load what the verbs do",
-        ),
-    },
-    "console/cli/verbs/reject.py": {
-        "store.desk.requests": (39.59, "help and completions load every verb, and must not load what the verbs do"),
-    },
     "console/cli/verbs/requests.py": {
         "store.views.status_json": (1.43, "help and completions load every verb, and must not load what the verbs do"),
-    },
-    "console/cli/verbs/retry.py": {
-        "store.desk.delivery.failures": (
-            21.86,
-            "help and completions load every verb, and must not load what the verbs do",
-        ),
     },
     "console/cli/verbs/roster.py": {
         "store.views.status_json": (3.8, "help and completions load every verb, and must not load what the verbs do"),

@@ -20,13 +20,14 @@ def kinds() -> str:
 
 def keys() -> str:
     """Every key of the console."""
+    from team_console.console.input.action import written_key
     from team_console.console.input.actions import ACTIONS
     from team_console.console.input.subject import Mode
 
     def where(modes: Collection[Mode]) -> str:
         return ", ".join(mode.label for mode in Mode if mode in modes) or "everywhere"
 
-    rows = ((f"`{action.shown}`", action.help, where(action.modes)) for action in ACTIONS)
+    rows = ((f"`{written_key(action.keys[0])}`", action.help, where(action.modes)) for action in ACTIONS)
     return _table(("Key", "Action", "Where"), rows)
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.console.app.application import ConsoleApp
-from team_console.console.demo import showcase
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from textual.pilot import Pilot
+
+from tests import showcase
 
 _PLACE = "~/projects/reports"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'

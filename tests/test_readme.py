@@ -11,6 +11,8 @@ from tests.conftest import ROOT
 from tests.readme import PARTS, README, with_parts
 from tests.transcripts import shown_commands, with_transcripts
 
+pytestmark = pytest.mark.slow
+
 TEXT = README.read_text(encoding="utf-8")
 
 

@@ -118,8 +118,7 @@ class Background:
     async def _gather(self, wish: Wish) -> None:
         shelf = self._host.shelf
         try:
-            evidence = await asyncio.to_thread(gather, shelf.team, wish)
-            found = await asyncio.to_thread(gathered, wish, evidence)
+            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish)))
         except Exception as error:
             self._host.report(error)
             found = gathered(wish, NOT_FOUND_OUT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -21,7 +21,8 @@ class Verb(Struct, frozen=True):
         name: The word the user types.
         group: Heading in the help; empty for a verb that help and completions leave out.
         help: What it does, in one line.
-        module: Module under `team_console.console.cli.verbs`; imported only when the verb is used.
+        module: Module under `team_console.console.cli.verbs`, imported only when the verb is used; behind a colon
+            what of it, where it holds several verbs.
     """
 
     name: str
@@ -31,13 +32,18 @@ class Verb(Struct, frozen=True):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the verb's own options and arguments."""
-        import_module(f"team_console.console.cli.verbs.{self.module}").add_arguments(parser)
+        self._load().add_arguments(parser)
 
     @property
     def run(self) -> Callable[[Call], int]:
         """Does the verb; returns the exit status."""
-        run: Callable[[Call], int] = import_module(f"team_console.console.cli.verbs.{self.module}").run
+        run: Callable[[Call], int] = self._load().run
         return run
+
+    def _load(self) -> Any:
+        module, _, name = self.module.partition(":")
+        loaded = import_module(f"team_console.console.cli.verbs.{module}")
+        return getattr(loaded, name) if name else loaded
 
 
 _TEAM = "Start a team"
@@ -79,10 +85,10 @@ VERBS: tuple[Verb, ...] = (
     Verb("check", _LOOK, "list what departs from the protocols or is damaged", "check"),
     Verb("deliver", _ROUTE, "push due messages to their agents; --loop goes on", "deliver"),
     Verb("failures", _ROUTE, "list what could not be delivered, with its errors", "failures"),
-    Verb("retry", _ROUTE, "try failed messages again", "retry"),
-    Verb("redirect", _ROUTE, "give undelivered messages to another agent", "redirect"),
-    Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "discard"),
-    Verb("recall", _ROUTE, "take back messages that nobody has got yet", "recall"),
+    Verb("retry", _ROUTE, "try failed messages again", "remedies:retry"),
+    Verb("redirect", _ROUTE, "give undelivered messages to another agent", "remedies:redirect"),
+    Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "remedies:discard"),
+    Verb("recall", _ROUTE, "take back messages that nobody has got yet", "remedies:recall"),
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
     Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
     Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),

@@ -70,11 +70,6 @@ class Scene(Struct):
         """A plain message."""
         return self.say(minutes, sender, to, payload={"summary": summary, "content": content}, **more)
 
-    def sprint(self, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any) -> Message:
-        """A sprint message, `NAME: {json}` in a plain one (seed 002)."""
-        summary = more.pop("summary", name.replace("_", " ").capitalize())
-        return self.note(minutes, sender, to, summary, carried(name, body), **more)
-
     def request_id(self, prefix: str, minutes: float, *names: str) -> str:
         """A request id as the desk would have made it then (decision D8)."""
         return "@".join([f"{prefix}-{epoch_ms(self.at(minutes))}", *names])

@@ -19,7 +19,6 @@ from msgspec import Struct
 from team_console.console.demo import words
 from team_console.console.demo.courier import ABSENT, command, seed_tries
 from team_console.console.demo.scene import Scene, make_team, write
-from team_console.console.demo.showcase import archived_talk
 from team_console.console.demo.stage import environment, team_folder
 from team_console.store.model.clock import utc_now
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
@@ -86,6 +85,27 @@ def build(folder: Path) -> None:
     _first_decision(scene)
     write(root, scene)
     seed_tries(folder, [failed.message_id], 4)
+
+
+def archived_talk(scene: Scene, *, days: int) -> None:
+    """Earlier talk, only in the archives."""
+    for day in range(days, 0, -1):
+        for number, (sender, to, summary, content) in enumerate(words.CHATTER):
+            minutes = day * 1440 - number * 47
+            scene.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
+            reply = words.REPLIES[to][day % len(words.REPLIES[to])]
+            scene.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
+        plan = words.PLANS[-day % len(words.PLANS)]
+        asked = day * 1440 - 300
+        request_id = scene.request_id("plan_approval", asked, "task-manager", words.TEAM)
+        question = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
+        scene.say(
+            asked, "task-manager", words.LEAD, "plan_approval_request", payload=question, read=asked - 5, live=False
+        )
+        answer = {"request_id": request_id, "approve": True}
+        scene.say(
+            asked - 6, words.LEAD, "task-manager", "plan_approval_response", payload=answer, read=asked - 7, live=False
+        )
 
 
 def _first_decision(scene: Scene) -> None:

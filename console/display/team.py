@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
-from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
@@ -143,7 +143,7 @@ class Events:
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}
 
 
-def _last(messages: tuple[Message, ...]) -> Sequence[Message]:
+def _last(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[-_NEWEST:]
 
 

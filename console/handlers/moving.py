@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from team_console.console.app.workspace import Workspace
-from team_console.console.input.action import Action, Group
+from team_console.console.input.action import Action, Group, written_key
 from team_console.console.input.actions import actions_in, grouped, shown_key
 from team_console.console.input.subject import Mode, Subject
 from team_console.widgets.rows.row_list import RowList
@@ -63,7 +63,7 @@ def movement() -> tuple[HelpRow, ...]:
     for item in made:
         if item.key not in ("space", "enter"):
             rows.setdefault(item.description, []).extend(item.key.split(","))
-    return tuple(HelpRow(" ".join(_written(key) for key in keys), words + ".") for words, keys in rows.items())
+    return tuple(HelpRow(" ".join(written_key(key) for key in keys), words + ".") for words, keys in rows.items())
 
 
 def redraw(workspace: Workspace, subject: Subject) -> None:
@@ -93,11 +93,6 @@ def _row(action: Action, subject: Subject) -> HelpRow:
 
     why = action.disabled(subject) if action.group is not Group.CONSOLE else None
     return HelpRow(shown_key(action), action.help, why or "")
-
-
-def _written(key: str) -> str:
-    names = {"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp"}
-    return names.get(key, key.replace("ctrl+", "^"))
 
 
 HANDLERS = {

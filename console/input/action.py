@@ -20,17 +20,27 @@ class Group(StrEnum):
     CONSOLE = "Console"
 
 
+_WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
+_KEYS = {
+    **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
+    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2"},
+}
+
+
+def written_key(key: str) -> str:
+    """A key of Textual as people write it: `^l` for `ctrl+l`."""
+    return _KEYS.get(key, key.replace("ctrl+", "^"))
+
+
 class Action(Struct, frozen=True, kw_only=True):
     """One thing the console can do.
 
     Attributes:
         id: Stable name; `team_console.console.handlers` has the function that does it under this name.
         keys: Textual key names, the first one shown.
-        shown: The key as people write it.
         label: A few words for the footer; `…` when a question follows.
         help: A sentence.
         modes: Where it applies; empty for everywhere.
-        writes: Changes the team, so it is not there when the team is read-only.
         deciding: Must not happen on a row that just changed by itself.
         footer: Whether it is worth a place in the footer.
         why_not: Why it cannot be used on a subject.
@@ -39,16 +49,19 @@ class Action(Struct, frozen=True, kw_only=True):
 
     id: str
     keys: tuple[str, ...]
-    shown: str
     label: str
     help: str
     group: Group
     modes: frozenset[Mode] = frozenset()
-    writes: bool = False
     deciding: bool = False
     footer: bool = True
     why_not: Reason = lambda subject: None
     wording: Callable[[Subject], str] = lambda subject: ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the team, so that it is not there when the team is read-only."""
+        return self.group in _WRITING
 
     def label_on(self, subject: Subject) -> str:
         """The words for the footer, of what it does to `subject`."""

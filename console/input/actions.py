@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from team_console.console.input.action import Action, Group
+from team_console.console.input.action import Action, Group, written_key
 from team_console.console.input.console_actions import CONSOLE_ACTIONS
 from team_console.console.input.look_actions import LOOK_ACTIONS
 from team_console.console.input.subject import Mode
@@ -39,9 +39,7 @@ def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 def shown_key(action: Action) -> str:
     """The key of an action as people write it: the user's own, else the usual one."""
-    own = _own_keys.get(action.id)
-    names = {"slash": "/", "colon": ":", "question_mark": "?", "escape": "esc"}
-    return names.get(own[0], own[0].replace("ctrl+", "^")) if own else action.shown
+    return written_key((_own_keys.get(action.id) or action.keys)[0])
 
 
 def usual_keys() -> dict[str, tuple[str, ...]]:

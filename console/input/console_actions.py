@@ -10,7 +10,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         Action(
             id=f"go_{mode}",
             keys=(str(number),),
-            shown=str(number),
             label=mode.label,
             help=f"Go to {mode.label}.",
             group=Group.CONSOLE,
@@ -21,7 +20,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="palette",
         keys=("colon",),
-        shown=":",
         label="palette",
         help="Find any action by its name (also ctrl+p).",
         group=Group.CONSOLE,
@@ -30,7 +28,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="help",
         keys=("question_mark",),
-        shown="?",
         label="help",
         help="Every key that does something here.",
         group=Group.CONSOLE,
@@ -39,7 +36,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="redraw",
         keys=("ctrl+l",),
-        shown="^l",
         label="redraw",
         help="Read the team again and draw everything anew.",
         group=Group.CONSOLE,
@@ -48,7 +44,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="theme",
         keys=("f2",),
-        shown="F2",
         label="theme…",
         help="Choose a theme; each shows while the cursor is on it.",
         group=Group.CONSOLE,
@@ -57,7 +52,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="suspend",
         keys=("ctrl+z",),
-        shown="^z",
         label="suspend",
         help="Back to the shell; fg returns.",
         group=Group.CONSOLE,
@@ -66,7 +60,6 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     Action(
         id="quit",
         keys=("q", "ctrl+q"),
-        shown="q",
         label="quit",
         help="Leave; what you were writing is kept.",
         group=Group.CONSOLE,

@@ -13,7 +13,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="open",
         keys=("enter",),
-        shown="enter",
         label="open",
         help="Go into the thing under the cursor.",
         group=Group.LOOK,
@@ -22,7 +21,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="mark",
         keys=("space",),
-        shown="space",
         label="mark",
         help="Mark the row, to treat many at once.",
         group=Group.LOOK,
@@ -32,7 +30,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="mark_all",
         keys=("asterisk",),
-        shown="*",
         label="mark all",
         help="Mark every row that is shown, or take all marks away.",
         group=Group.LOOK,
@@ -42,7 +39,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="mark_range",
         keys=("V",),
-        shown="V",
         label="mark range",
         help="Mark the rows from the one marked last to the one under the cursor.",
         group=Group.LOOK,
@@ -53,7 +49,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="conversation",
         keys=("c",),
-        shown="c",
         label="conversation",
         help="Open the conversation it belongs to: versions, answers, deliveries, in order.",
         group=Group.LOOK,
@@ -63,7 +58,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="stops",
         keys=("T",),
-        shown="T",
         label="shutdown",
         help="Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
         group=Group.LOOK,
@@ -72,7 +66,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="snooze",
         keys=("z",),
-        shown="z",
         label="snooze",
         help="Hide it for a quarter of an hour, or until something about it changes.",
         group=Group.LOOK,
@@ -82,7 +75,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="wake",
         keys=("Z",),
-        shown="Z",
         label="show snoozed",
         help="Show everything that is snoozed again.",
         group=Group.LOOK,
@@ -92,7 +84,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="filter",
         keys=("slash",),
-        shown="/",
         label="filter",
         help="Show only rows that hold the words you type.",
         group=Group.LOOK,
@@ -100,7 +91,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="next_hit",
         keys=("n",),
-        shown="n",
         label="next hit",
         help="Go to the next place that holds the words of the last filter.",
         group=Group.LOOK,
@@ -109,7 +99,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="previous_hit",
         keys=("N",),
-        shown="N",
         label="hit before",
         help="Go to the place before that holds the words of the last filter.",
         group=Group.LOOK,
@@ -118,7 +107,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="sort",
         keys=("o",),
-        shown="o",
         label="sort",
         help="Sort the rows by the next column, and at last in their own order again.",
         group=Group.LOOK,
@@ -128,7 +116,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="raw",
         keys=("v",),
-        shown="v",
         label="as written",
         help="Show texts exactly as they were written, and back.",
         group=Group.LOOK,
@@ -137,7 +124,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="ids",
         keys=("i",),
-        shown="i",
         label="ids",
         help="Show ids and exact moments of what stands beside the list, and hide them again.",
         group=Group.LOOK,
@@ -147,7 +133,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="copy_id",
         keys=("y",),
-        shown="y",
         label="copy id",
         help="Copy its id to the clipboard (OSC 52).",
         group=Group.LOOK,
@@ -157,7 +142,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="copy_text",
         keys=("Y",),
-        shown="Y",
         label="copy text",
         help="Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
         group=Group.LOOK,
@@ -166,7 +150,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="export",
         keys=("w",),
-        shown="w",
         label="export…",
         help="Write the rows shown here to a file.",
         group=Group.LOOK,
@@ -175,7 +158,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="next_panel",
         keys=("tab",),
-        shown="tab",
         label="next panel",
         help="Go to the next panel.",
         group=Group.LOOK,
@@ -184,7 +166,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="previous_panel",
         keys=("shift+tab",),
-        shown="⇧tab",
         label="panel before",
         help="Go back a panel.",
         group=Group.LOOK,
@@ -193,7 +174,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     Action(
         id="back",
         keys=("escape",),
-        shown="esc",
         label="back",
         help="Back out: of a panel, a filter, the marks.",
         group=Group.LOOK,

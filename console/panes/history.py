@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -249,7 +249,7 @@ class HistoryPane(ListPane[Message]):
         if not self.query_text and number - place < _AHEAD:
             self._go_on()
 
-    def _refresh(self, live: tuple[Message, ...]) -> None:
+    def _refresh(self, live: Sequence[Message]) -> None:
         """Show new messages and new states of known ones without walking again."""
         states = {message.message_id: message for message in live}
         known = {message.message_id for message in self._all}

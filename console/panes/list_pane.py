@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
-from team_console.console.display.pane_titles import set_title, unwritten
+from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
@@ -19,12 +19,10 @@ from team_console.console.panes.sorting import sorted_rows, sorts_of
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import View
 from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Document, Lines
-from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.details.document import Document
 from team_console.widgets.rows.drawing import Draw
 from team_console.widgets.rows.picture import Headings
 from team_console.widgets.rows.row_list import RowList
-from team_console.widgets.text.cells import Line
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -37,8 +35,6 @@ RowT = TypeVar("RowT")
 
 _REST = 0.04
 """Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
-_BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
-_BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(_BROKEN),))
 
 
 class ListPane(Pane, Generic[RowT]):
@@ -123,6 +119,9 @@ class ListPane(Pane, Generic[RowT]):
     def document_of(self, row: RowT) -> Document | None:
         """What there is to read of a row."""
 
+    def prepare(self, row: RowT) -> None:
+        """Have what stands beside a row looked for, before it is drawn."""
+
     @abstractmethod
     def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
         """What keys act on."""
@@ -149,7 +148,7 @@ class ListPane(Pane, Generic[RowT]):
     def give_up(self) -> None:
         """Say it in the list, and show nothing beside it."""
         for rows in self.query(RowList):
-            rows.set_rows((), now=self.now, empty=_BROKEN)
+            rows.set_rows((), now=self.now, empty=BROKEN)
         for detail in self.query(Detail):
             detail.show(None)
 
@@ -322,6 +321,8 @@ class ListPane(Pane, Generic[RowT]):
         if event.by_user:
             if self._resting is not None:
                 self._resting.stop()
+            else:
+                self._prepare()
             self._resting = self.set_timer(_REST, self.draw_now)
         else:
             self._show_detail()
@@ -355,7 +356,7 @@ class ListPane(Pane, Generic[RowT]):
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
-        self._show_detail()
+        self._prepare() if again and self._resting is not None else self._show_detail()
 
     def first_step(self) -> str:
         """The command that would put something into an empty list; empty when there is something."""
@@ -382,15 +383,18 @@ class ListPane(Pane, Generic[RowT]):
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
+    def _prepare(self) -> None:
+        if (row := self.rows.cursor_row) is not None:
+            self.prepare(row)
+
     def _show_detail(self) -> None:
         row = self._shown = self.rows.cursor_row
         try:
             document = self.document_of(row) if row is not None else None
         except Exception as error:
             self.app._handle_exception(error)
-            document = _BROKEN_DOCUMENT
+            document = BROKEN_DOCUMENT
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
-            said: Line = ((f"{unwritten(decided)}", "alert"), (" · U takes it back, W writes it now", "muted"))
-            document = replace(document, blocks=(Lines((said,)), *document.blocks))
+            document = with_unwritten(document, decided)
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -13,9 +14,9 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
-from team_console.store.model.last_result import LastResult
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
-from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of
+from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, View
 from team_console.widgets.details.document import Document, Fact, Lines
 from team_console.widgets.details.message import message_document
@@ -39,6 +40,7 @@ class NeedsPane(ListPane[AttentionItem]):
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._arranged = LastResult(self._arrange)
+        self._to_do = LastResult[Sequence[AttentionItem], int](to_do)
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
@@ -67,7 +69,7 @@ class NeedsPane(ListPane[AttentionItem]):
         """How many are to be done, as the tab says, and how many are only to be known."""
         if shown != total:
             return super().title_of(shown, total)
-        known = sum(part_of(row) is Part.INFORMATION for row in self.rows.rows)
+        known = total - self._to_do(self.rows.rows)
         words = (f"{total - known:,}" if total > known or not known else "", f"{known:,} to know" if known else "")
         return " · ".join(filter(None, (self.MODE.label, *words)))
 
@@ -136,6 +138,11 @@ class NeedsPane(ListPane[AttentionItem]):
                 below=beside_report(self, row.message, content),
             )
         return _plain_document(row)
+
+    def prepare(self, row: AttentionItem) -> None:
+        """What stands beside its request."""
+        if row.request is not None:
+            beside(self, row.request)
 
     def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""

@@ -62,6 +62,10 @@ class RequestsPane(ListPane[RequestRow]):
             below=around.below,
         )
 
+    def prepare(self, row: RequestRow) -> None:
+        """What stands beside it."""
+        beside(self, row)
+
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
         """The request under the cursor and who asked it; of several, all of them."""
         some = marked or ((row,) if row is not None else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
@@ -109,7 +109,7 @@ class Snapshot(Struct, frozen=True):
     taken_at: datetime
     changed_at: datetime | None
     config: TeamConfig
-    messages: tuple[Message, ...] = ()
+    messages: Sequence[Message] = ()
     problems: tuple[Problem, ...] = ()
     condition: Condition = Condition.EMPTY
     holder: LockHolder | None = None

@@ -49,8 +49,9 @@ class Changes(Struct):
 
     def apply(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """The queue after these changes."""
-        kept = (self.replaced.get(message, message) for message in messages if message not in self.removed)
-        return (*kept, *self.added.values())
+        replaced, removed = self.replaced, self.removed
+        left = [message for message in messages if message not in removed] if removed else messages
+        return (*[replaced.get(message, message) for message in left], *self.added.values())
 
 
 class Transaction(ABC):

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.answering.questions import find_question, refuse_answered, withdrawal_of
-from team_console.store.desk.answering.signing import Made, put_signed, signed_verdict
+from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
 from team_console.store.desk.maintenance.compaction import compact
@@ -178,7 +178,8 @@ def put_request(
     parts = _Parts(action, type, to, payload, id_parts, linked)
     signed = None
     if type == ORDER:
-        signed = signed_verdict(caller, lambda tx: Made(_put(tx, caller, parts)[0]), action=action)
+        with signer(caller, action=action) as sign:
+            signed = sign(lambda tx: Made(_put(tx, caller, parts)[0]))
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}).check(config)

@@ -60,6 +60,7 @@ ENVELOPE_KEYS = frozenset(
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
+_BESIDE_PAYLOAD = ENVELOPE_KEYS - {"payload"}
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -239,23 +240,31 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
         record = dict(self.record)
+        is_letter = self.is_letter
         for key, value in changes.items():
             name = key.rstrip("_")
+            is_letter = is_letter and name in _BESIDE_PAYLOAD
             if value is None:
                 record.pop(name, None)
             else:
                 record[name] = value
-        return from_record(record)
+        return from_record(record, is_letter=is_letter)
 
 
-def from_record(record: Mapping[str, Any]) -> Message:
+def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Message:
     """Understand a stored record leniently (`ARCHITECTURE.md`, formats); nothing of it is lost.
+
+    Args:
+        is_letter: What `Message.is_letter` is to say, by whoever knows the payload.
 
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
     """
     recipients = _recipients(record)
-    envelope = {name: _first(record, keys) for name, keys in _ALIASES.items()}
+    envelope = {
+        name: value if (value := record.get(name)).__class__ is str else _first(record, keys)
+        for name, keys in _ALIASES.items()
+    }
     missing = [name for name in ("message_id", "type", "from") if not envelope[name]]
     if not recipients:
         missing.append("to")
@@ -271,6 +280,7 @@ def from_record(record: Mapping[str, Any]) -> Message:
         status=_first(record, ("status",)) or Status.PENDING.value,
         more=record,
         source=WholeRecord(record, _payload(record)),
+        is_letter=is_letter,
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote, unquote_plus
 
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 COVER = "***"
 SHOWN = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"

@@ -8,6 +8,7 @@ from itertools import islice
 from operator import attrgetter, lt
 
 from msgspec import Struct
+from team_console.store.model.chunked import Chunked, common_head, common_tail
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import Family
 from team_console.store.protocol.reading import Reading, reading
@@ -89,21 +90,21 @@ class Queue:
     """The live messages as entries; tells what changed by comparing objects, not contents."""
 
     def __init__(self) -> None:
-        self._messages: tuple[Message, ...] = ()
+        self._messages: Chunked[Message] = Chunked.of(())
         self._entries: list[Entry] = []
 
-    def update(self, messages: tuple[Message, ...]) -> QueueDelta:
+    def update(self, live: Sequence[Message]) -> QueueDelta:
         """Take over the live messages of a snapshot and say what changed.
 
         Raises:
             NoRoomError: Places ran out; the queue is unchanged.
         """
-        old = self._messages
+        old, messages = self._messages, Chunked.of(live)
         shorter = min(len(old), len(messages))
-        head = _common_head(old, messages, shorter)
+        head = common_head(old, messages)
         if head == len(old) == len(messages):
             return QueueDelta()
-        tail = _common_tail(old, messages, shorter - head)
+        tail = common_tail(old, messages, shorter - head)
         stop = len(old) - tail
         before = self._entries[head:stop]
         low = self._entries[head - 1].place if head else None
@@ -117,31 +118,6 @@ class Queue:
         return QueueDelta(
             tuple(entry for entry in before if entry not in kept), tuple(entry for entry in after if entry not in was)
         )
-
-
-def _common_head(messages: tuple[Message, ...], others: tuple[Message, ...], most: int) -> int:
-    """How many messages at the beginning, at most `most`, are the same objects; by halves that are compared at once."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if messages[low:middle] == others[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_tail(messages: tuple[Message, ...], others: tuple[Message, ...], most: int) -> int:
-    """The same at the end."""
-    low, high = 0, most
-    size, length = len(messages), len(others)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if messages[size - middle : size - low] == others[length - middle : length - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _placed(before: list[Entry], messages: Sequence[Message], *, low: float | None, high: float | None) -> list[Entry]:

@@ -95,6 +95,8 @@ class Reading(Struct, frozen=True, eq=False, gc=False):
         """
         if self.kind is not None and self.kind.name in _AGREED:
             return True
+        if self.message.is_letter:
+            return None
         payload = self.message.payload
         said = {_verdict(payload[key]) for key in ("approve", "approved") if payload.get(key) is not None}
         return said.pop() if len(said) == 1 else None

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.problems import SETTINGS_LOST, SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.team_config import TeamConfig
 

@@ -35,16 +35,6 @@ _PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
 _SUFFIXES = (".yaml", ".yml")
 
 
-def load(path: Path) -> TeamConfig:
-    """The settings in `path`; defaults when there is no such file.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` naming the file, when it is there and cannot be read at all.
-    """
-    data = read_text(path)
-    return TeamConfig() if data is None else with_trust(parse(data, path), path)
-
-
 def read_text(path: Path) -> bytes | None:
     """The text of the settings in `path`, None when there is no such file.
 

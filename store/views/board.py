@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -144,7 +144,7 @@ class Board:
         self._deliveries.judge_at(now)
         self._violations.judge_at(now)
 
-    def _change(self, messages: tuple[Message, ...], now: datetime) -> QueueDelta:
+    def _change(self, messages: Sequence[Message], now: datetime) -> QueueDelta:
         try:
             return self._queue.update(messages)
         except NoRoomError:

@@ -29,8 +29,8 @@ def difference(before: str, after: str) -> tuple[str, ...]:
 
 def counts_of(diff: Sequence[str]) -> str:
     """How much differs, such as `+3 −1`."""
-    added = sum(line.startswith("+") for line in diff)
-    return f"+{added} −{sum(line.startswith('-') for line in diff)}"
+    signs = [line[:1] for line in diff]
+    return f"+{signs.count('+')} −{signs.count('-')}"
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
@@ -48,6 +48,8 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
 
 def _compared(old: Sequence[str], new: Sequence[str], depth: int = 0) -> Sequence[Change]:
     """Long texts are cut first at lines that each of them holds once, as `patience` diffs do: quick and readable."""
+    if old and new and set(old).isdisjoint(new):  # a text written anew: every search for what stayed would be in vain
+        return [("replace", 0, len(old), 0, len(new))]
     anchors = _anchors(old, new) if len(old) * len(new) > _SHORT and depth < _DEEPEST else []
     return _between(anchors, old, new, depth) if anchors else _pair_by_pair(old, new)
 
@@ -151,10 +153,13 @@ def _range(start: int, stop: int) -> str:
 
 
 def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        yield sign + line.removesuffix("\n")
-        if not line.endswith("\n"):
-            yield NO_LINE_END
+    """Lines with their sign; only the last of a text can be without a line end."""
+    if not lines:
+        return
+    yield from [sign + line[:-1] for line in lines[:-1]]
+    yield sign + lines[-1].removesuffix("\n")
+    if not lines[-1].endswith("\n"):
+        yield NO_LINE_END
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

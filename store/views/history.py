@@ -135,10 +135,9 @@ def search(
     live: Sequence[Message],
     fits: Callable[[Message], bool],
     *,
-    stop: Callable[[], bool] = lambda: False,
     page: int = _PAGE,
 ) -> Iterator[Stretch]:
-    """Walk from the newest message to the oldest, a page of the archives at a time, until `stop()` says so.
+    """Walk from the newest message to the oldest, a page of the archives at a time.
 
     A message that is live and archived is found once, as it is live.
     """
@@ -146,7 +145,7 @@ def search(
     ids = {message.message_id for message in live}
     cursor: str | None = None
     scanned = 0
-    while not stop():
+    while True:
         read = team.history(cursor=cursor, limit=page)
         cursor = read.cursor
         border = min(map(_moment, read.messages), default=EARLIEST) if cursor is not None else EARLIEST

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pyte
+import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from team_console.console.terminal.canvas import Canvas
+
+pytestmark = pytest.mark.slow
 
 COLUMNS, LINES = 40, 14
 _STYLE = "38;2;200;210;220;48;2;30;30;46"

@@ -14,6 +14,8 @@ from team_console.console.cli.registry import VERBS
 from tests.conftest import ROOT, CommandLine, clean_environment
 from tests.pty import Terminal
 
+pytestmark = pytest.mark.slow
+
 VISIBLE = [verb.name for verb in VERBS if verb.group]
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.console.demo.showcase import build
 
 from tests.conftest import CommandLine
+from tests.showcase import build
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import open_yaml, receive
 

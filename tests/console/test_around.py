@@ -8,16 +8,18 @@ import threading
 from pathlib import Path
 
 import pytest
-from team_console.console.demo import showcase
 from team_console.console.screens.picker import PickerApp
 from team_console.widgets.bars.key_bar import KeyBar
 from team_console.widgets.bars.tab_bar import TabBar
 from team_console.widgets.forms.field import Field
 from team_console.widgets.forms.note import Letter
 
+from tests import showcase
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 from tests.pty import console
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.anyio

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from team_console.console.demo import showcase
 
+from tests import showcase
 from tests.pty import Terminal, console
+
+pytestmark = pytest.mark.slow
 
 COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
 TRUE_COLOUR = re.compile(rb"\x1b\[[\d;]*[34]8;[25];")

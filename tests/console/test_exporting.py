@@ -22,7 +22,7 @@ from tests.memory_team import MemoryTeam
 def messages(team: MemoryTeam) -> tuple[Message, ...]:
     for number in range(3):
         mail.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
-    return team.snapshot().messages
+    return tuple(team.snapshot().messages)
 
 
 def test_the_name_says_the_format(messages: tuple[Message, ...], tmp_path: Path) -> None:

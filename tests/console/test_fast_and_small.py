@@ -13,7 +13,7 @@ from textual.events import Key
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def type_at_once(desk: Desk, text: str) -> None:

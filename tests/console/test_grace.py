@@ -15,7 +15,7 @@ from team_console.widgets.bars.grace_bar import GraceBar
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Place(Widget, can_focus=True):

@@ -18,7 +18,7 @@ from tests.pty import console
 from tests.trust import strict
 from tests.trust.keys import reach
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def write(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:

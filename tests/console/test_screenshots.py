@@ -6,8 +6,12 @@ import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.screenshots import PICTURES, draw
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_picture_is_the_same_at_everydrawing(tmp_path: Path) -> None:

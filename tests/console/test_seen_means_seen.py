@@ -19,7 +19,7 @@ from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, ver
 from tests.console.test_deciding import rewrite
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 CHANGED = "it changed while you were deciding"
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import team_console.console.app.application
-from team_console.console.demo import showcase
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import WatchHint
 
+from tests import showcase
 from tests.console.conftest import Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Deaf(MemoryTeam):

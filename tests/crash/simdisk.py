@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Stat
+from team_console.store.backends.yaml.text_change import Change, change_of
 
 
 class PowerCut(BaseException):
@@ -89,6 +90,10 @@ class SimDisk(Disk):
         self._alive()
         inode = self._inode(path)
         return inode.data[start : None if length is None else start + length], self._stat(inode)
+
+    def read_change(self, path: Path, known: Sequence[memoryview]) -> tuple[Change, Stat] | None:
+        data, found = self.read(path)
+        return change_of(data, b"".join(known)), found
 
     def data_end(self, path: Path) -> int:
         return len(self._inode(path).data)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.console.demo.showcase import NOW, build
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.checks.message_rules import problems_of
 from team_console.store.protocol.reading import reading
 from team_console.store.views.board import view_of
 from team_console.store.views.decisions.reading import ledger_of_team
 from team_console.store.views.rows import View
+
+from tests.showcase import NOW, build
 
 pytestmark = pytest.mark.slow
 

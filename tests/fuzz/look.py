@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.model.message import Message, new_record
 
@@ -23,7 +25,7 @@ def read(data: bytes) -> QueueText | None:
     return text
 
 
-def _look_for(text: QueueText, messages: tuple[Message, ...]) -> None:
+def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
     for message in messages[:3]:
         index = text.find(message.message_id)
         assert index is not None

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from team_console.console.app.application import ConsoleApp
-from team_console.console.demo import showcase
 from team_console.console.input.subject import Mode
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
+
+from tests import showcase
 
 PICTURES = Path(__file__).parent / "pictures"
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))

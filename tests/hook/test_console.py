@@ -10,6 +10,8 @@ from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Heard, Human
 from tests.pty import Terminal, console
 
+pytestmark = pytest.mark.slow
+
 BASH = "claude: PermissionRequest"
 SHOWN = "touch plug-was-here"
 LEAVES = 2.0

@@ -16,6 +16,8 @@ from team_console.store.desk.presence import announce_presence
 from tests.conftest import CommandLine
 from tests.mcp.conftest import AGENT, LEAD, Place, told
 
+pytestmark = pytest.mark.slow
+
 Content = str | int | float | bool | list[str] | None
 QUESTIONS = [
     {

@@ -208,8 +208,8 @@ LINES = (
     Line(
         "commands out of a trusted ledger",
         "store/backends/yaml/reading/settings_in_force.py",
-        "replace(with_trust(config, self._layout.audit), lost",
-        "replace(config, lost",
+        "with_trust(parse(before, self._layout.config), self._layout.audit)",
+        "parse(before, self._layout.config)",
         ("tests/settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",),
     ),
     *HOOK_LINES,

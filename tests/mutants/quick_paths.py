@@ -6,6 +6,7 @@ from tests.mutants.line import Line
 
 _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
+_KEPT = "tests/store/test_kept_knowledge.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
 
 QUICK_LINES = (
@@ -50,5 +51,26 @@ QUICK_LINES = (
         "distinct([*held, *changed])",
         "distinct(held)",
         (f"{_NAMING}::test_what_the_transaction_itself_changed_and_added_is_in_the_thread",),
+    ),
+    Line(
+        "an archived text that the queue does not show is read back",
+        "store/backends/yaml/codec/editing/emitter.py",
+        "payload == other and sorted(lines) == sorted(others)",
+        "bool(payload or other or others)",
+        (f"{_KEPT}::test_an_archived_text_is_read_back_unless_the_queue_proves_it",),
+    ),
+    Line(
+        "a line is proven before it is written into many",
+        "store/backends/yaml/codec/editing/patch.py",
+        "return line if pair is not None and pair[0] == key and same(pair[1], value) else None",
+        "return line",
+        (f"{_KEPT}::test_what_does_not_stand_on_an_ordinary_line_is_left_to_the_patient_way",),
+    ),
+    Line(
+        "an id that is there twice has both its places",
+        "store/backends/yaml/codec/id_index.py",
+        "if len(index) == len(messages) == len(entries):",
+        "if len(messages) == len(entries):",
+        (f"{_KEPT}::test_after_any_changes_the_same_is_known_as_of_a_fresh_reading",),
     ),
 )

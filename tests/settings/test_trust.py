@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.settings_file import load
+from team_console.store.settings.settings_file import parse, read_text
 
 from tests.conftest import CommandLine
 
@@ -24,6 +24,11 @@ def commanded(make_team: object, team: CommandLine) -> CommandLine:
 
 def settings_of(team: CommandLine) -> Path:
     return team.folder / "messenger-config.yaml"
+
+
+def key_of(team: CommandLine) -> bytes:
+    path = settings_of(team)
+    return parse(read_text(path) or b"", path).key
 
 
 def codes(team: CommandLine) -> set[tuple[str, str]]:
@@ -105,20 +110,20 @@ def test_a_key_for_its_owner_alone_signs(team: CommandLine) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o604, 0o640, 0o660, 0o602])
 def test_a_key_that_others_can_use_is_an_error_and_signs_nothing(team: CommandLine, mode: int) -> None:
     key = with_key(team, mode)
-    assert load(settings_of(team)).key == b""
+    assert key_of(team) == b""
     assert codes(team) == {("BAD_KEY", "error")}
     sent = team.ok(
         "send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x", "--json"
     )
     assert any(warning.startswith("not signed") for warning in sent.json["warnings"])
     key.chmod(0o600)
-    assert load(settings_of(team)).key == KEY
+    assert key_of(team) == KEY
 
 
 def test_a_team_that_shares_its_folder_with_a_group_may_share_its_key(team: CommandLine) -> None:
     with_key(team, 0o640)
     team.folder.chmod(0o2770)
-    assert load(settings_of(team)).key == KEY
+    assert key_of(team) == KEY
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])

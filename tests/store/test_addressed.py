@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def counting(calls: list[int], genuine: Callable[..., Any]) -> Callable[..., Any
     return counted
 
 
-def _ids(messages: tuple[Message, ...]) -> list[str]:
+def _ids(messages: Sequence[Message]) -> list[str]:
     return [message.message_id for message in messages]
 
 

@@ -302,7 +302,7 @@ def test_any_sequence_of_changes_ends_where_a_list_of_records_ends(
     text = QueueText.parse(data)
     model = [dict(message.record) for message in text.messages()]
     for number, (step, place, word) in enumerate(steps):
-        before = text.entries
+        before = tuple(text.entries)
         index = place % len(model) if model else 0
         if step == "append":
             message = make_message(number, error_message=word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -55,7 +56,7 @@ def changed(dice: Random, entries: list[bytes], *, odd: bool) -> list[bytes]:
     return entries
 
 
-def told(messages: tuple[Message, ...]) -> list[dict[str, object]]:
+def told(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Messages as their records."""
     return [dict(message.record) for message in messages]
 

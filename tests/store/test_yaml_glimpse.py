@@ -10,6 +10,8 @@ from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.codec.glimpse import glimpse
 from team_console.store.model.message import Message, new_record
 
+pytestmark = pytest.mark.slow
+
 COUNT = 6_000
 TEXT = "The totals of the last table do not add up for February, and nobody has looked at the export job since then."
 

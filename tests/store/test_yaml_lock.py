@@ -29,6 +29,8 @@ from tests.store.yaml_folder import (
     wait_for,
 )
 
+pytestmark = pytest.mark.slow
+
 LOCK = QUEUE + ".lock"
 NAMELESS = (
     "import fcntl\nfile = open(root / 'message-queue.yaml.lock')\nfcntl.flock(file, fcntl.LOCK_EX)\n"

@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 LARGE = "It goes on and on. " * 10_000
 Harm = Callable[[Path], object]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from team_console.console.demo import showcase
 
+from tests import showcase
 from tests.pty import console
 
 pytestmark = pytest.mark.slow

@@ -14,6 +14,8 @@ from team_console.console.cli.main import run
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 
+pytestmark = pytest.mark.slow
+
 QUIET_WORDS = (
     "no message",
     "no pending",

@@ -13,6 +13,8 @@ from tests.pty import Terminal, console
 from tests.trust import corpus, strict
 from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, close_form, leave, reach
 
+pytestmark = pytest.mark.slow
+
 LISTS = {
     "1": "Needs you",
     "2": "Agents",

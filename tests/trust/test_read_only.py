@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from team_console.console.demo.showcase import build
 
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
+from tests.showcase import build
 from tests.store.yaml_folder import ROOT_ONLY, everything_in
 from tests.trust.keys import ESCAPE, leave, reach
 

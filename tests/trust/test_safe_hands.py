@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from team_console.console.demo.showcase import build
 from team_console.console.screens.performer import GUARD
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import from_text, utc_now
@@ -22,6 +21,7 @@ from team_console.store.views.titles import message_title
 
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console
+from tests.showcase import build
 from tests.trust.damage import PLAN, healthy
 from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, leave, reach
 

@@ -116,15 +116,6 @@ def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() 
     assert steps[-1].scanned == 6
 
 
-def test_a_search_ends_at_once_when_told_to_stop() -> None:
-    story = _conversation()
-    looked: list[int] = []
-    steps = search(_team(story), story.messages, HistoryFilter(), stop=lambda: bool(looked), page=1)
-    for step in steps:
-        looked.append(step.scanned)
-    assert len(looked) == 1
-
-
 def _said(**more: Any) -> Message:
     return Chronicle().say(LEAD, "task-manager", **more)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.contract.team import Condition
@@ -16,6 +17,8 @@ from team_console.store.views.rows import View
 
 from tests.views.chronicle import LEAD, Chronicle, snapshot_of, task
 from tests.views.chronicle import settings as team_settings
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("task-manager", "file-manager", "slave-batch-1", "debugger", "dev-1", "dev-2", "user", LEAD)
 IDS = ("r1", "r2", "r3")

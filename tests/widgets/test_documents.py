@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.checks.signing import Seal
-from team_console.widgets.details.document import Document, lay_out
+from team_console.widgets.details.document import Document, laid_out
 from team_console.widgets.details.message import message_document
 from team_console.widgets.text.cells import text_of
 
@@ -21,7 +21,7 @@ def message(**record: object) -> Message:
 
 
 def shown(document: Document) -> str:
-    return "\n".join(text_of(line) for line in lay_out(document, 80))
+    return "\n".join(text_of(line) for line in laid_out(document, 80))
 
 
 @pytest.mark.parametrize(

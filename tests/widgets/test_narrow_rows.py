@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.demo.showcase import LEAD, NOW, build
 from team_console.store.backends.open import open_team
 from team_console.store.views.board import Board
 from team_console.store.views.rows import View
@@ -20,6 +19,8 @@ from team_console.widgets.rows.sprint import sprint_lines
 from team_console.widgets.text.cells import Line, fit, text_of
 from team_console.widgets.text.glyphs import AGENTS
 from textual.app import App, ComposeResult
+
+from tests.showcase import LEAD, NOW, build
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import ClassVar
 
@@ -22,6 +23,8 @@ _AHEAD = 200
 """Lines below the screen that are laid out with those on it."""
 _STEP = 1_000
 """Lines that are laid out between two keys, once the screen stands."""
+_PAUSE = 0.1
+"""Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
 
 
 class Detail(Inked, ScrollView, can_focus=True):
@@ -177,7 +180,7 @@ class Detail(Inked, ScrollView, can_focus=True):
             self.scroll_to(y=0, animate=False)
         self._refresh_changed(before, self._lines)
         if self._rest is not None:
-            self.call_after_refresh(self._go_on, self._rest)
+            self.set_timer(_PAUSE, partial(self._go_on, self._rest))
 
     def _take(self, number: int) -> None:
         """Lay out so many lines more; `_rest` is None when that was all."""

@@ -92,11 +92,6 @@ class Document(Struct, frozen=True):
     seen: Seen | None = None
 
 
-def lay_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> list[Line]:
-    """The document in lines of at most `width` cells; `raw` shows texts as they were written, `full` all facts."""
-    return list(laid_out(document, width, raw=raw, full=full))
-
-
 def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> Iterator[Line]:
     """The same line by line: of a long text only what is asked for is made."""
     head, labels = _head(document, width), _label_width(document)

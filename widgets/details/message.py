@@ -17,7 +17,6 @@ from team_console.store.protocol.seen import Seen
 from team_console.store.views.nested_text import structure
 from team_console.store.views.titles import title_of
 from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts, source_of
-from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
 from team_console.widgets.text.ages import ago, clock_time, short_ago
 from team_console.widgets.text.cells import Line, Part
@@ -27,16 +26,6 @@ _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approv
 _WHOLE_TITLE = 200
 """Characters of a summary that the title says whole (`titles.title_of`)."""
 _PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")
-
-
-class MessageDetail(Detail):
-    """Shows one message; Markdown for its content, YAML for its structure."""
-
-    HELP = "The message under the cursor. v shows its text exactly as it was written, y copies it."
-
-    def show_message(self, message: Message | None, *, now: datetime, content: str | None = None) -> None:
-        """Show `message`; `content` replaces a content that was stored beside the queue."""
-        self.show(message_document(message, now=now, content=content) if message else None)
 
 
 def message_document(

@@ -14,7 +14,6 @@ from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import AttentionItem, Flag, RequestRow, RequestState
 from team_console.widgets.details.client_request import answer_blocks, source_of
-from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
 from team_console.widgets.details.message import content_blocks, seal_line
 from team_console.widgets.text.ages import ago, clock_time, span
@@ -36,16 +35,6 @@ _MEANINGS = {
 _EARLIER = 8
 _JUST = 10.0
 """Seconds for which a question counts as just asked."""
-
-
-class RequestDetail(Detail):
-    """Shows one request with the history of its plan."""
-
-    HELP = "What is asked of you. a approves, r rejects with a reason; both act on what stands here."
-
-    def show_request(self, row: RequestRow | None, *, now: datetime, earlier: tuple[RequestRow, ...] = ()) -> None:
-        """Show `row`; `earlier` are former plans of the same author, newest first."""
-        self.show(request_document(row, now=now, earlier=earlier) if row else None)
 
 
 def request_document(

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from team_console.console.cli.manual.decision_schemas import decision_schemas
-from team_console.console.cli.manual.joining_schemas import joining_schemas
 from team_console.console.cli.manual.schema_shapes import (
     ACTED,
     AGENT,
@@ -46,6 +44,44 @@ from team_console.console.cli.manual.schema_words import (
     word,
 )
 
+_FILE = record(
+    {
+        "path": text(),
+        "change": word("created", "changed", "removed", "unchanged"),
+        "diff": text("the change as a unified diff; empty for none"),
+    }
+)
+_CHANGED: Mapping[str, Schema] = {
+    "agent": text(),
+    "member_changed": flag("the member was put into the team's settings, or taken out of them"),
+    "files": array(_FILE, "every file of the client that is concerned"),
+    "notes": array(text(), "what the user should know, as sentences"),
+    "written": flag("it was done, and not only shown"),
+}
+_DECISION = record(
+    {
+        "request_id": text(),
+        "kind": text("plan, permission, question, shutdown, create, destroy, clarification or escalation"),
+        "verdict": word("approved", "rejected", "answered"),
+        "by": text("who decided"),
+        "asked_by": or_null(text()),
+        "asked_at": or_null(MOMENT),
+        "at": or_null(MOMENT),
+        "after_seconds": or_null(number("from question to decision")),
+        "title": or_null(text("what was asked")),
+        "words": or_null(text("of the decision")),
+        "request_sha256": or_null(text("digest of the question as it was decided on")),
+        "shown_sha256": or_null(text("digest of all that was shown to whoever decided; null: not known")),
+        "evidence": array(text(), "what was shown beside the question, one line a piece"),
+        "shown_by": or_null(text("what showed it, and how much of it, in words; null: not known")),
+        "proof": word("signed", "recorded", "unverified", "not known"),
+        "message_id": or_null(text("the message that decided")),
+        "audit_line": or_null(count("its line in the audit trail")),
+        "gaps": array(text(), "what cannot be proved or is not known, as sentences"),
+    }
+)
+_PROBLEM = record({"code": text(), "severity": word("error", "warning", "notice"), "message": text(), "hint": text()})
+
 SCHEMAS: Mapping[str, Schema] = {
     "demo": record({**ACTED, "location": text("the folder of the team")}),
     "init": record(
@@ -62,7 +98,9 @@ SCHEMAS: Mapping[str, Schema] = {
         {**ACTED, "warnings": WARNINGS, "lead": text(), "declared": flag("the settings name the members")},
         "what add, set and remove did, or what list found",
     ),
-    **joining_schemas(ACTED),
+    "join": record(ACTED, {**_CHANGED, "command": text("with --plugin: starts the client with the plugin")}),
+    "leave": record({**ACTED, **_CHANGED}),
+    "instructions": record({"agent": text(), "team": text(), "instructions": text("for the agent's model")}),
     "migrate": record(
         {
             **ACTED,
@@ -139,7 +177,13 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "history": MESSAGES,
-    **decision_schemas(),
+    "decisions": record(
+        {
+            "decisions": array(_DECISION),
+            "count": count(),
+            "problems": array(_PROBLEM, "what keeps the ledger from being whole or proved"),
+        }
+    ),
     "watch": record(
         {"at": MOMENT, "change": text("new, status, gone, dropped, condition or problem")},
         {

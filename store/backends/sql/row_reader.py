@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Progress
-from team_console.store.backends.sql.ordering import RowDelta, State, after
-from team_console.store.backends.sql.rows import Row, RowEntry, read_row
+from team_console.store.backends.sql.ordering import State, state_after
+from team_console.store.backends.sql.rows import Row, RowEntry, read_row, row_key
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, Shape
 from team_console.store.model.problem import Problem
 
 _SOME = 500
 """So many ids are asked for at once."""
-
-
-class _Rows(Struct):
-    """A whole table as read last, row by row."""
-
-    rows: Sequence[tuple[Any, ...]] = ()
-    entries: list[RowEntry] = field(default_factory=list)
 
 
 class RowReader:
@@ -34,7 +26,6 @@ class RowReader:
         self._dialect = dialect
         self.guard = threading.RLock()
         self._state = State()
-        self._whole = _Rows()
         self._watermark: object | None = None
         self._doubles: tuple[Problem, ...] = ()
         self._read_alone: dict[str, RowEntry] = {}
@@ -49,7 +40,7 @@ class RowReader:
             if not fetched.complete and not self._follow(connection, shape, fetched):
                 fetched = self._dialect.fetch(connection, shape, since=None, progress=progress)
             if fetched.complete:
-                self._take(self._change(fetched, shape))
+                self._take(self._understood(fetched.rows))
                 self._doubles = _doubles(fetched.rows) if len(self._state.entries) != len(fetched.rows) else ()
             self._watermark = fetched.watermark
             self._read_alone.clear()
@@ -63,9 +54,11 @@ class RowReader:
         """Ids of rows seen earlier that are gone though no archive has them; ours are archived before they go."""
         return self._missing
 
-    def _take(self, change: RowDelta) -> None:
-        self._state = after(self._state, change)
-        self._gone.update(entry.key for entry in change.removed if entry.key and entry.key not in self._state.entries)
+    def _take(self, entries: Mapping[str, RowEntry]) -> None:
+        """These are all rows now; an id that is not among them any more is asked for in the archives."""
+        before = self._state.entries
+        self._state = state_after(self._state, entries)
+        self._gone.update(key for key in before.keys() - entries.keys() if not key.startswith("\0"))
 
     def _judge_gone(self, connection: Connection, shape: Shape) -> None:
         if shape.place:  # what another program did to one of several rows with an id cannot be told by the id
@@ -84,20 +77,17 @@ class RowReader:
         """Take in what changed; False when the rows do not tell which ones they were before."""
         if not all(isinstance(row[0], str) and row[0] for row in fetched.rows):
             return False
-        self._take(self._changed(fetched.rows))
-        if len(self._state.entries) != fetched.count:
-            self._take(self._deleted(connection, shape))
-        return len(self._state.entries) == fetched.count
-
-    def _change(self, fetched: Fetched, shape: Shape) -> RowDelta:
-        """What a look at everything tells."""
-        first = bool(shape.place) or (self._watermark is None and not self._doubles)
-        return self._compared(fetched.rows) if first else self._anew(fetched.rows)
+        entries = {**self._state.entries, **self._understood(fetched.rows)}
+        if len(entries) != fetched.count:
+            there = set(connection.execute(select(shape.messages.c.message_id)).scalars())
+            entries = {key: entry for key, entry in entries.items() if key in there}
+        self._take(entries)
+        return len(entries) == fetched.count
 
     def alone(self, rows: Iterable[Any]) -> list[RowEntry]:
         """Single rows, understood, or remembered when they are as they were."""
         with self.guard:
-            entries = [self._entry(tuple(row), MESSAGES) for row in rows]
+            entries = [self._entry(row, row_key(row), MESSAGES) for row in map(tuple, rows)]
             self._read_alone.update({entry.key: entry for entry in entries if entry.key})
             return entries
 
@@ -105,52 +95,24 @@ class RowReader:
         """Read everything anew next time: the database is another one."""
         with self.guard:
             self._watermark = None
-            self._whole = _Rows()
-            self._state = after(self._state, RowDelta(removed=list(self._state.entries.values())))
+            self._state = state_after(self._state, {})
             self._gone.clear()
             self._missing = frozenset()
 
-    def _compared(self, rows: Sequence[tuple[Any, ...]]) -> RowDelta:
-        """What is different in the whole table: rows between its common head and its common tail."""
-        before = self._whole
-        head = _common(before.rows, rows)
-        rest = min(len(before.rows), len(rows)) - head
-        tail = _common(before.rows[::-1][:rest], rows[::-1][:rest])
-        old = before.entries[head : len(before.entries) - tail]
-        new = [
-            self._entry(tuple(row), f"{MESSAGES} row {number}")
-            for number, row in enumerate(rows[head : len(rows) - tail], start=head + 1)
-        ]
-        self._whole = _Rows(rows, [*before.entries[:head], *new, *before.entries[len(before.entries) - tail :]])
-        kept = {id(entry) for entry in new}
-        known = {id(entry) for entry in old}
-        return RowDelta(
-            [entry for entry in new if id(entry) not in known], [entry for entry in old if id(entry) not in kept]
-        )
+    def _understood(self, rows: Iterable[Sequence[Any]]) -> dict[str, RowEntry]:
+        """The rows by their keys; one without an id by where it stands."""
+        entries = {}
+        for number, row in enumerate(rows, start=1):
+            key = row_key(row) or f"\0{number}"
+            entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
+        return entries
 
-    def _anew(self, rows: Sequence[tuple[Any, ...]]) -> RowDelta:
-        """Everything, after a time in which only changes were read, or where an id does not tell which row is meant."""
-        entries = [self._entry(tuple(row), f"{MESSAGES} row {number}") for number, row in enumerate(rows, start=1)]
-        self._whole = _Rows(rows, entries)
-        return RowDelta(entries, list(self._state.entries.values()))
-
-    def _changed(self, rows: Sequence[Any]) -> RowDelta:
-        entries = [self._entry(tuple(row), f"{MESSAGES} row {number}") for number, row in enumerate(rows, start=1)]
-        known = self._state.entries
-        changed = [entry for entry in entries if known.get(entry.key) is not entry]
-        return RowDelta(changed, [old for entry in changed if (old := known.get(entry.key)) is not None])
-
-    def _deleted(self, connection: Connection, shape: Shape) -> RowDelta:
-        there = set(connection.execute(select(shape.messages.c.message_id)).scalars())
-        return RowDelta(removed=[entry for key, entry in self._state.entries.items() if key not in there])
-
-    def _entry(self, columns: tuple[Any, ...], place: str) -> RowEntry:
-        row = Row(*columns)
-        key = RowEntry(row, None, None).key
+    def _entry(self, columns: Sequence[Any], key: str, place: str) -> RowEntry:
+        """The row understood, or remembered when it is as it was."""
         for known in (self._state.entries.get(key), self._read_alone.get(key)):
-            if known is not None and known.row == row:
+            if known is not None and known.row == columns:
                 return known
-        return read_row(row, place=place)
+        return read_row(Row(*columns), place=place)
 
 
 def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:
@@ -162,13 +124,3 @@ def _doubles(rows: Iterable[Sequence[Any]]) -> tuple[Problem, ...]:
         for message_id, count in counts.items()
         if count > 1
     )
-
-
-def _common(sequence: Sequence[Any], other: Sequence[Any]) -> int:
-    """How many items at the beginning are equal."""
-    number = 0
-    for a, b in zip(sequence, other, strict=False):
-        if a != b:
-            return number
-        number += 1
-    return number

@@ -9,7 +9,7 @@ and have the note in a table of ours.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -68,9 +68,14 @@ class RowEntry(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells the row from all others: the id, with its place where that is needed; empty without an id."""
-        message_id = self.row.message_id if isinstance(self.row.message_id, str) else ""
-        return message_id if self.row.place is None or not message_id else f"{message_id}\0{self.row.place}"
+        """See `row_key`."""
+        return row_key(self.row)
+
+
+def row_key(row: Sequence[Any]) -> str:
+    """What tells the row from all others: the id, with its place where that is needed; empty without an id."""
+    message_id, place = row[0] if isinstance(row[0], str) else "", row[-1]
+    return message_id if place is None or not message_id else f"{message_id}\0{place}"
 
 
 def read_row(row: Row, *, place: str) -> RowEntry:

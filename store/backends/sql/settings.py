@@ -10,15 +10,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict
 from sqlalchemy import Connection, delete, insert, select
 from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.problem import Problem
-from team_console.store.settings.loss import digest, from_record, loss, loss_problem, lost_to, misread_problems
+from team_console.store.settings.in_force import InForce, Names, judge
+from team_console.store.settings.loss import digest, from_record
 from team_console.store.settings.ownership import whose
-from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -29,33 +27,22 @@ TABLE, FILE = "table", "file"
 Stamp = tuple[tuple[int, ...] | None, ...]
 
 
-class ReadSettings(Struct, frozen=True):
+class ReadSettings(InForce, frozen=True):
     """One look at the settings.
 
     Attributes:
-        config: Those in force.
-        problems: What is wrong with them.
-        text: What is there now, None when nothing is.
         place: Where they are, or were when they were last in force: `table` or `file`.
-        in_force: The text that `config` was made from, None where that is not known.
         recorded: Digest of the text that the audit trail has, empty for none.
-        error: Why there is nothing to go by, None when there is.
     """
 
-    config: TeamConfig
-    problems: tuple[Problem, ...] = ()
-    text: bytes | None = None
     place: str = TABLE
-    in_force: bytes | None = None
     recorded: str = ""
-    error: TeamError | None = None
 
     @property
     def to_record(self) -> bytes | None:
         """The text that the next write puts on the audit trail, None when it is there or not in force."""
-        if self.text is None or self.config.lost or self.config.is_misread or self.error is not None:
-            return None
-        return None if digest(self.text) == self.recorded else self.text
+        text = super().to_record
+        return None if text is None or digest(text) == self.recorded else text
 
 
 class Settings:
@@ -119,62 +106,41 @@ class Settings:
     def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> ReadSettings:
         line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
         place = TABLE if KEY in stored else FILE if self.stamp()[0] is not None else was_in or TABLE
-        text, config, error = self._parsed(stored, place)
+        text, said = self._parsed(stored, place)
         before = self._seen
         if shape.has_ours and recorded == digest(text or b""):
             before = text or b""
         elif shape.has_ours and before is None:
             before = _text_on_record(connection, line, recorded) if recorded or not text else None
-        known = before is not None and (error is None or text is not None)
-        what = loss(text, before or b"", is_read=error is None and not config.is_misread) if known else ""
-        is_known = before is not None and before != text
-        if not what and error is None and not (is_known and config.is_misread):
-            self._seen = text if text is not None and not config.is_misread else self._seen
-            return ReadSettings(config, self._findings(config, place), text, place, text, recorded)
-        problems = self._problems(place, what, error, config, is_known=is_known)
-        lost = self._lost(before, problems[0]) if before is not None and is_known else None
-        if lost is not None:
-            return ReadSettings(lost, problems, text, was_in or place, before, recorded)
-        config = config if error is None else self._known.config
-        return ReadSettings(config, problems, text, place, None, recorded, error)
+        found = judge(
+            text,
+            said,
+            before=before,
+            last=self._known.config,
+            understand=lambda known: self._trusted(parse(known, self._place), TABLE),
+            names=self._names(place),
+        )
+        self._seen = found.seen(self._seen)
+        return ReadSettings(**asdict(found), place=(was_in or place) if found.config.lost else place, recorded=recorded)
 
-    def _parsed(self, stored: Mapping[str, str], place: str) -> tuple[bytes | None, TeamConfig, TeamError | None]:
+    def _names(self, place: str) -> Names:
+        file = str(self.file) if place == FILE and self.file is not None else ""
+        return Names(file or "settings", file or f"{self._location}: the settings", self._location)
+
+    def _parsed(self, stored: Mapping[str, str], place: str) -> tuple[bytes | None, TeamConfig | TeamError]:
         """The text that is there, and what it says or why it says nothing."""
         text: bytes | None = None
         try:
             text = stored[KEY].encode() if KEY in stored else None if self.file is None else read_text(self.file)
             path = self._place if place == TABLE or self.file is None else self.file
-            return text, TeamConfig() if text is None else self._trusted(parse(text, path), place), None
+            return text, TeamConfig() if text is None else self._trusted(parse(text, path), place)
         except TeamError as error:
-            return text, TeamConfig(), error
+            return text, error
 
     def _trusted(self, config: TeamConfig, place: str) -> TeamConfig:
         """With whether its commands may be run: not when others can write the file, or the database it stands in."""
         path = self._root if place == TABLE else self.file
         return config if path is None else with_trust(config, path)
-
-    def _findings(self, config: TeamConfig, place: str) -> tuple[Problem, ...]:
-        where = "settings" if place == TABLE or self.file is None else str(self.file)
-        return misread_problems(config, where) if config.is_misread else config_problems(config, where)
-
-    def _problems(
-        self, place: str, what: str, error: TeamError | None, config: TeamConfig, *, is_known: bool
-    ) -> tuple[Problem, ...]:
-        if not what and error is None:
-            reason, *others = self._findings(config, place)
-            return (lost_to(reason), *others)
-        if what or error is None:
-            is_file = place == FILE and self.file is not None
-            return (loss_problem(str(self.file) if is_file else f"{self._location}: the settings", what),)
-        problem = Problem(SETTINGS_UNREADABLE, "error", self._location, error.message, error.hint)
-        return (lost_to(problem) if is_known else problem,)
-
-    def _lost(self, before: bytes, problem: Problem) -> TeamConfig | None:
-        """What was in force, marked as lost; None when it cannot be understood any more either."""
-        try:
-            return replace(self._trusted(parse(before, self._place), TABLE), lost=problem.sentence)
-        except TeamError:
-            return None
 
 
 def stored_settings(connection: Connection) -> str | None:

@@ -155,13 +155,13 @@ class Shape(Struct, frozen=True):
         return value if self.text_only or name in _NUMBERS else cast(value, self.types[name])
 
     def select_rows(self, *, notes: bool = True) -> Select[Any]:
-        """All columns of `Row`, the note last, without a condition or an order; `notes` False: there are none."""
+        """All columns of `Row`, without a condition or an order; `notes` False: there are none."""
         parts = [self._read(name) for name in COLUMNS]
-        places = [self.row_place().label("place")] if self.place else []
+        place = (self.row_place() if self.place else null()).label("place")
         if not (self.has_ours and notes):
-            return select(*parts, null().label("note"), *places).select_from(self.messages)
+            return select(*parts, null().label("note"), place).select_from(self.messages)
         joined = self.messages.outerjoin(NOTES, NOTES.c.message_id == self.messages.c.message_id)
-        return select(*parts, NOTES.c.note, *places).select_from(joined)
+        return select(*parts, NOTES.c.note, place).select_from(joined)
 
     def row_place(self) -> ColumnElement[Any]:
         """Where a row is, as text; only for a table with a `place`."""

@@ -27,9 +27,13 @@ _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
 
 
-def closed(message: Message) -> bytes:
-    """An archive entry of `message` with its closing line. Raises `CodecError` for text that cannot be written."""
-    entry = emit_again(message)
+def closed(message: Message, shown: bytes = b"") -> bytes:
+    """An archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands there.
+
+    Raises:
+        CodecError: It cannot be written.
+    """
+    entry = emit_again(message, shown)
     return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
 
 

@@ -7,12 +7,13 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 from team_console.store.backends.yaml.kernel_lock import KernelLock
+from team_console.store.backends.yaml.text_change import Change, TornError, change_in_file
 
 Mark = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
@@ -80,6 +81,23 @@ class Disk:
                 raise OSError(errno.EINVAL, "not a regular file", str(path))
             data = _read_all(fd, path, start, length)
             return data, _stat(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    def read_change(self, path: Path, known: Sequence[memoryview]) -> tuple[Change, Stat] | None:
+        """What a regular file is beside the text in the buffers `known`, read without a copy of all of it.
+
+        None while somebody writes to it in place, and for one of more than `LARGEST_FILE` bytes.
+        """
+        fd = _regular(_open_quietly(path), path)
+        try:
+            before = _stat(os.fstat(fd))
+            if before.size > LARGEST_FILE:
+                return None
+            change = change_in_file(lambda room, place: os.preadv(fd, [room], place), before.size, known)
+            return (change, before) if _stat(os.fstat(fd)) == before else None
+        except TornError:
+            return None
         finally:
             os.close(fd)
 
@@ -269,7 +287,7 @@ def _data_end(fd: int) -> int:
 def _find(fd: int, needle: bytes) -> int:
     """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
     keep, end = len(needle) - 1, _data_end(fd)
-    window = bytearray(max(_WINDOW, 2 * len(needle)))
+    window = bytearray(max(min(_WINDOW, end), 2 * len(needle)))
     offset, filled = 0, 0
     while offset < end and (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
         filled += got

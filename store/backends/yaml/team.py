@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+from team_console.store.backends.yaml.closed import closed_problem, is_closed, is_closed_path
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
-from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed, is_closed_path
 from team_console.store.backends.yaml.reading.settings_in_force import refuse_unreadable
 from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
 from team_console.store.contract.presence import Attendance, Presence
@@ -30,9 +30,9 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.loss import digest
 from team_console.store.settings.team_config import TeamConfig
 
@@ -113,8 +113,17 @@ class YamlTeam(Team):
 
         self._check_writable()
         reader, clock, disk = self._reader, self.clock, self._disk
-        known, settings = reader.generation, reader.settings
-        with turn(disk, self.layout, clock=clock, action=action, wait=wait, known=known, settings=settings) as queue:
+        held = turn(
+            disk,
+            self.layout,
+            clock=clock,
+            action=action,
+            wait=wait,
+            known=reader.generation,
+            archives=self._locked_archives,
+            settings=reader.settings,
+        )
+        with held as queue:
             try:
                 yield queue
             finally:
@@ -144,6 +153,11 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.reading.archives import Archives
 
         return Archives(self._disk, self.layout)
+
+    @cached_property
+    def _locked_archives(self) -> Archives:
+        """The archives for whoever holds the lock, one at a time."""
+        return self._archives()
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""

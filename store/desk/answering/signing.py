@@ -7,9 +7,12 @@ very record that was signed; if the request or anything else that it rests on ch
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
@@ -19,8 +22,10 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN, SHOWN_BY, digest_of
 from team_console.store.protocol.verdicts.recognition import ORDER
+from team_console.store.protocol.verdicts.ssh_signature import read_signature
 from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
 from team_console.store.protocol.verdicts.trust import human_of, must_be_signed
+from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Human, TeamConfig
 
@@ -40,6 +45,23 @@ class Made(Struct, frozen=True):
     question: Message | None = None
 
 
+Make = Callable[[Transaction], Made]
+
+
+class Signer(Protocol):
+    """Signs a verdict."""
+
+    def __call__(self, make: Make, shown: Mapping[str, Any] = ...) -> Message | None:
+        """The signed record of what `make` would write; None where the actor's word counts without a signature.
+
+        Args:
+            shown: What the verdict keeps of all that the human was shown, its digest among it.
+
+        Raises:
+            TeamError: `SIGNATURE_FAILED`, or what `make` raises.
+        """
+
+
 class _NotWrittenError(Exception):
     """Ends the transaction in which a verdict was made only to be signed."""
 
@@ -48,31 +70,43 @@ class _NotWrittenError(Exception):
         self.made = made
 
 
-def signed_verdict(
-    caller: Caller, make: Callable[[Transaction], Made], *, action: str, shown: Mapping[str, Any] | None = None
-) -> Message | None:
-    """The signed record of what `make` would write; None where the actor's word counts without a signature.
+@contextmanager
+def signer(caller: Caller, *, action: str) -> Iterator[Signer]:
+    """What makes the signed record of a verdict, within the block; without a signature where the actor's word counts.
 
-    Args:
-        shown: What the verdict keeps of all that the human was shown, its digest among it.
+    Enter it before anything is looked at: the program that signs then starts meanwhile.
 
     Raises:
-        TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
+        TeamError: `NOT_PERMITTED` for a human without a key.
     """
     config = caller.team.config()
     if not must_be_signed(config, caller.actor):
-        return None
+        yield _unsigned
+        return
     human = _refuse_without_key(config, caller.actor)
     config = config if config.team_id else _with_identity(caller)
     from team_console.store.protocol.verdicts.ssh_keygen import signing
 
     with signing(human, namespace=NAMESPACE, on_terminal=caller.on_terminal) as sign:
-        try:
-            with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
-                raise _NotWrittenError(make(tx))
-        except _NotWrittenError as rehearsal:
-            made = rehearsal.made
-        return _signed(caller, config, human, made, sign, shown or {})
+        yield partial(_made_and_signed, caller, action, partial(_signed, caller, config, human, sign))
+
+
+def _unsigned(make: Make, shown: Mapping[str, Any] = MappingProxyType({})) -> Message | None:
+    return None
+
+
+def _made_and_signed(
+    caller: Caller,
+    action: str,
+    sign: Callable[[Made, Mapping[str, Any]], Message],
+    make: Make,
+    shown: Mapping[str, Any] = MappingProxyType({}),
+) -> Message | None:
+    try:
+        with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+            raise _NotWrittenError(make(tx))
+    except _NotWrittenError as rehearsal:
+        return sign(rehearsal.made, shown)
 
 
 def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
@@ -91,14 +125,24 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
 
 
 def _signed(
-    caller: Caller, config: TeamConfig, human: Human, made: Made, sign: Callable[[str], str], shown: Mapping[str, Any]
+    caller: Caller, config: TeamConfig, human: Human, sign: Callable[[str], str], made: Made, shown: Mapping[str, Any]
 ) -> Message:
     from team_console.store.protocol.verdicts.ssh_keygen import give_up
 
     digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", give_up)
-    return _with_payload(unsigned, **{SIGNATURE: sign(statement(config.team_id, unsigned))})
+    signature = sign(statement(config.team_id, unsigned))
+    _refuse_other_key(signature, human)
+    return _with_payload(unsigned, **{SIGNATURE: signature})
+
+
+def _refuse_other_key(signature: str, human: Human) -> None:
+    """Refuse a verdict that would count as forged: `sign_with` may name the file of any key."""
+    if read_signature(signature).key in {key_bytes(key) for key in human.keys}:
+        return
+    text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
+    raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
 
 
 def _with_payload(message: Message, **more: Any) -> Message:

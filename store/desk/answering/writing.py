@@ -20,7 +20,7 @@ from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.agents.spawn import refuse_held
 from team_console.store.desk.answering.answers import answer_body, answer_preview, answer_type, words_as_answer
 from team_console.store.desk.answering.questions import Verdict, close_question, open_question, refuse_damaged
-from team_console.store.desk.answering.signing import Made, put_signed, signed_verdict
+from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.desk.maintenance.compaction import compact
@@ -70,11 +70,12 @@ def answer_request(
     Raises:
         TeamError: As for `requests.approve`.
     """
-    snapshot = caller.team.snapshot()
-    refuse_damaged(snapshot, request_id)
-    refuse_left_behind(caller, snapshot, request_id)
     wish = _Wish(request_id, verdict, seen, agent_name)
-    signed = signed_verdict(caller, partial(_made, caller, wish), action=verdict.action, shown=wish.shown)
+    with signer(caller, action=verdict.action) as sign:
+        snapshot = caller.team.snapshot()
+        refuse_damaged(snapshot, request_id)
+        refuse_left_behind(caller, snapshot, request_id)
+        signed = sign(partial(_made, caller, wish), wish.shown)
     wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
     with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
         question, kind = _asked(tx, caller, wish)
@@ -144,6 +145,8 @@ def _write_answer(
     started: str | None = None,
 ) -> _Answered:
     answered = _written(tx, caller, question, kind, wish, started)
+    if _is_said(kind, wish.verdict):
+        answered = replace(answered, warnings=[*answered.warnings, *advise(tx, answered.messages)])
     if wish.signed is not None:
         first, *others = answered.messages
         answered = replace(answered, messages=[put_signed(tx, Made(first, question), wish.signed), *others])
@@ -171,11 +174,16 @@ def _written(
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
         answer_body(question, kind, verdict)
         refuse_answered_in_order(tx, question, kind)
-    if verdict.approve and kind is RequestKind.CREATE:
+    if _is_said(kind, verdict):
+        return _say(tx, caller, question, kind, verdict, wish.shown)
+    if kind is RequestKind.CREATE:
         return _create(tx, caller, question, verdict, wish.agent_name, started)
-    if verdict.approve and kind is RequestKind.DESTROY:
-        return _end(tx, caller, question, verdict)
-    return _say(tx, caller, question, kind, verdict, wish.shown)
+    return _end(tx, caller, question, verdict)
+
+
+def _is_said(kind: RequestKind, verdict: Verdict) -> bool:
+    """Whether the answer is one message to the asker; else agents are created or ended."""
+    return not (verdict.approve and kind in (RequestKind.CREATE, RequestKind.DESTROY))
 
 
 def _create(
@@ -218,7 +226,6 @@ def _say(
     warnings = Draft(*head, payload=body).check(tx.config)
     draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
     messages, _ = write(tx, draft, draft.to)
-    warnings += advise(tx, messages)
     close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)
 

@@ -135,6 +135,15 @@ def recall(caller: Caller, *, ids: Sequence[str]) -> Receipt:
     return _treat(caller, Remedy.RECALL, ids, change)
 
 
+REMEDIES: Mapping[Remedy, Callable[..., Receipt]] = {
+    Remedy.RETRY: retry,
+    Remedy.REDIRECT: redirect,
+    Remedy.DISCARD: discard,
+    Remedy.RECALL: recall,
+}
+"""What carries out each remedy, for the caller and the `ids`; a redirection also wants `to`, a discard a `reason`."""
+
+
 def archive_and_remove(tx: Transaction, message: Message) -> None:
     """Out of the queue, into the history of its recipients first (decision D12)."""
     for name in archive_owners(tx.config, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.verdicts.ssh_signature import armoured
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import Human
 
@@ -22,6 +24,17 @@ _SHORT = 5.0
 _NEXT = "The request is still open."
 _waiting: set[subprocess.Popen[bytes]] = set()
 """Programs that wait for a human, in whichever thread."""
+
+
+class _Program(subprocess.Popen[bytes]):
+    """A process whose end is waited for: with a limit of time, `Popen` looks for it every few milliseconds."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """See `Popen.wait`."""
+        if timeout is not None and self.returncode is None:
+            with suppress(AttributeError, OSError), open(os.pidfd_open(self.pid), "rb", buffering=0) as end:
+                select.select([end], [], [], timeout)
+        return super().wait(timeout)
 
 
 def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
@@ -45,19 +58,19 @@ def signing(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Call
     With a key in the agent the program is started at once, so that it is there when the text is made. With a key in a
     file it would ask for the passphrase before anybody knows that there is something to sign.
     """
-    with tempfile.TemporaryDirectory(prefix="team-console-") as name, ExitStack() as stack:
-        start = partial(_started, namespace=namespace, on_terminal=on_terminal)
-        public, ready = Path(name, "key.pub"), None
+    start = partial(_started, namespace=namespace, on_terminal=on_terminal)
+    with ExitStack() as stack:
+        public = ready = None
         if signing_key(human) is None:
             with suppress(TeamError):  # said when there is something to sign
-                _write_public(human, public)
+                public = stack.enter_context(_public_half(human))
                 ready = stack.enter_context(start(public))
                 stack.callback(_end, ready)
 
         def signed(text: str) -> str:
-            if ready is not None:
+            if ready is not None and public is not None:
                 return _signed(text, public, ready)
-            path = signing_key(human) or _write_public(human, public)
+            path = signing_key(human) or stack.enter_context(_public_half(human))
             with start(path) as process:
                 return _signed(text, path, process)
 
@@ -103,8 +116,24 @@ def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None
         return done.returncode == 0
 
 
-def _write_public(human: Human, path: Path) -> Path:
-    """Write the human's first key that the agent has to a file; `ssh-keygen` asks the agent for the private half."""
+@contextmanager
+def _public_half(human: Human) -> Iterator[Path]:
+    """A file with the human's first key that the agent has; `ssh-keygen` asks the agent for the private half.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: the agent has none of them.
+    """
+    line = _held_key(human)
+    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
+    try:
+        with open(number, "wb", buffering=0) as file:
+            file.write(f"{line}\n".encode())
+        yield Path(name)
+    finally:
+        os.unlink(name)
+
+
+def _held_key(human: Human) -> str:
     key = human.keys[0]
     if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
         held = _in_agent()
@@ -113,8 +142,7 @@ def _write_public(human: Human, path: Path) -> Path:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, text, hint)
-    path.write_text(f"{key}\n")
-    return path
+    return key
 
 
 def _in_agent() -> set[bytes]:
@@ -144,7 +172,7 @@ def _key_in(path: Path) -> bytes:
 def _started(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
     # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
     try:
-        return subprocess.Popen(
+        return _Program(
             ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -173,9 +201,10 @@ def _signed(text: str, path: Path, process: subprocess.Popen[bytes]) -> str:
         _end(process)
     if process.returncode == -signal.SIGKILL:
         raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
-    if process.returncode or not out:
+    signature = armoured(out.decode("ascii", "replace"))
+    if process.returncode or not signature:
         said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
         why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
         hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
-    return out.decode("ascii")
+    return signature

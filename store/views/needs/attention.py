@@ -9,10 +9,10 @@ from operator import is_
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.model.last_result import LastResult
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.words import counted
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.kind import RequestKind

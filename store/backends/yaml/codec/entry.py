@@ -178,13 +178,22 @@ def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
     Raises:
         CodecError: Id, type, sender or recipient is missing, or an envelope value has the wrong shape.
     """
-    for key, value in record.items():
-        if (value.__class__ is dict or value.__class__ is list) and key in TEXT_KEYS:
-            _check_shape(key, value, raw)
+    check_shapes(record, raw)
     try:
         return from_record(record)
     except ValueError as error:
         raise CodecError(f"not a message: {error}", 1, hint="Add what is missing, or remove the entry.") from None
+
+
+def check_shapes(record: Mapping[str, Any], raw: bytes) -> None:
+    """Refuse a record read from `raw` that has lists or mappings where the envelope has texts.
+
+    Raises:
+        CodecError: Naming the line.
+    """
+    for key, value in record.items():
+        if (value.__class__ is dict or value.__class__ is list) and key in TEXT_KEYS:
+            _check_shape(key, value, raw)
 
 
 def _check_shape(key: str, value: Any, raw: bytes) -> None:
@@ -207,4 +216,5 @@ def line_of_key(raw: bytes, key: str) -> int:
     return 1
 
 
-_records, _payloads = _Recent(parse_record, 2_048), _Recent(ordinary_payload, 4_096)
+_records, _payloads = _Recent(parse_record, 4_608), _Recent(ordinary_payload, 4_608)
+"""More than there are in the largest slice of work on many, which looks at each three times."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.model.chunked import Chunked
 
 
 class Parts(Struct, frozen=True):
@@ -19,7 +20,7 @@ class Parts(Struct, frozen=True):
     """
 
     head: bytes
-    entries: tuple[QueueEntry, ...]
+    entries: Chunked[QueueEntry]
     tail: bytes
     style: Style
     whole: bool = False

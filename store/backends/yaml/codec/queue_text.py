@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -12,31 +11,22 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
+from team_console.store.backends.yaml.codec.editing.kept import moved, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.id_index import index_of
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import Stretches
+from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
+from team_console.store.backends.yaml.text_change import Change, change_of
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.copies import distinct
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
-_PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
-_ALIKE = 4
-"""Bytes that words have in common which are looked for together."""
-_HIDDEN_IDS = (
-    (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
-    (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
-    (b"!", b"!", LazyPattern(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
-    (b"*", b"- *", LazyPattern(rb"(?m)^ *- \*")),  # - *message
-    (b"<", b"<<", LazyPattern(rb"<<[\"']?[ \t]*:")),  # <<: *message
-)
-"""What may be an id that the bytes of the text do not show, and two cheap signs that there is one, the cheapest first.
-
-One byte is searched for ten times as quickly as two or three.
-"""
 
 
 class QueueText:
@@ -53,15 +43,17 @@ class QueueText:
         "_parts",
         "_searches",
         "_starts",
+        "_stretches",
     )
 
-    def __init__(self, data: bytes, parts: Parts, starts: list[int] | None = None) -> None:
+    def __init__(self, data: bytes | Stretches, parts: Parts, starts: Sequence[int] | None = None) -> None:
         """Use `parse`."""
-        self._data = data
+        self._data = data if isinstance(data, bytes) else None
+        self._stretches = Stretches.of(data) if isinstance(data, bytes) else data
         self._parts = parts
         self._starts = None if starts is None else (parts.entries, starts)
-        self._messages: tuple[Message, ...] | None = None
-        self._distinct: tuple[Message, ...] | None = None
+        self._messages: Chunked[Message] | None = None
+        self._distinct: Chunked[Message] | None = None
         self._absent: set[str] = set()
         self._searches = 0
         self._index: dict[str, int | list[int]] | None = None
@@ -85,12 +77,29 @@ class QueueText:
         """
         if previous is None:
             return cls(data, read(data))
-        if data == previous._data:
-            return previous
-        cut = reread(data, previous._data, previous._parts, previous.starts())
-        text = cls(data, cut.parts, cut.starts)
+        before = previous.data()
+        return previous if data == before else previous.followed(change_of(data, before))
+
+    @property
+    def stretches(self) -> Stretches:
+        """The bytes of the file, in as many pieces as they are kept in."""
+        return self._stretches
+
+    def followed(self, change: Change) -> QueueText:
+        """The text after a change: only the stretch that changed is looked at, the entries of the rest are the same.
+
+        It shares the bytes of this one, so that following a long queue takes no second copy of it.
+
+        Raises:
+            CodecError: As `parse`.
+        """
+        stretches = self._stretches.exchanged(change.head, change.middle, change.tail)
+        if not change.middle and stretches.size == self._stretches.size:
+            return self
+        cut = reread(stretches, change, self._parts, Chunked.of(self._known_starts()))
+        text = QueueText(stretches, cut.parts, cut.starts)
         if cut.kept is not None:
-            text._take_over(previous, *cut.kept)
+            text._take_over(self, *cut.kept)
         return text
 
     def _take_over(self, previous: QueueText, head: int, tail: int) -> None:
@@ -104,7 +113,7 @@ class QueueText:
         if before is None or not previous._is_plain or len(messages) != len(fresh):
             return
         self._parts, self._is_tied = replace(self._parts, joined=True), False
-        self._messages = before[:head] + messages + before[len(before) - tail :]
+        self._messages = before.exchanged(head, len(before) - tail, messages)
         if previous._distinct is before:
             self._count_ids(previous, before[head : len(before) - tail], messages)
 
@@ -136,7 +145,7 @@ class QueueText:
     @classmethod
     def blank(cls, data: bytes) -> QueueText:
         """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
-        return cls(data, Parts(data, (), b"", Style(), joined=True, blank=True))
+        return cls(data, Parts(data, Chunked.of(()), b"", Style(), joined=True, blank=True))
 
     @property
     def size(self) -> int:
@@ -164,7 +173,7 @@ class QueueText:
         return self._parts.style
 
     @property
-    def entries(self) -> tuple[QueueEntry, ...]:
+    def entries(self) -> Chunked[QueueEntry]:
         """All entries in order. Understands every one of them first, because an open quote may join some."""
         self.parse_all()
         return self._parts.entries
@@ -191,19 +200,22 @@ class QueueText:
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        return self._data
+        data = self._data
+        if data is None:
+            data = self._data = self._stretches.join()
+        return data
 
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Chunked[Message]:
         """The messages of all entries that are not damaged, in stored order."""
         if self._messages is None:
             found = [entry.outcome for entry in self.entries]
-            self._messages = tuple([message for message in found if isinstance(message, Message)])
+            self._messages = Chunked.of([message for message in found if isinstance(message, Message)])
         return self._messages
 
-    def distinct(self) -> tuple[Message, ...]:
+    def distinct(self) -> Chunked[Message]:
         """The messages, of further copies of one message the one that is furthest on its way."""
         if self._distinct is None:
-            self._distinct = tuple(distinct(self.messages()))
+            self._distinct = Chunked.of(distinct(self.messages()))
         return self._distinct
 
     def damaged(self) -> list[tuple[int, CodecError]]:
@@ -211,11 +223,11 @@ class QueueText:
 
         Of neighbours that were not even looked at, because too much before them is damaged, the first stands for all.
         """
-        found, lines, position, skipped = [], 0, 0, False
+        found, lines, position, skipped, data = [], 0, 0, False, self.data()
         for entry, start in zip(self.entries, self.starts(), strict=True):
             before, skipped = skipped, is_skipped(entry)
             if entry.error is not None and not (before and skipped):
-                lines += self._data.count(b"\n", position, start)
+                lines += data.count(b"\n", position, start)
                 position = start
                 found.append((lines + 1, entry.error.below(lines)))
         return found
@@ -235,11 +247,23 @@ class QueueText:
 
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
+        known = self._known_starts()
+        if not isinstance(known, list):  # one whose items are found at once
+            known = list(known)
+            self._starts = self._parts.entries, known
+        return known
+
+    def _known_starts(self) -> Sequence[int]:
         entries, known = self._parts.entries, self._starts
         if known is None or known[0] is not entries:
             places = accumulate([entry.size for entry in entries], initial=len(self._parts.head))
             known = self._starts = entries, list(places)[: len(entries)]
         return known[1]
+
+    def expect(self, count: int) -> None:
+        """Say how many messages will be looked for by their ids: for many an index of all is made at once."""
+        if self._index is None and count > _FEW_JOINED and self._parts.joined:
+            self._index = index_of(self.entries, self.messages())
 
     def find(self, message_id: str) -> int | None:
         """The index in `entries` of the first message with this id; see `places`."""
@@ -254,7 +278,7 @@ class QueueText:
             self._searches += 1
             if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
                 return self._search(message_id)
-            self._index = self._indexed()
+            self._index = index_of(self.entries, self.messages())
         places = self._index.get(message_id, ())
         return (places,) if isinstance(places, int) else places
 
@@ -277,24 +301,14 @@ class QueueText:
         )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
 
-    def _indexed(self) -> dict[str, int | list[int]]:
-        """Id -> where its message is; a list only for an id that is there again, since lists take as much as texts."""
-        index: dict[str, int | list[int]] = {}
-        for place, entry in enumerate(self.entries):
-            message = entry.message
-            if message is not None:
-                known = index.setdefault(message.message_id, place)
-                if known is not place:
-                    index[message.message_id] = [known, place] if isinstance(known, int) else [*known, place]
-        return index
-
     def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
         """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
 
         Understands nothing when there are none.
         """
         if not self._parts.joined:
-            if not any(sign in self._data for sign in hidden) and not _holds_one(self._data, words):
+            data = self.data()
+            if not any(sign in data for sign in hidden) and not holds_one(data, words):
                 return []
             self.parse_all()
         wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
@@ -305,13 +319,14 @@ class QueueText:
 
     def _entries_with(self, word: bytes) -> Iterator[int]:
         """Indices of the entries, as they are cut at the moment, in whose text the word begins."""
-        starts, place = self.starts(), self._data.find(word)
+        starts, data = self.starts(), self.data()
+        place = data.find(word)
         while place >= 0:
             index = bisect_right(starts, place) - 1
             if index >= 0:
                 yield index
-            following = starts[index + 1] if index + 1 < len(starts) else len(self._data)
-            place = self._data.find(word, following)
+            following = starts[index + 1] if index + 1 < len(starts) else len(data)
+            place = data.find(word, following)
 
     def edit(
         self,
@@ -329,27 +344,49 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.parse_all()
-        data, parts = edit(self._data, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
-        return QueueText(data, parts, self._starts_in(parts))
+        done = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        changed = done.changed
+        text = QueueText(done.data, done.parts, None if changed is None else self._starts_after(changed, done.parts))
+        if changed is not None:
+            text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
+        return text
 
-    def _starts_in(self, parts: Parts) -> list[int] | None:
-        """Where entries begin in a text that only continues this one; None when that is not known for nothing."""
+    def _starts_after(self, changed: Mapping[int, QueueEntry | None], parts: Parts) -> list[int] | None:
+        """Where entries begin after a change of these; None when that is not known for nothing."""
         old, known = self._parts, self._starts
-        if known is None or known[0] is not old.entries or not old.entries or parts.head != old.head:
+        if known is None or known[0] is not old.entries:
             return None
-        size = len(old.entries)
-        if len(parts.entries) < size or parts.entries[:size] != old.entries:
-            return None
-        end = len(self._data) - len(old.tail)
-        more = accumulate([entry.size for entry in parts.entries[size:]], initial=end)
-        return known[1] + list(more)[:-1]
+        order = sorted(changed)
+        sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
+        starts = moved(known[1], [old.entries[index].size for index in order], sizes, len(parts.head) - len(old.head))
+        end = starts[-1] + parts.entries[len(starts) - 1].size if starts else len(parts.head)
+        more = accumulate([entry.size for entry in parts.entries[len(starts) :]], initial=end)
+        return starts + list(more)[:-1]
+
+    def _follow(
+        self, previous: QueueText, changed: Mapping[int, QueueEntry | None], added: Sequence[QueueEntry]
+    ) -> None:
+        """Know all messages, and where each is, from what was known before these entries changed or came."""
+        before = previous._messages
+        fresh = [*(entry for entry in changed.values() if entry is not None), *added]
+        came = [entry.message for entry in fresh if entry.ties is None and entry.message is not None]
+        if before is None or not previous._is_plain or len(came) != len(fresh) or self.tail != previous.tail:
+            return
+        outcomes = {index: None if entry is None else entry.message for index, entry in changed.items()}
+        self._is_tied, self._messages = False, woven(before, outcomes, came[len(came) - len(added) :])
+        gone = [before[index] for index in changed]
+        if [message.message_id for message in gone] == [message.message_id for message in came]:
+            self._index, self._ids = previous._index, previous._ids
+            self._distinct = self._messages if previous._distinct is before else None
+        elif previous._distinct is before:
+            self._count_ids(previous, gone, came)
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""
-        if not _PLAIN_ID(message_id):
+        if not is_written_plainly(message_id):
             yield from range(len(self._parts.entries))
             return
-        needle, data = message_id.encode(), self._data
+        needle, data = message_id.encode(), self.data()
         position = data.find(needle)
         while position >= 0:
             index = bisect_right(self.starts(), position) - 1
@@ -357,27 +394,7 @@ class QueueText:
                 yield index
             following = index + 1
             position = data.find(needle, self.starts()[following]) if following < len(self.starts()) else -1
-        for byte, sign, hidden in _HIDDEN_IDS if self._parts.entries else ():
+        for byte, sign, hidden in HIDDEN_IDS if self._parts.entries else ():
             if byte in data and sign in data:
                 for found in hidden.finditer(data, len(self._parts.head)):
                     yield min(bisect_right(self.starts(), found.end() - 1), len(self.starts())) - 1
-
-
-def is_written_plainly(word: str) -> bool:
-    """Whether a value that holds `word` has it byte for byte in its text, unless an escape or a tag hides it."""
-    return _PLAIN_ID(word) is not None
-
-
-def _holds_one(data: bytes, words: Collection[bytes]) -> bool:
-    """Whether one of `words` is in `data`; of those that begin alike this is looked for first, to read `data` once."""
-    alike: dict[bytes, list[bytes]] = {}
-    for word in words:
-        alike.setdefault(word[:_ALIKE], []).append(word)
-    return any(_beginning(group) in data and any(word in data for word in group) for group in alike.values())
-
-
-def _beginning(words: Sequence[bytes]) -> bytes:
-    """What all of them begin with."""
-    least, most = min(words), max(words)
-    common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
-    return least[:common]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec import Struct
 from team_console.store.backends.yaml.archive_text import (
     HEADER,
     Part,
@@ -34,10 +35,20 @@ _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 """Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
 
 
+class _Searched(Struct, frozen=True):
+    """The ids looked for that stand in a file up to a byte."""
+
+    size: int
+    words: frozenset[bytes]
+
+
 class Archives:
     """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read.
 
     What is known of the files is kept until `forget`, so hold the lock meanwhile, or take what is found as a moment.
+    Only which of the expected ids were seen in a file, as far as it was searched, is kept for longer: work in slices
+    would search the whole archive in each of them. Nothing rests on that alone, since an id that was seen has to be
+    proven by the file as it is, and one that was not seen is at worst archived twice.
     """
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
@@ -45,8 +56,10 @@ class Archives:
         self._layout = layout
         self._parts: dict[Path, Part] = {}
         self._names: list[tuple[str, Path]] | None = None
+        self._ids: frozenset[str] = frozenset()
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, frozenset[bytes]] = {}
+        self._searched: dict[int, _Searched] = {}
 
     def agents(self) -> list[str]:
         """Agents that have an archive."""
@@ -58,8 +71,12 @@ class Archives:
 
     def expect(self, ids: Iterable[str]) -> None:
         """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
-        self._expected = frozenset(name.encode() for name in ids if is_plain(name) and len(name) < _OVERLAP)
-        self._occurring.clear()
+        wanted = frozenset(ids)
+        if not wanted <= self._ids:
+            self._ids = wanted
+            self._expected = frozenset(name.encode() for name in wanted if is_plain(name) and len(name) < _OVERLAP)
+            self._occurring.clear()
+            self._searched.clear()
 
     def holds(self, agent: str, message_id: str) -> bool:
         """Whether the archive of `agent` proves a copy of this id."""
@@ -164,13 +181,18 @@ class Archives:
 
     def _words_in(self, path: Path) -> frozenset[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""
-        words: set[bytes] = set()
-        start, end = 0, self._disk.data_end(path)
+        found, end = self._disk.stat(path), self._disk.data_end(path)
+        inode = found.ino if found is not None else 0
+        known = self._searched.get(inode, _Searched(0, frozenset()))
+        if known.size > end:
+            known = _Searched(0, frozenset())
+        words, start = set(known.words), max(0, known.size - _OVERLAP)
         while start < end:
             data = self._disk.read(path, start, _WINDOW)[0]
             words.update(self._expected.intersection(_WORDS.findall(data)))
             start += _WINDOW - _OVERLAP
-        return frozenset(words)
+        self._searched[inode] = _Searched(end, frozenset(words))
+        return self._searched[inode].words
 
     def _part(self, path: Path) -> Part:
         known, end = self._parts.get(path), self._disk.data_end(path)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from msgspec import Struct
+from team_console.store.backends.yaml.closed import is_closed
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
-from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.recovery.healing import (
     HEALED_ANSWER,

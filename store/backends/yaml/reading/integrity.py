@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml.archive_text import closed_ids
+from team_console.store.backends.yaml.closed import is_closed
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part
 from team_console.store.backends.yaml.reading.archives import Archives, is_usable
-from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
+from team_console.store.backends.yaml.closed import is_closed
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading.closed import is_closed
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.model.errors import TeamError
-from team_console.store.model.problem import Problem
-from team_console.store.settings.loss import loss, loss_problem, lost_to, misread_problems, refuse_misread
-from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
+from team_console.store.settings.in_force import InForce, Names, judge
+from team_console.store.settings.loss import refuse_misread
 from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
 
 
-class ReadSettings(Struct, frozen=True):
-    """One look at the settings.
+class ReadSettings(InForce, frozen=True):
+    """One look at the settings file.
 
     Attributes:
-        config: Those in force.
         mark: Which versions of the file and of the key it names were read, and who may write them.
-        problems: What is wrong with the file.
-        text: What is in the file, None when there is none.
-        in_force: The text that `config` was made from, None where that is not known.
-        error: Why there is nothing to go by, None when there is.
         ledger: Which version of the ledger was asked; only known while the settings are lost.
     """
 
-    config: TeamConfig
-    mark: tuple[int, ...]
-    problems: tuple[Problem, ...] = ()
-    text: bytes | None = None
-    in_force: bytes | None = None
-    error: TeamError | None = None
+    mark: tuple[int, ...] = ()
     ledger: Mark | None = None
-
-    @property
-    def to_record(self) -> bytes | None:
-        """The text to put on record with a change; None while there is none or those in force are lost."""
-        return None if self.error is not None or self.config.lost or self.config.is_misread else self.text
 
 
 class SettingsFile:
@@ -73,42 +56,19 @@ class SettingsFile:
         path, text = self._layout.config, None
         try:
             text = read_text(path)
-            config = TeamConfig() if text is None else with_trust(parse(text, path), path)
+            said: TeamConfig | TeamError = TeamConfig() if text is None else with_trust(parse(text, path), path)
         except TeamError as error:
-            return self._unreadable(mark, text, error)
-        before = self._in_force(text)
-        what = loss(text, before, is_read=not config.is_misread) if before is not None else ""
-        problems = misread_problems(config, str(path)) if config.is_misread else config_problems(config, str(path))
-        if before is not None and (what or (config.is_misread and before != text)):
-            told = (loss_problem(str(path), what),) if what else (lost_to(problems[0]), *problems[1:])
-            return self._lost(mark, text, before, told) or ReadSettings(config, mark, told, text)
-        self._seen = text if text is not None and not config.is_misread else self._seen
-        return ReadSettings(config, mark, problems, text, text)
-
-    def _unreadable(self, mark: tuple[int, ...], text: bytes | None, error: TeamError) -> ReadSettings:
-        place = str(self._layout.config)
-        problem = Problem(SETTINGS_UNREADABLE, "error", place, error.message, error.hint)
-        before = self._in_force(text)
-        if before is not None and before != text:
-            what = loss(text, before, is_read=False) if text is not None else ""
-            told = loss_problem(place, what) if what else lost_to(problem)
-            lost = self._lost(mark, text, before, (told,))
-            if lost is not None:
-                return lost
+            said = error
         last = self._known.config if self._known else TeamConfig()
-        return ReadSettings(last, mark, (problem,), text, error=error)
+        names = Names(str(path), str(path), str(path))
+        before = self._in_force(text)
+        found = judge(text, said, before=before, last=last, understand=self._understood, names=names)
+        self._seen = found.seen(self._seen)
+        return ReadSettings(**asdict(found), mark=mark, ledger=self._ledger_mark() if found.config.lost else None)
 
-    def _lost(
-        self, mark: tuple[int, ...], text: bytes | None, before: bytes, problems: tuple[Problem, ...]
-    ) -> ReadSettings | None:
-        """What was in force, with what happened to it; None when that cannot be understood any more either."""
-        try:
-            config = parse(before, self._layout.config)
-        except TeamError:
-            return None
-        # Its commands come out of the ledger now: who can write that would have them run.
-        lost = replace(with_trust(config, self._layout.audit), lost=problems[0].sentence)
-        return ReadSettings(lost, mark, problems, text, before, ledger=self._ledger_mark())
+    def _understood(self, before: bytes) -> TeamConfig:
+        """Its commands come out of the ledger now: who can write that would have them run."""
+        return with_trust(parse(before, self._layout.config), self._layout.audit)
 
     def _in_force(self, text: bytes | None) -> bytes | None:
         """What was in force before: on record, or seen by this process since; None when nothing is known of it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from team_console.store.backends.yaml.closed import closed_problem, is_closed
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout, leads_out
-from team_console.store.backends.yaml.reading.closed import closed_problem, is_closed
 from team_console.store.backends.yaml.reading.integrity import audit_problem
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.writing.generation import Generation

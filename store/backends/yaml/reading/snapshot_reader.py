@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
 from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.reading.appended import AppendedMessages
 from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings, SettingsFile
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
@@ -21,9 +22,9 @@ from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
-from team_console.store.model.lazy_pattern import LazyPattern
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class SnapshotReader:
         self._guard = threading.Lock()
         self._settings_guard = threading.Lock()
         self._settings = SettingsFile(disk, layout)
+        self._appended = AppendedMessages(disk, layout)
         self._broken: _Broken | None = None
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
@@ -126,7 +128,7 @@ class SnapshotReader:
 
     def _understood(
         self, generation: Generation | None, progress: Progress | None
-    ) -> tuple[tuple[Message, ...], frozenset[str], list[Problem]]:
+    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
         """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
         if generation is None:
             return (), frozenset(), []
@@ -199,7 +201,7 @@ class SnapshotReader:
             if self._broken is not None and self._broken.mark == mark and mark is not None:
                 return None, self._broken
             self._broken = None
-            return load(self._disk, queue, self.generation), None
+            return self._followed(), None
         except TeamError as error:
             broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
             self._broken = broken
@@ -208,6 +210,15 @@ class SnapshotReader:
             hint = "Check the folder and its permissions."
             text = f"{queue} cannot be read: {error.strerror or error}"
             return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
+
+    def _followed(self) -> Generation:
+        """The present generation, told by the ledger where that is enough."""
+        appended = self._appended
+        if (generation := appended.follow(self.generation)) is None:
+            reached = appended.will_compare()
+            generation = load(self._disk, self._layout.queue, self.generation)
+            appended.compared(reached)
+        return generation
 
     def _mark_now(self) -> Mark | None:
         found = self._disk.stat(self._layout.queue)
@@ -229,7 +240,7 @@ class SnapshotReader:
         return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
 
     def _condition(
-        self, generation: Generation | None, messages: tuple[Message, ...], problems: list[Problem]
+        self, generation: Generation | None, messages: Sequence[Message], problems: list[Problem]
     ) -> Condition:
         if generation is None:
             return Condition.UNREADABLE

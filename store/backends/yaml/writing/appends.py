@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.layout import Layout, refuse_way_out
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_folder
-from team_console.store.backends.yaml.writing.queue_edit import archive_record
+from team_console.store.backends.yaml.writing.queue_edit import archive_entry
 from team_console.store.model.problem import Problem
 
 
@@ -35,26 +35,27 @@ def plan_appends(
     Raises:
         CodecError: A message cannot be written.
     """
-    by_path: dict[Path, Append] = {}
+    archived: dict[str, Append] = {}
+    pushed: dict[str, Append] = {}
     problems: list[Problem] = []
     for agent, message_id, record in line.archived:
-        message = archive_record(text, message_id, record)
-        if message is None:
+        entry = archive_entry(text, message_id, record)
+        if entry is None:
             continue
-        path = layout.archive(agent)
-        if path not in by_path:
+        if agent not in archived:
+            path = layout.archive(agent)
             problems += make_room(disk, layout, path, stamp=stamp, mode=mode)
             before, found = archives.open_end(agent, stamp=stamp)
             problems += found
-            by_path[path] = _at_end(disk, path, before)
-        by_path[path].data += closed(message)
-    for agent, pushed in line.pushed:
-        path = layout.inbox(agent)
-        if path not in by_path:
+            archived[agent] = _at_end(disk, path, before)
+        archived[agent].data += closed(*entry)
+    for agent, record in line.pushed:
+        if agent not in pushed:
+            path = layout.inbox(agent)
             problems += make_room(disk, layout, path, stamp=stamp, mode=mode)
-            by_path[path] = _at_end(disk, path, b"" if _is_whole(disk, path) else b"\n")
-        by_path[path].data += inbox_line(pushed)
-    return list(by_path.values()), problems
+            pushed[agent] = _at_end(disk, path, b"" if _is_whole(disk, path) else b"\n")
+        pushed[agent].data += inbox_line(record)
+    return [*archived.values(), *pushed.values()], problems
 
 
 def make_room(disk: Disk, layout: Layout, path: Path, *, stamp: str, mode: int) -> list[Problem]:

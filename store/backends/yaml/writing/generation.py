@@ -16,6 +16,8 @@ PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
 _LEDGER = "audit.jsonl"
+LARGE = 1 << 20
+"""Bytes from which on a queue that was read before is compared with the file instead of read as a second copy."""
 
 
 class Generation(Struct, frozen=True):
@@ -24,10 +26,12 @@ class Generation(Struct, frozen=True):
     Attributes:
         text: Its entries; an empty queue when there is no file.
         stat: What the file was, None when there is none.
+        compared: Whether all bytes of the file were looked at; else the ledger told what came, and only that was read.
     """
 
     text: QueueText
     stat: Stat | None
+    compared: bool = True
 
     @property
     def mark(self) -> Mark | None:
@@ -118,7 +122,11 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
     found = disk.stat(path)
     if found is None:
         return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
-    if known is not None and known.mark == found.mark:
+    if known is not None and known.mark == found.mark and known.compared:
         return known if known.stat == found else Generation(known.text, found)
+    if known is not None and known.stat is not None and found.size >= LARGE:
+        seen = disk.read_change(path, known.text.stretches.views)
+        if seen is not None:
+            return Generation(known.text.followed(seen[0]), seen[1])
     data, found = disk.read(path)
     return Generation(QueueText.parse(data, known.text if known else None), found)

@@ -146,11 +146,12 @@ def _places_of_pieces(text: QueueText, names: Sequence[str]) -> list[int]:
     return [place for place, entry in entries if entry.message is None and piece_name(entry.raw) in wanted]
 
 
-def archive_record(text: QueueText, message_id: str, record: Record | None) -> Message | None:
-    """The message to archive: the record itself, else the one live in `text`."""
+def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
+    """The message to archive: the record itself, else the one live in `text` with its text there."""
     if record is not None:
-        return from_record(record)
-    return next(iter(_messages(text, text.places(message_id)).values()), None)
+        return from_record(record), b""
+    entries = (text.entries[place] for place in text.places(message_id))
+    return next(((entry.message, entry.raw) for entry in entries if entry.message is not None), None)
 
 
 def _messages(text: QueueText, places: Sequence[int]) -> dict[int, Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from team_console.store.backends.yaml.codec.queue_text import is_written_plainly
+from team_console.store.backends.yaml.codec.word_search import is_written_plainly
 from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.commit import LockedQueue
 from team_console.store.contract.transaction import Transaction
@@ -40,6 +40,9 @@ class YamlTransaction(Transaction):
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
         return distinct(self._records(message_id))
+
+    def prefetch(self, ids: Iterable[str]) -> None:
+        self._text.expect(len(list(ids)))
 
     def stored_copies(self, message: Message) -> int:
         records = self._records(message.message_id)
@@ -86,7 +89,7 @@ class YamlTransaction(Transaction):
         """A search for each of many messages in all of an archive would take the square of the time."""
         self._looks += 1
         if self._looks == _FEW:
-            self._archives.expect(message.message_id for message in self.stored())
+            self._archives.expect([message.message_id for message in self.stored()])
 
     def stored_settings(self) -> str:
         return read_settings(self._queue.layout.config)

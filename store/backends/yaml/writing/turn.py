@@ -53,11 +53,13 @@ def turn(
     action: str,
     wait: float,
     known: Generation | None,
+    archives: Archives,
     settings: Callable[[], ReadSettings],
 ) -> Iterator[LockedQueue]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
+        archives: The team's; what was known of them in the turn before is forgotten.
         settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
 
     Raises:
@@ -71,7 +73,8 @@ def turn(
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
         read = settings()
-        ledger, archives = Ledger(disk, layout.audit, read.config.key), Archives(disk, layout)
+        ledger = Ledger(disk, layout.audit, read.config.key)
+        archives.forget()
         queue = LockedQueue(disk, layout, lock, clock, ledger, archives, seen, seen, read, left=left)
         begun: Mark | None = None
         try:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.checks import BOM
 from team_console.store.backends.yaml.codec.cutting.whole import read_whole
 from team_console.store.backends.yaml.codec.errors import CodecError
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
 # match too much or not at all (CPython issues 100061 and 106052). What follows a group here never begins like a

@@ -17,6 +17,7 @@ from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parsing.values import first_item_end
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.contract.collecting import collection_paused
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.message import Message
 
 _TRIES = 100
@@ -50,12 +51,12 @@ def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -
         has_open = any(map(is_open, entries))
     if seen.alias or any(map(_TIES, entries)) or SIGN.search(parts.tail):
         entries = tie(entries, parts.head)
-    return replace(parts, entries=entries, joined=True, has_open=has_open)
+    return replace(parts, entries=Chunked.of(entries), joined=True, has_open=has_open)
 
 
 def _look_at_all(
-    entries: tuple[QueueEntry, ...], progress: Callable[[int, int], bool] | None
-) -> tuple[tuple[QueueEntry, ...], _Seen]:
+    entries: Sequence[QueueEntry], progress: Callable[[int, int], bool] | None
+) -> tuple[Sequence[QueueEntry], _Seen]:
     """The entries, each understood or, behind too many damaged ones, skimmed; and what some of them need."""
     damaged, seen = 0, _Seen()
     changed: dict[int, QueueEntry] = {}

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.codec.common import common_prefix, common_suffix
 from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
 from team_console.store.backends.yaml.codec.cutting.frame import (
     has_other_breaks,
@@ -21,6 +20,9 @@ from team_console.store.backends.yaml.codec.cutting.unusual import read_unusual
 from team_console.store.backends.yaml.codec.entry import QueueEntry, Span
 from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import Stretches
+from team_console.store.backends.yaml.text_change import Change
+from team_console.store.model.chunked import Chunked
 
 
 class Cut(Struct, frozen=True):
@@ -33,7 +35,7 @@ class Cut(Struct, frozen=True):
     """
 
     parts: Parts
-    starts: list[int] | None = None
+    starts: Chunked[int] | None = None
     kept: tuple[int, int] | None = None
 
 
@@ -51,59 +53,58 @@ def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
     if frame is None:
         return read_unusual(data, known)
     entries = _cut(data, frame.starts, frame.end, known)
-    parts = Parts(frame.head, entries, data[frame.end :], frame.style)
+    parts = Parts(frame.head, Chunked.of(entries), data[frame.end :], frame.style)
     if frame.doubtful:
         return _ask_yaml(data, parts, known)
     return parts if is_plain_tail(parts.tail) else _join_before_tail(data, parts, known)
 
 
-def reread(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> Cut:
+def reread(text: Stretches, change: Change, old: Parts, starts: Chunked[int]) -> Cut:
     """Cut a file that was read before; entries outside the changed stretch are reused as they are.
 
-    `starts` tells where entries began in `old_data`.
+    `starts` tells where entries began in the text before.
 
     Raises:
         CodecError: As `read`.
     """
-    found = _reread_middle(data, old_data, old, starts)
-    return found or Cut(read(data, {entry.raw: entry for entry in old.entries}))
+    found = _reread_middle(text, change, old, starts)
+    return found or Cut(read(text.join(), {entry.raw: entry for entry in old.entries}))
 
 
-def _reread_middle(data: bytes, old_data: bytes, old: Parts, starts: list[int]) -> Cut | None:
+def _reread_middle(text: Stretches, change: Change, old: Parts, starts: Chunked[int]) -> Cut | None:
     """None when more than entries changed, so that the whole file has to be cut anew."""
     if old.whole or not starts:
         return None
-    prefix = common_prefix(data, old_data)
-    first = bisect_right(starts, prefix - old.style.indent - 2) - 1
+    old_size = starts[-1] + old.entries[-1].size + len(old.tail)
+    first = bisect_right(starts, change.head - old.style.indent - 2) - 1
     if first < 0:
         return None
-    suffix = common_suffix(data, old_data, min(len(data), len(old_data)) - prefix)
-    resume = bisect_left(starts, len(old_data) - suffix + 1)
-    begin, shift = starts[first], len(data) - len(old_data)
+    resume = bisect_left(starts, old_size - change.tail + 1)
+    begin, shift = starts[first], text.size - old_size
     if resume < len(starts):
         end = starts[resume] + shift
-    elif old.tail and suffix > len(old.tail):
-        end = len(data) - len(old.tail)
+    elif old.tail and change.tail > len(old.tail):
+        end = text.size - len(old.tail)
     elif not old.tail:
-        end = len(data)
+        end = text.size
     else:
         return None
-    if not _is_calm(data, begin, end, old):
+    middle = text.cut(begin, end)
+    if not _is_calm(middle, old):
         return None
     known = {entry.raw: entry for entry in old.entries[first:resume]}
-    cuts = item_starts(data, begin, end, old.style)
-    middle = _cut(data, cuts, end, known)
-    entries = old.entries[:first] + middle + old.entries[resume:]
+    cuts = item_starts(middle, 0, len(middle), old.style)
+    entries = old.entries.exchanged(first, resume, _cut(middle, cuts, len(middle), known))
     parts = replace(old, entries=entries, joined=False, has_open=False)
     if not is_plain_tail(parts.tail):
-        return Cut(_join_before_tail(data, parts, known))
-    rest = starts[resume:] if not shift else [start + shift for start in starts[resume:]]
-    return Cut(parts, starts[:first] + cuts + rest, (first, len(old.entries) - resume))
+        return Cut(_join_before_tail(text.join(), parts, known))
+    rest = [start + shift for start in starts[resume:]] if shift else ()
+    places = starts.exchanged(first, len(starts) if rest else resume, (*(begin + cut for cut in cuts), *rest))
+    return Cut(parts, places, (first, len(old.entries) - resume))
 
 
-def _is_calm(data: bytes, begin: int, end: int, old: Parts) -> bool:
-    """Whether `data[begin:end]` holds nothing but items and what is indented below them."""
-    middle = data[begin:end]
+def _is_calm(middle: bytes, old: Parts) -> bool:
+    """Whether a stretch holds nothing but items and what is indented below them."""
     try:
         check_bytes(middle)
     except CodecError:

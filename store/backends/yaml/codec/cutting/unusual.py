@@ -17,6 +17,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import tie
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.model.chunked import Chunked
 from team_console.store.model.message import Message
 
 _NO_ENTRIES: Mapping[bytes, QueueEntry] = {}
@@ -40,7 +41,7 @@ def read_unusual(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -
     entries = tuple([_reuse(entry, known) for entry in _entries(data, places, whole.items)])
     if not flow and SIGN.search(data):
         entries = _tied(entries, data[: places[0]])
-    return Parts(data[: places[0]], entries, data[places[-1] :], style, whole=True, flow=flow, joined=True)
+    return Parts(data[: places[0]], Chunked.of(entries), data[places[-1] :], style, whole=True, flow=flow, joined=True)
 
 
 def _block_cuts(text: str, whole: Whole) -> list[int]:

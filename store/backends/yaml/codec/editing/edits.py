@@ -12,7 +12,8 @@ from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.cutting.join import join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read
 from team_console.store.backends.yaml.codec.editing.emitter import emit
-from team_console.store.backends.yaml.codec.editing.patch import in_style, patch
+from team_console.store.backends.yaml.codec.editing.kept import woven
+from team_console.store.backends.yaml.codec.editing.patch import in_style, patch, patch_ordinary
 from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_record
 from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parsing.aliases import keep_values, retied
@@ -37,7 +38,21 @@ class QueueEdit(Struct, frozen=True):
     remove: frozenset[int]
 
 
-def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change: QueueEdit) -> tuple[bytes, Parts]:
+class Edited(Struct, frozen=True):
+    """A queue after a change.
+
+    Attributes:
+        changed: Index before -> the entry in its place, None where it went; None where the text was cut anew.
+        added: How many entries came behind the last.
+    """
+
+    data: bytes
+    parts: Parts
+    changed: Mapping[int, QueueEntry | None] | None = None
+    added: int = 0
+
+
+def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change: QueueEdit) -> Edited:
     """The bytes and the pieces after `change` (see `QueueText.edit`); `starts` tells where entries begin in `data`.
 
     Raises:
@@ -64,12 +79,12 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     new = replace(
         parts,
         head=head,
-        entries=_entries(parts.entries, changed) + tuple(added),
+        entries=woven(parts.entries, changed, added),
         tail=tail,
         blank=parts.blank and not added,
     )
     _check_result(new_data, new)
-    return new_data, new
+    return Edited(new_data, new, changed, len(added))
 
 
 def new_entry(message: Message, style: Style) -> QueueEntry:
@@ -83,11 +98,12 @@ def replaced(entry: QueueEntry, message: Message, style: Style) -> QueueEntry:
     assert old is not None
     if same(old.record, message.record):
         return QueueEntry(entry.span, message, entry.ties)
-    raw = patch(entry.raw, old.record, message.record, style, entry.borrowed)
+    raw = patch_ordinary(entry.raw, old.record, message.record, style) if old.source is entry.span else None
+    raw = raw or patch(entry.raw, old.record, message.record, style, entry.borrowed)
     return QueueEntry.of(raw, message) if entry.ties in (None, UNTIED) else retied(raw, message, entry.ties)
 
 
-def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> tuple[bytes, Parts]:
+def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> Edited:
     style = Style()
     entries = with_dashes(data, parts.entries)
     for index, message in change.replace.items():
@@ -98,7 +114,7 @@ def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> tuple[bytes, Par
     new = read(new_data, {entry.raw: entry for entry in entries})
     if [entry.raw for entry in new.entries] != [entry.raw for entry in entries]:
         raise CodecError("the list under messages: cannot be written with dashes", hint="Do it in an editor.")
-    return new_data, replace(new, joined=True)
+    return Edited(new_data, replace(new, joined=True))
 
 
 def _close_last(parts: Parts, changed: dict[int, QueueEntry | None]) -> None:
@@ -120,13 +136,6 @@ def _closed(entry: QueueEntry, style: Style) -> QueueEntry:
     if not same(record, message.record):
         raw = patch(raw, record, message.record, style, entry.borrowed)
     return QueueEntry.of(raw, message, entry.ties)
-
-
-def _entries(entries: tuple[QueueEntry, ...], changed: Mapping[int, QueueEntry | None]) -> tuple[QueueEntry, ...]:
-    if not changed:
-        return entries
-    found = [changed.get(index, entry) for index, entry in enumerate(entries)]
-    return tuple([entry for entry in found if entry is not None])
 
 
 def _splice(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.editing.emitter import emit_record, pair_lines, scalar
 from team_console.store.backends.yaml.codec.editing.places import Place, find_places
-from team_console.store.backends.yaml.codec.entry import parse_record, to_message
+from team_console.store.backends.yaml.codec.entry import check_shapes, parse_record
 from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parsing.anchors import NO_ANCHORS, Anchors
+from team_console.store.backends.yaml.codec.parsing.ordinary import LARGEST_ORDINARY, ordinary_pair
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 
+Written = Callable[[str, Any], bytes | None]
+"""How a key and its value are written; None for what cannot be written so."""
 _ABSENT = object()
 
 
@@ -26,13 +30,13 @@ def patch(
 ) -> bytes:
     """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
 
-    Where lines alone cannot make the change, the entry is written anew and the comments behind it stay.
-    `known` are the anchors that stand before it.
+    Both are records of messages. Where lines alone cannot make the change, the entry is written anew and the comments
+    behind it stay. `known` are the anchors that stand before it.
 
     Raises:
         CodecError: `new` cannot be written.
     """
-    quick = _by_whole_lines(raw, old, new, style)
+    quick = _by_whole_lines(raw, old, new, style, _line, _lines)
     if quick is not None and _reads_as(quick, new, known):
         return quick
     text, place = raw.decode(), find_places(raw)
@@ -50,16 +54,34 @@ def _reads_as(raw: bytes, record: Mapping[str, Any], known: Anchors) -> bool:
     try:
         if not same(parse_record(raw, known), record):
             return False
-        to_message(record, raw)
+        check_shapes(record, raw)
     except CodecError:
         return False
     return True
 
 
-def _by_whole_lines(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes | None:
+def patch_ordinary(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes | None:
+    """As `patch` for the text of an ordinary entry, by lines that are proven one by one; None where lines do not do.
+
+    Work on many messages writes the same few lines into all of them. Reading each entry back would take longer than
+    all the rest of the change.
+    """
+    changed = _by_whole_lines(raw, old, new, style, _proven_line, _proven_line)
+    return changed if changed is not None and len(changed) <= LARGEST_ORDINARY else None
+
+
+def _by_whole_lines(
+    raw: bytes,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    style: Style,
+    in_place: Written,
+    behind: Written,
+) -> bytes | None:
     """The change made where each value of the envelope has a line as we write it; None where that is not so.
 
     Asking a parser for the places costs more than all the rest of a change, and most changes are of this kind.
+    What comes is written `in_place` of a line, or `behind` another.
     """
     if style.indent or style.eol != b"\n":
         return None
@@ -68,7 +90,7 @@ def _by_whole_lines(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], 
         after = new.get(key, _ABSENT)
         if after is before or (after is not _ABSENT and same(before, after)):
             continue
-        line, changed = _line(key, before), b"" if after is _ABSENT else _line(key, after)
+        line, changed = _line(key, before), b"" if after is _ABSENT else in_place(key, after)
         if line is None or changed is None:
             return None
         lines.append((line, changed))
@@ -77,9 +99,11 @@ def _by_whole_lines(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], 
         anchor = _line("status", old.get("status")) if "status" in new else None
         if anchor is None:
             return None
-        after_anchor = "".join("  " + "\n".join(pair_lines(key, value, 2))[2:] + "\n" for key, value in added.items())
+        more = [behind(key, value) for key, value in added.items()]
+        if None in more:
+            return None
         replacement = next((changed for line, changed in lines if line == anchor), anchor)
-        lines = [pair for pair in lines if pair[0] != anchor] + [(anchor, replacement + after_anchor.encode())]
+        lines = [pair for pair in lines if pair[0] != anchor] + [(anchor, replacement + b"".join(filter(None, more)))]
     for line, changed in lines:
         if raw.count(b"\n" + line) != 1:
             return None
@@ -87,12 +111,36 @@ def _by_whole_lines(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], 
     return raw
 
 
+def _lines(key: str, value: Any) -> bytes:
+    """The lines of a value of the envelope in our own writing."""
+    return ("\n".join(pair_lines(key, value, 2)) + "\n").encode()
+
+
 def _line(key: str, value: Any) -> bytes | None:
     """The line of a scalar of the envelope in our own writing; None for what takes several."""
+    if value is None or isinstance(value, (str, int)):
+        return _known_line(key, value)
     if isinstance(value, (Mapping, list, tuple)) and value:
         return None
-    (line, *more) = "\n".join(pair_lines(key, value, 2)).split("\n")
-    return None if more else line.encode() + b"\n"
+    return _lines(key, value)
+
+
+def _proven_line(key: str, value: Any) -> bytes | None:
+    """The same for text and numbers, None for a line that could not stand in an ordinary entry or reads otherwise."""
+    return _known_proven_line(key, value) if isinstance(value, (str, int)) else None
+
+
+@lru_cache(maxsize=512, typed=True)
+def _known_line(key: str, value: str | int | None) -> bytes | None:
+    line = _lines(key, value)
+    return line if line.count(b"\n") == 1 else None
+
+
+@lru_cache(maxsize=512, typed=True)
+def _known_proven_line(key: str, value: str | int) -> bytes | None:
+    line = _known_line(key, value)
+    pair = ordinary_pair(line) if line is not None else None
+    return line if pair is not None and pair[0] == key and same(pair[1], value) else None
 
 
 def in_style(raw: bytes, style: Style) -> bytes:

@@ -7,7 +7,7 @@ sure that it can be read, and it is read when somebody asks. The quick reader fi
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -44,9 +44,14 @@ _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\
 """Control characters and line breaks beyond ASCII, which the patient reader judges."""
 _EASY = bytes(range(0x20, 0x7F)) + b"\n\t"
 _WIDE = _EASY + bytes(range(0x80, 0x100))
-_LARGEST = 1 << 16
+LARGEST_ORDINARY = 1 << 16
+"""Bytes of an entry that is looked at here."""
 _PAYLOAD = b"  payload:\n"
 _KNOWN = frozenset(key.encode() for key in ENVELOPE_KEYS - ADDRESS_KEYS - {"payload"}) | {b"to"}
+_READERS: Mapping[bytes, tuple[str, Callable[[str], Any]]] = {
+    key: (key.decode(), text_only if key.decode() in TEXT_KEYS else typed) for key in _KNOWN
+}
+"""Key as written -> as in the record, and what a plain value of it is."""
 _NEEDED = frozenset((b"message_id", b"type", b"from", b"to", b"created"))
 _MEDIUM, _PENDING = Priority.MEDIUM.value, Status.PENDING.value
 _NOTHING_MORE: dict[str, Any] = {}
@@ -124,7 +129,7 @@ class _Lines(Struct, frozen=True, gc=False):
 
 def ordinary_message(raw: bytes, source: Source) -> Message | None:
     """The message in an entry's text, `source` reading all of it later; None when the entry is not ordinary."""
-    if len(raw) > _LARGEST or not _is_calm(raw):
+    if len(raw) > LARGEST_ORDINARY or not _is_calm(raw):
         return None
     usual = _usual(raw)
     if usual is not None:
@@ -163,7 +168,7 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, i
 
 def ordinary_record(raw: bytes) -> dict[str, Any] | None:
     """The record in an entry's text; None when the entry is not ordinary."""
-    if len(raw) > _LARGEST or not _is_calm(raw):
+    if len(raw) > LARGEST_ORDINARY or not _is_calm(raw):
         return None
     usual = _usual(raw)
     if usual is not None and _are_pairs(pairs := _pairs(raw, usual.end()), len(raw) - usual.end()):
@@ -171,7 +176,7 @@ def ordinary_record(raw: bytes) -> dict[str, Any] | None:
     lines = _cut(raw)
     if lines is None or not lines.values.keys() <= _KNOWN:
         return None
-    items = list(_items(lines.values))
+    items = _items(lines.values)
     record = dict(items[: lines.size])
     if lines.payload is not None:
         record["payload"] = _payload(lines.payload)
@@ -186,6 +191,18 @@ def ordinary_payload(raw: bytes) -> dict[str, Any]:
         return {}
     start += 1 + len(_PAYLOAD)
     return _payload(_pairs(raw, start, _end_of_payload(raw, start)))
+
+
+def ordinary_pair(line: bytes) -> tuple[str, Any] | None:
+    """The key and the value on one line of an ordinary envelope; None for a line that could not stand in one.
+
+    Such a line may take the place of another, or come as one more, and the entry stays ordinary: it has its key once,
+    and no line of a payload begins with two blanks alone.
+    """
+    if not line.startswith(b"  ") or not _is_calm(line) or _envelope().fullmatch(b"- " + line[2:]) is None:
+        return None
+    name, value = line[2:-1].split(b": ", 1)
+    return (_READERS[name][0], _value(value, name)) if name in _READERS else None
 
 
 def _cut(raw: bytes) -> _Lines | None:
@@ -252,15 +269,13 @@ def _typed(value: bytes) -> Any:
     return _unquoted(value) if value[0] in _QUOTES else typed(value.decode())
 
 
-def _items(values: Mapping[bytes, bytes], but: Container[bytes] = ()) -> Iterator[tuple[str, Any]]:
-    """The values of an envelope as they stand in its record."""
-    for name, value in values.items():
-        if name not in but:
-            key = name.decode()
-            if value[0] in _QUOTES:
-                yield key, _unquoted(value)
-            else:
-                yield key, text_only(value.decode()) if key in TEXT_KEYS else typed(value.decode())
+def _items(values: Mapping[bytes, bytes], but: Container[bytes] = ()) -> list[tuple[str, Any]]:
+    """The values of an envelope, all of keys we know, as they stand in its record."""
+    return [(_READERS[name][0], _value(value, name)) for name, value in values.items() if name not in but]
+
+
+def _value(value: bytes, name: bytes) -> Any:
+    return _unquoted(value) if value[0] in _QUOTES else _READERS[name][1](value.decode())
 
 
 def _word(value: bytes) -> str:

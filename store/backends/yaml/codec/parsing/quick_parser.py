@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from team_console.store.backends.yaml.codec.parsing.scalars import TEXT_KEYS, text_only, typed
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # Each match is one whole line, or a key with its literal block; a text counts as understood only when the
 # matches cover all of it, so whatever this pattern leaves out goes to the patient reader.

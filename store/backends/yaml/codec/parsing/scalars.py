@@ -58,7 +58,7 @@ def same(value: Any, other: Any) -> bool:
     if value.__class__ is str:
         return isinstance(other, str) and value == other
     if value.__class__ is dict and other.__class__ is dict:
-        return len(value) == len(other) and all(same(item, other.get(key, _ABSENT)) for key, item in value.items())
+        return len(value) == len(other) and _same_items(value, other)
     if isinstance(value, Mapping):
         return (
             isinstance(other, Mapping) and value.keys() == other.keys() and all(same(value[k], other[k]) for k in value)
@@ -68,3 +68,11 @@ def same(value: Any, other: Any) -> bool:
     if isinstance(value, str):
         return isinstance(other, str) and value == other
     return type(value) is type(other) and bool(value == other)
+
+
+def _same_items(value: dict[str, Any], other: dict[str, Any]) -> bool:
+    for key, item in value.items():
+        there = other.get(key, _ABSENT)
+        if not (item is there or (item == there if item.__class__ is there.__class__ is str else same(item, there))):
+            return False
+    return True

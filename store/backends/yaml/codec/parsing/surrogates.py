@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # A backslash that no other backslash escapes, before the code of half a character: \ud83c, not \\ud83c.
 _HALF = LazyPattern(r"(?<!\\)(?P<escaped>(?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")

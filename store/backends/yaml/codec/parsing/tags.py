@@ -6,7 +6,7 @@ import binascii
 from typing import Any
 
 from team_console.store.backends.yaml.codec.parsing.scalars import text_only
-from team_console.store.model.lazy_pattern import LazyPattern
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _YAML = "tag:yaml.org,2002:"
 _PYTHON = "python/"

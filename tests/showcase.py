@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from team_console.console.demo import words
 from team_console.console.demo.scene import Scene, carried, make_team, write
+from team_console.console.demo.theatre import archived_talk
+from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
 
@@ -59,23 +63,6 @@ def build(root: Path) -> None:
     write(root, scene)
 
 
-def archived_talk(scene: Scene, *, days: int) -> None:
-    """Earlier talk, only in the archives."""
-    for day in range(days, 0, -1):
-        for number, (sender, to, summary, content) in enumerate(words.CHATTER):
-            minutes = day * 1440 - number * 47
-            scene.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
-            reply = words.REPLIES[to][day % len(words.REPLIES[to])]
-            scene.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
-        plan = words.PLANS[-day % len(words.PLANS)]
-        asked = day * 1440 - 300
-        request_id = scene.request_id("plan_approval", asked, "task-manager", words.TEAM)
-        question = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-        scene.say(asked, "task-manager", LEAD, "plan_approval_request", payload=question, read=asked - 5, live=False)
-        answer = {"request_id": request_id, "approve": True}
-        scene.say(asked - 6, LEAD, "task-manager", "plan_approval_response", payload=answer, read=asked - 7, live=False)
-
-
 def _batches(scene: Scene) -> None:
     plan = {
         "session_id": words.SESSION,
@@ -83,7 +70,7 @@ def _batches(scene: Scene) -> None:
         "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in words.BATCHES],
         "dependency_graph": {key: {"depends_on": keys} for key, keys in words.DEPENDS.items()},
     }
-    scene.sprint(95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
+    _sprint(scene, 95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
     for number, key in enumerate(("3-1", "3-2", "3-3")):
         status = "success" if key != "3-2" else "needs-intervention"
         _lifecycle(scene, 90 - number * 17, "slave-batch-1", f"dev-runner-{key}", key, status, ended=key != "3-2")
@@ -93,9 +80,9 @@ def _batches(scene: Scene) -> None:
 
 def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, status: str, *, ended: bool) -> None:
     wish = {"agent_type": "dev-runner", "role_hint": "Developer", "requested_by": slave}
-    asked = scene.sprint(start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
+    asked = _sprint(scene, start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
     made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
-    scene.sprint(start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
+    _sprint(scene, start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
     _roster(scene, start - 0.6)
     task = {
         "story_key": key,
@@ -106,16 +93,23 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
         "resident_contacts": {"knowledge-researcher": "knowledge-researcher", "debugger": "debugger"},
         "config_overrides": {},
     }
-    scene.sprint(
-        start - 1, slave, agent, "TASK_ASSIGNMENT", task, summary=f"Story {key}: {words.STORIES[key]}", read=start - 1.1
+    _sprint(
+        scene,
+        start - 1,
+        slave,
+        agent,
+        "TASK_ASSIGNMENT",
+        task,
+        summary=f"Story {key}: {words.STORIES[key]}",
+        read=start - 1.1,
     )
     if not ended and status == "needs-intervention":
         return
     done = {"status": status, "story_key": key, "session_id": words.SESSION, "results": {"tests": "142 passed"}}
-    scene.sprint(start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
+    _sprint(scene, start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
     if not ended:
         return
-    end = scene.sprint(start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
+    end = _sprint(scene, start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
     stop = scene.request_id("shutdown", start - 10.1, agent)
     scene.say(
         start - 10.1, LEAD, agent, "shutdown_request", payload={"request_id": stop}, priority="high", read=start - 10.2
@@ -123,7 +117,7 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
     answer = {"request_id": stop, "approve": True}
     scene.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
     gone = {"agent_name": agent, "in_reply_to": end.message_id}
-    scene.sprint(start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
+    _sprint(scene, start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
     _roster(scene, start - 10.2)
 
 
@@ -133,7 +127,8 @@ def _roster(scene: Scene, minutes: float) -> None:
     temps = [name for name, (born, gone) in _TEMPS.items() if born >= minutes > gone]
     body = {"session_id": words.SESSION, "roster": {"residents": residents, "slaves": slaves, "temps": temps}}
     for name in residents:
-        scene.sprint(
+        _sprint(
+            scene,
             *(minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body),
             summary="The complete roster",
             read=minutes - 0.2,
@@ -166,8 +161,15 @@ def _answered(scene: Scene) -> None:
         "test_output": "1 failed, 141 passed",
         "severity_hint": "HIGH",
     }
-    scene.sprint(
-        14, "dev-runner-3-2", "debugger", "DEBUG_REQUEST", debug, summary="DBG-001: peer dependency conflict", read=13.8
+    _sprint(
+        scene,
+        14,
+        "dev-runner-3-2",
+        "debugger",
+        "DEBUG_REQUEST",
+        debug,
+        summary="DBG-001: peer dependency conflict",
+        read=13.8,
     )
     found = {
         "debug_id": "DBG-001",
@@ -178,8 +180,15 @@ def _answered(scene: Scene) -> None:
         "confidence": "high",
         "journal_entry_id": "DBG-001-2026-02-24",
     }
-    scene.sprint(
-        11, "debugger", "dev-runner-3-2", "DEBUG_RESULT", found, summary="DBG-001: chart-kit pins React 17", read=10.8
+    _sprint(
+        scene,
+        11,
+        "debugger",
+        "dev-runner-3-2",
+        "DEBUG_RESULT",
+        found,
+        summary="DBG-001: chart-kit pins React 17",
+        read=10.8,
     )
 
 
@@ -236,8 +245,15 @@ def _waiting(scene: Scene) -> None:
     }
     scene.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
     wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
-    scene.sprint(
-        0.7, "slave-batch-2", LEAD, "AGENT_CREATE_REQUEST", wish, summary="Wants a story-creator", priority="high"
+    _sprint(
+        scene,
+        0.7,
+        "slave-batch-2",
+        LEAD,
+        "AGENT_CREATE_REQUEST",
+        wish,
+        summary="Wants a story-creator",
+        priority="high",
     )
     question, context = words.CLARIFICATIONS[0]
     ask = {"question": question, "context": context, "summary": question}
@@ -318,3 +334,11 @@ def _deliveries(scene: Scene) -> None:
         },
     )
     scene.note(5, "dev-runner-4-2", "knowledge-researcher", "Research: licence of the ECB rates", content)
+
+
+def _sprint(
+    scene: Scene, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any
+) -> Message:
+    """A message of the sprint protocol."""
+    summary = more.pop("summary", name.replace("_", " ").capitalize())
+    return scene.note(minutes, sender, to, summary, carried(name, body), **more)

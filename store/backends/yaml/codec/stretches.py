@@ -1,0 +1,64 @@
+"""The bytes of a text as stretches of buffers: a text that follows another shares with it what did not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+_MANY = 512
+"""Stretches from which on short neighbours are joined."""
+_SHORT = 1 << 16
+"""Bytes below which a stretch is short."""
+
+
+class Stretches:
+    """Bytes that are not all in one piece; immutable.
+
+    Attributes:
+        views: The stretches in order, none of them empty.
+        size: How many bytes they have together.
+    """
+
+    __slots__ = ("size", "views")
+
+    def __init__(self, views: Iterable[memoryview]) -> None:
+        self.views: tuple[memoryview, ...] = tuple([view for view in views if view])
+        self.size = sum(map(len, self.views))
+
+    @classmethod
+    def of(cls, data: bytes) -> Stretches:
+        """All of `data`, which is kept and not copied."""
+        return cls((memoryview(data),))
+
+    def cut(self, start: int, stop: int) -> bytes:
+        """The bytes from `start` up to `stop`."""
+        return b"".join(self._between(start, stop))
+
+    def join(self) -> bytes:
+        """All bytes as a copy of their own."""
+        return b"".join(self.views)
+
+    def exchanged(self, head: int, middle: bytes, tail: int) -> Stretches:
+        """The first `head` bytes, then `middle`, then the last `tail` bytes."""
+        behind = self._between(self.size - tail, self.size)
+        views = (*self._between(0, head), memoryview(middle), *behind)
+        return Stretches(views if len(views) <= _MANY else _fewer(views))
+
+    def _between(self, start: int, stop: int) -> Iterator[memoryview]:
+        place = 0
+        for view in self.views:
+            if place >= stop:
+                return
+            end = place + len(view)
+            if end > start:
+                yield view[max(0, start - place) : stop - place]
+            place = end
+
+
+def _fewer(views: Sequence[memoryview]) -> Iterator[memoryview]:
+    """Short neighbours joined: each costs a step of every comparison, and keeps a whole buffer alive."""
+    for is_short, some in groupby(views, lambda view: len(view) < _SHORT):
+        if is_short:
+            yield memoryview(b"".join(some))
+        else:
+            yield from some

@@ -1,0 +1,140 @@
+"""A long sequence that shares its parts with the one it was made from: a change costs a part, not all of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain, islice, pairwise, takewhile
+from typing import TypeVar, overload
+
+ItemT = TypeVar("ItemT")
+PART = 1024
+"""Items of a part, more or less by half."""
+
+
+class Chunked(Sequence[ItemT]):
+    """An immutable sequence in parts; it equals any other sequence of the same items."""
+
+    __slots__ = ("_ends", "parts")
+
+    def __init__(self, parts: Iterable[tuple[ItemT, ...]]) -> None:
+        """Use `of`, unless the parts are there already."""
+        self.parts = tuple([part for part in parts if part])
+        self._ends = list(accumulate(map(len, self.parts)))
+
+    @classmethod
+    def of(cls, items: Iterable[ItemT]) -> Chunked[ItemT]:
+        """All of `items`; itself what is such a sequence already."""
+        if isinstance(items, Chunked):
+            return items
+        some = items if isinstance(items, (tuple, list)) else tuple(items)
+        return cls(_cut(some))
+
+    def exchanged(self, start: int, stop: int, items: Iterable[ItemT]) -> Chunked[ItemT]:
+        """The sequence with `items` in the place of those from `start` up to `stop`."""
+        first = min(bisect_right(self._ends, start), max(0, len(self.parts) - 1))
+        last = min(bisect_right(self._ends, max(start, stop - 1)), max(0, len(self.parts) - 1))
+        begin = self._ends[first - 1] if first else 0
+        end = self._ends[last] if self.parts else 0
+        if end - begin - (stop - start) < PART // 2 and first:  # a small rest joins the part before it
+            first -= 1
+            begin = self._ends[first - 1] if first else 0
+        middle = [*self._between(begin, start), *items, *self._between(stop, end)]
+        return Chunked((*self.parts[:first], *_cut(middle), *self.parts[last + 1 :]))
+
+    def _between(self, start: int, stop: int) -> tuple[ItemT, ...]:
+        if start >= stop:
+            return ()
+        first, last = bisect_right(self._ends, start), bisect_right(self._ends, stop - 1)
+        before = self._ends[first - 1] if first else 0
+        if first == last:
+            return self.parts[first][start - before : stop - before]
+        return tuple(islice(chain.from_iterable(self.parts[first : last + 1]), start - before, stop - before))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return chain.from_iterable(self.parts)
+
+    def __reversed__(self) -> Iterator[ItemT]:
+        return chain.from_iterable(map(reversed, reversed(self.parts)))
+
+    @overload
+    def __getitem__(self, index: int) -> ItemT: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ItemT, ...]: ...
+    def __getitem__(self, index: int | slice) -> ItemT | tuple[ItemT, ...]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            return self._between(start, stop) if step == 1 else tuple(self)[index]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        part = bisect_right(self._ends, place)
+        return self.parts[part][place - self._ends[part]]  # counted from the end of the part
+
+    def __contains__(self, item: object) -> bool:
+        return any(item in part for part in self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Chunked):
+            size = len(self)
+            return size == len(other) and common_head(self, other) == size
+        return isinstance(other, (tuple, list)) and len(self) == len(other) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Chunked({list(self)!r})"
+
+
+def common_head(items: Chunked[ItemT], others: Chunked[ItemT], most: int | None = None) -> int:
+    """How many items at the beginning are equal, at most `most`; parts that both share are not looked into."""
+    limit = min(len(items), len(others)) if most is None else most
+    number = _shared(items.parts, others.parts)
+    while number < limit:
+        step = min(PART, limit - number)
+        alike = _alike(items[number : number + step], others[number : number + step])
+        number += alike
+        if alike < step:
+            break
+    return min(number, limit)
+
+
+def common_tail(items: Chunked[ItemT], others: Chunked[ItemT], most: int) -> int:
+    """The same at the end."""
+    size, length = len(items), len(others)
+    number = _shared(items.parts[::-1], others.parts[::-1])
+    while number < most:
+        step = min(PART, most - number)
+        mine, theirs = items[size - number - step : size - number], others[length - number - step : length - number]
+        alike = _alike(mine[::-1], theirs[::-1])
+        number += alike
+        if alike < step:
+            break
+    return min(number, most)
+
+
+def _shared(parts: Iterable[tuple[ItemT, ...]], others: Iterable[tuple[ItemT, ...]]) -> int:
+    """How many items are in the parts at the beginning that are the same objects."""
+    same = takewhile(lambda pair: pair[0] is pair[1], zip(parts, others, strict=False))
+    return sum(len(part) for part, _ in same)
+
+
+def _alike(items: tuple[ItemT, ...], others: tuple[ItemT, ...]) -> int:
+    """How many items at the beginning of two sequences of one length are equal."""
+    if items == others:
+        return len(items)
+    return next(place for place, (item, other) in enumerate(zip(items, others, strict=True)) if item != other)
+
+
+def _cut(items: Sequence[ItemT]) -> Iterator[tuple[ItemT, ...]]:
+    """Parts of nearly the same size, each at least half a full one where there is more than one."""
+    if len(items) <= PART + PART // 2:
+        yield tuple(items)
+        return
+    number = len(items) // PART
+    places = [len(items) * place // number for place in range(number + 1)]
+    for start, stop in pairwise(places):
+        yield tuple(items[start:stop])

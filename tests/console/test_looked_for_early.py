@@ -1,0 +1,64 @@
+"""A plan beside its rejected version: what is shown is ready when the cursor rests, and drawn once, not three times."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.console.panes import list_pane
+from team_console.console.panes.beside import Gathered
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.details.detail import Detail
+from team_console.widgets.details.document import Document
+
+from tests.console.conftest import LEAD, Desk, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+_NAMES = ("task-manager", "schedule-manager")
+_LINES = 2_500
+
+
+def _hand_in(team: MemoryTeam) -> None:
+    """From each author a plan too long for the queue that was rejected, and another in its place."""
+    for name in _NAMES:
+        author = Caller(team, name)
+        for words in ("as it was before", "another now"):
+            text = "\n".join(f"{number}. step {number} of {name}, {words}" for number in range(_LINES))
+            request = requests.submit_plan(author, content=text, summary=f"A plan of {name}: {words}").request_id or ""
+            if words == "as it was before":
+                requests.reject(Caller(team, LEAD), request_id=request, reason="Say it otherwise")
+
+
+def _is_known(desk: Desk) -> bool:
+    """Whether the evidence beside the request under the cursor was found."""
+    request = desk.app.main.pane.subject().request
+    kept = [evidence for evidence in desk.app.main.shelf.evidence.values() if isinstance(evidence, Gathered)]
+    return request is not None and any(evidence.wish.message is request.question for evidence in kept)
+
+
+@pytest.mark.parametrize("mode", ["1", "3"])
+async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rested_on_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    _hand_in(team)
+    async with opened(team) as desk:
+        await desk.press(mode)
+        await desk.until(lambda: _is_known(desk), "the evidence beside the first row")
+        monkeypatch.setattr(list_pane, "_REST", 3_600.0)
+        desk.app.main.shelf.evidence.clear()
+        drawn: list[str] = []
+        real = Detail.show
+
+        def show(self: Detail, document: Document | None, **more: tuple[()]) -> None:
+            drawn.append(document.key if document is not None else "")
+            real(self, document, **more)
+
+        before = desk.detail
+        monkeypatch.setattr(Detail, "show", show)
+        await desk.pilot.press("j")
+        await desk.until(lambda: _is_known(desk), "the evidence beside the second row")
+        assert drawn == []
+        desk.app.main.pane.draw_now()
+        assert len(drawn) == 1
+        assert desk.detail != before
+        assert "what is new: +2500" in desk.detail

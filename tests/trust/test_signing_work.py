@@ -1,0 +1,140 @@
+"""What signing a verdict does around `ssh-keygen`: when it starts, how its end is met, what is left of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.verdicts import ssh_keygen
+
+from tests.conftest import CommandLine
+from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
+
+
+@pytest.fixture
+def signed(team: CommandLine) -> Iterator[Team]:
+    sign_verdicts(team.folder)
+    opened = open_team(str(team.folder))
+    yield opened
+    opened.close()
+
+
+def _plan(team: Team) -> str:
+    return requests.submit_plan(Caller(team, "task-manager"), content="1. Go").request_id or ""
+
+
+def _approve(team: Team, request_id: str) -> None:
+    requests.approve(Caller(team, "ceo"), request_id=request_id)
+
+
+def _program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a program of this text in the place of `ssh-keygen`."""
+    path = folder / "bin" / "ssh-keygen"
+    path.parent.mkdir()
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+
+
+@contextmanager
+def _agent_with_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An agent that holds the human's key, which no settings name the file of."""
+    settings = folder / "messenger-config.yaml"
+    settings.write_text("".join(line for line in settings.read_text().splitlines(True) if "sign_with" not in line))
+    with (
+        tempfile.TemporaryDirectory() as place,
+        subprocess.Popen(["ssh-agent", "-D", "-a", f"{place}/agent"], stdout=subprocess.PIPE) as agent,
+    ):
+        assert agent.stdout is not None
+        agent.stdout.readline()  # it says where it listens once it does
+        monkeypatch.setenv("SSH_AUTH_SOCK", f"{place}/agent")
+        monkeypatch.setenv("HOME", str(folder))
+        try:
+            subprocess.run(["ssh-add", "-q", str(key_file())], check=True)
+            yield
+        finally:
+            agent.terminate()
+
+
+def test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict(signed: Team, team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.write_text(path.read_text().replace(f"sign_with: {key_file()}", f"sign_with: {key_file(name='other')}"))
+    request = _plan(signed)
+    with pytest.raises(TeamError) as caught:
+        _approve(signed, request)
+    assert caught.value.code is Code.SIGNATURE_FAILED
+    assert "none of humans.ceo.keys" in caught.value.message
+    assert "sign_with" in caught.value.hint
+    assert [message.type for message in signed.snapshot().messages] == ["plan_approval_request"]
+    assert public_line() != public_line(name="other")
+
+
+@pytest.mark.parametrize("script", ["cat >/dev/null; echo signed", "cat >/dev/null; printf '\\377'"])
+def test_a_program_that_gives_no_signature_is_told_in_words(
+    signed: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    request = _plan(signed)
+    _program(tmp_path, monkeypatch, script)
+    with pytest.raises(TeamError) as caught:
+        _approve(signed, request)
+    assert caught.value.code is Code.SIGNATURE_FAILED
+    assert "nothing was signed" in caught.value.message
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system tells of no end of a process by a descriptor")
+def test_the_end_of_the_program_is_waited_for_not_asked_for(
+    signed: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request, slept = _plan(signed), list[float]()
+    _program(tmp_path, monkeypatch, f'{_real_program()} "$@"; status=$?; exec >&- 2>&-; sleep 0.1; exit $status')
+    real = time.sleep
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        real(seconds)
+
+    monkeypatch.setattr("subprocess.time.sleep", sleep)
+    _approve(signed, request)
+    assert slept == []
+
+
+def _real_program() -> str:
+    return subprocess.run(["which", "ssh-keygen"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_with_a_key_in_an_agent_the_program_starts_before_anything_is_read(
+    signed: Team, team: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = list[str]()
+    started, snapshot = ssh_keygen._started, signed.snapshot
+
+    def start(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
+        steps.append("ssh-keygen")
+        return started(path, namespace=namespace, on_terminal=on_terminal)
+
+    def read() -> Snapshot:
+        steps.append("snapshot")
+        return snapshot()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(team.folder / "temporary"))
+    (team.folder / "temporary").mkdir()
+    with _agent_with_key(team.folder, monkeypatch):
+        request = _plan(signed)
+        monkeypatch.setattr(ssh_keygen, "_started", start)
+        monkeypatch.setattr(signed, "snapshot", read)
+        _approve(signed, request)
+        assert steps == ["ssh-keygen", "snapshot"]
+        with pytest.raises(TeamError):
+            _approve(signed, request)
+    assert list((team.folder / "temporary").iterdir()) == []
