@@ -6,11 +6,11 @@ import stat
 from pathlib import Path
 
 import pytest
-from team_console.console.demo import showcase
 from team_console.store.backends.open import open_team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 
+from tests import showcase
 from tests.conftest import COMMAND
 from tests.pty import Terminal
 
