@@ -173,7 +173,7 @@ class InboxesPane(ListPane[Message]):
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""
         self._sought_agent = name
-        if self.is_mounted and self.roster.select(name):
+        if self.is_complete and self.roster.select(name):
             self._sought_agent = ""
             self.roster.focus()
 
