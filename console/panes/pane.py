@@ -101,6 +101,11 @@ class Pane(Guarded, Container):
         """Draw at once what is waiting for the cursor to rest; `whole`, whatever of it is on the screen already."""
 
     @property
+    def is_complete(self) -> bool:
+        """Whether it has its widgets: a new pane gets them later, and one that goes loses them before it is gone."""
+        return self.is_mounted and self.is_attached
+
+    @property
     def is_drawn(self) -> bool:
         """Whether the thing under the cursor stands on the screen as it is."""
         return True

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from team_console.store.attachments import attachment_of
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, needing_packages, open_team
+from team_console.store.backends.redact import redact
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import readable
@@ -19,7 +20,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.redact import redact
 from team_console.store.model.words import counted
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
