@@ -24,7 +24,7 @@ from team_console.store.protocol.checks.team_rules import (
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import Reading, reading
-from team_console.store.protocol.relations.answering import waiting_for_answer
+from team_console.store.protocol.relations.answering import already_answered, waiting_for_answer
 from team_console.store.protocol.relations.membership import known, membership_facts
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
@@ -122,14 +122,7 @@ def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Ite
     elif dict(reading(answered).body) == dict(read.body):
         yield f"{shared} was already answered by {answered.sender} at {answered.created}, with the same result"
     else:
-        raise TeamError(
-            Code.ALREADY_ANSWERED,
-            f"{shared} was already answered by {answered.sender} at {answered.created}",
-            "The first answer stands; send a message if you want to say more.",
-            request_id=shared,
-            answered_by=answered.sender,
-            answered_at=answered.created,
-        )
+        raise already_answered(shared, answered)
 
 
 def _same_matter(tx: Transaction, read: Reading) -> Iterable[Message]:

@@ -8,9 +8,16 @@ from typing import Any
 
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
-from team_console.store.desk.agents.roster import composed, free_name, residents_of, scrum_master, tell_residents
+from team_console.store.desk.agents.roster import (
+    composed,
+    conclude,
+    free_name,
+    residents_of,
+    scrum_master,
+    tell_residents,
+)
 from team_console.store.desk.agents.spawn import hold, let_go, refuse_held, start_agent
-from team_console.store.desk.answering.questions import close_question, open_question
+from team_console.store.desk.answering.questions import open_question
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.model.errors import Code, TeamError
@@ -20,6 +27,7 @@ from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.answering import already_answered
 from team_console.store.protocol.seen import Seen
 from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
@@ -53,24 +61,9 @@ def announce(
     if started is None:
         refuse_held(question, tx)
     name = started or free_name(tx.config, tx.everything(), agent_name, agent_type=read.subject)
-    body = {
-        "agent_name": name,
-        "agent_type": read.subject or name,
-        "in_reply_to": question.message_id,
-        **({"note": note} if note else {}),
-    }
-    payload = {
-        "request_id": question.message_id,
-        "summary": f"AGENT_CREATED: {name} is ready",
-        "content": composed("AGENT_CREATED", body),
-    }
-    draft = Draft("message", actor, (question.sender,), payload)
-    draft.check(tx.config)
-    messages, _ = write(tx, draft, draft.to)
-    rosters = tell_residents(tx, actor, arrived=name)
-    let_go(tx, question.message_id)
-    close_question(tx, question, actor=actor)
-    return name, [*messages, *rosters]
+    body = {"agent_name": name, "agent_type": read.subject or name}
+    told = conclude(tx, actor, question, "AGENT_CREATED", f"{name} is ready", body, note=note)
+    return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
 
 def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: Seen | str | None = None) -> str:
@@ -175,14 +168,7 @@ def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKi
         ):
             answered = _answered_by(message, waiting, reading(question).subject)
             if answered is not None and answered.message_id == question.message_id:
-                raise TeamError(
-                    Code.ALREADY_ANSWERED,
-                    f"{question.message_id} was already answered by {message.sender} at {message.created}",
-                    "The first answer stands.",
-                    request_id=question.message_id,
-                    answered_by=message.sender,
-                    answered_at=message.created,
-                )
+                raise already_answered(question.message_id, message, hint="The first answer stands.")
 
 
 def _answered_by(answer: Message, waiting: deque[Message], subject: str | None) -> Message | None:

@@ -13,9 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.agents.roster import composed, residents_of, tell_residents
-from team_console.store.desk.agents.spawn import let_go
-from team_console.store.desk.answering.questions import close_question
+from team_console.store.desk.agents.roster import conclude, residents_of, tell_residents
 from team_console.store.desk.draft import Draft, check_known, new_request_id, write
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -156,20 +154,9 @@ def confirm(
     Args:
         order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
     """
-    body = {"agent_name": agent, "in_reply_to": question.message_id, **({"note": note} if note else {})}
-    payload = {
-        "request_id": question.message_id,
-        "summary": f"AGENT_DESTROYED: {agent} has left the team",
-        "content": composed("AGENT_DESTROYED", body),
-        **(_ordered(order) if order is not None else {}),
-    }
-    draft = Draft("message", actor, (question.sender,), payload)
-    draft.check(tx.config)
-    messages, _ = write(tx, draft, draft.to)
-    rosters = tell_residents(tx, actor, left=agent)
-    let_go(tx, question.message_id)
-    close_question(tx, question, actor=actor)
-    return [*messages, *rosters]
+    more, outcome = _ordered(order) if order is not None else {}, f"{agent} has left the team"
+    told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, {"agent_name": agent}, note=note, more=more)
+    return [*told, *tell_residents(tx, actor, left=agent)]
 
 
 def _ordered(order: Message) -> dict[str, Any]:

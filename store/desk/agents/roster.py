@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from team_console.store.contract.transaction import Transaction
+from team_console.store.desk.agents.spawn import let_go
+from team_console.store.desk.answering.questions import close_question
 from team_console.store.desk.draft import Draft, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -46,6 +48,29 @@ def tell_residents(
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
     return write(tx, draft, residents)[0]
+
+
+def conclude(
+    tx: Transaction,
+    actor: str,
+    question: Message,
+    name: str,
+    outcome: str,
+    body: Mapping[str, Any],
+    *,
+    note: str | None,
+    more: Mapping[str, Any] | None = None,
+) -> list[Message]:
+    """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
+    body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
+    summary, content = f"{name}: {outcome}", composed(name, body)
+    payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
+    draft = Draft("message", actor, (question.sender,), payload)
+    draft.check(tx.config)
+    messages, _ = write(tx, draft, draft.to)
+    let_go(tx, question.message_id)
+    close_question(tx, question, actor=actor)
+    return messages
 
 
 def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: str | None = None) -> tuple[str, ...]:

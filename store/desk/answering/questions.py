@@ -22,7 +22,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.answering import already_answered, answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
@@ -175,14 +175,7 @@ def refuse_answered(
             continue  # what is forged must not keep the human from answering
         if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
             word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
-            raise TeamError(
-                Code.ALREADY_ANSWERED,
-                f"{request_id} was already {word} by {message.sender} at {message.created}",
-                "The first answer stands; send a message if you want to say more.",
-                request_id=request_id,
-                answered_by=message.sender,
-                answered_at=message.created,
-            )
+            raise already_answered(request_id, message, word)
 
 
 def _is_late(message: Message, end: datetime | None) -> bool:

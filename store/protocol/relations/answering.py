@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -71,3 +72,15 @@ def withdraws(message: Message, question: Message, request_id: str) -> bool:
         and seen.request_id == request_id
         and message.sender == question.sender
     )
+
+
+def already_answered(
+    request_id: str,
+    answer: Message,
+    word: str = "answered",
+    hint: str = "The first answer stands; send a message if you want to say more.",
+) -> TeamError:
+    """The refusal of a second answer, with who gave the first one and when."""
+    text = f"{request_id} was already {word} by {answer.sender} at {answer.created}"
+    by, at = answer.sender, answer.created
+    return TeamError(Code.ALREADY_ANSWERED, text, hint, request_id=request_id, answered_by=by, answered_at=at)
