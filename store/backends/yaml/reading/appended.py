@@ -20,7 +20,7 @@ from team_console.store.backends.yaml.text_change import Change
 from team_console.store.backends.yaml.writing.generation import LARGE, Generation
 
 COMPARE_SECONDS = 10.0
-"""How long the ledger is believed at most, without a look at all bytes of the queue."""
+"""After so long the next look, a timed one where nothing changes, is at all bytes of the queue again."""
 _NOTHING = msgspec.Raw()
 
 
