@@ -155,7 +155,7 @@ class ListPane(Pane, Generic[RowT]):
     def seek(self, key: str) -> None:
         """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
         self._sought = key
-        if self.is_mounted:
+        if self.is_complete:
             self._close_filter("")
             self._fill()
 

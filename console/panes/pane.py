@@ -9,7 +9,8 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
-from team_console.console.panes.attachments import AttachmentCache, attachment_of
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.store.attachments import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of
@@ -98,6 +99,11 @@ class Pane(Guarded, Container):
 
     def draw_now(self, *, whole: bool = False) -> None:
         """Draw at once what is waiting for the cursor to rest; `whole`, whatever of it is on the screen already."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has its widgets: a new pane gets them later, and one that goes loses them before it is gone."""
+        return self.is_mounted and self.is_attached
 
     @property
     def is_drawn(self) -> bool:

@@ -211,7 +211,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
-        if not self.pane.back() and not self.frame.dismiss_tip():
+        if not (self._is_drawn and self.pane.back()) and not self.frame.dismiss_tip():
             self.frame.hide_fault()
             self.background.cancel_stopping()
         self._show_keys()
@@ -225,7 +225,7 @@ class MainScreen(Guarded, Screen[None]):
         reason = no_writing(self.situation, read_only=self.read_only, can_write=able.write, why=why)
         selection = NOTHING
         with self._contained():
-            selection = self.pane.subject() if self.pane.is_mounted else NOTHING
+            selection = self.pane.subject() if self._is_drawn else NOTHING
         return Subject(
             mode=self.mode,
             me=caller.actor,
@@ -264,13 +264,13 @@ class MainScreen(Guarded, Screen[None]):
 
     def step_on(self) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
-        if isinstance(self.pane, ListPane):
-            self.pane.step_on()
+        if (listing := self.panes.listing) is not None:
+            listing.step_on()
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""
-        if isinstance(self.pane, ListPane):
-            self.pane.seek_subject(subject)
+        if (listing := self.panes.listing) is not None:
+            listing.seek_subject(subject)
 
     def show_unwritten(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
@@ -306,7 +306,7 @@ class MainScreen(Guarded, Screen[None]):
     @property
     def _is_drawn(self) -> bool:
         """Whether the present pane is complete; before that no key acts on it and nothing is shown in it."""
-        return self.pane.is_mounted
+        return self.pane.is_complete
 
     async def _bring_in(self, pane: Pane) -> None:
         await self.query_one("#body").mount(pane, before="#team")

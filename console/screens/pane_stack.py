@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
+from typing import Any
 
 from team_console.console.display.screen_state import ScreenState, shows_the_same
 from team_console.console.input.subject import Mode
 from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.list_pane import ListPane
 from team_console.console.panes.pane import Pane
 
 _PANES = {
@@ -44,6 +46,11 @@ class PaneStack:
     def front(self) -> Pane:
         """The pane in front."""
         return self._panes[self.mode]
+
+    @property
+    def listing(self) -> ListPane[Any] | None:
+        """The list in front; None when it is not complete."""
+        return self.front if isinstance(self.front, ListPane) and self.front.is_complete else None
 
     def bring(self, mode: Mode) -> bool:
         """Put the pane of `mode` in front; whether it was made for that and must be mounted."""

@@ -62,6 +62,8 @@ class Performer:
     def _do_drawn(self, action: Action, looks: int) -> None:
         waits, pane = False, self._workspace.pane
         try:
+            if not pane.is_complete:
+                return  # what it was about is not in front any more
             if looks and not pane.is_drawn:
                 # A widget tells its screen by a message that it is to be painted; until that has come the screen rests.
                 pane.draw_now(whole=True)

@@ -44,7 +44,7 @@ class StandingForms:
     def _room(self, pane: Pane) -> Region:
         """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
         whole = pane.region
-        if not isinstance(pane, ListPane):
+        if not isinstance(pane, ListPane) or not pane.is_complete:
             return whole
         detail = pane.detail.region
         if not pane.detail.display or detail.width < 1:
@@ -56,12 +56,12 @@ class StandingForms:
 
     def _scroll(self, pages: float) -> None:
         pane = self._pane()
-        if isinstance(pane, ListPane):
+        if isinstance(pane, ListPane) and pane.is_complete:
             pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
 
 
 def _cover(pane: Pane, lines: int) -> None:
     """Keep `lines` free below the thing; a narrow terminal takes them from the list."""
-    if isinstance(pane, ListPane) and pane.is_mounted:
+    if isinstance(pane, ListPane) and pane.is_complete:
         pane.set_class(lines > 0, "-asking")
         pane.detail.styles.margin = (0, 0, lines, 0)

@@ -106,7 +106,7 @@ def _when(message: Message) -> str:
 def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) -> Line:
     """The summary, and behind it the kind where it says something more and has room as a whole."""
     name, title = kind_name(message), title_of(message)
-    behind: Line = ((f"  {name}", "muted"),) if kind and name and title != name else ()
+    behind: Line = ((f"  {name}", "muted"),) if kind and name and name not in title else ()
     line: Line = ((title, tone), *behind)
     return line if width_of(line) <= room else line[:1]
 

@@ -294,8 +294,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """A click puts the cursor there, a double click opens."""
-        index, line = self._picture.places.at(event.y + self.scroll_offset.y)
-        if line != HEADING and 0 <= index < len(self.rows):
+        y = event.y - self.gutter.top  # the title above the rows is no row
+        index, line = self._picture.places.at(y + self.scroll_offset.y)
+        if y >= 0 and line != HEADING and 0 <= index < len(self.rows):
             self._go(index)
             if event.chain == 2:
                 self.action_open()
@@ -317,8 +318,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             return self.strip(self._picture.empty_line(y, room_of(self).height, width), width)
         if line == HEADING:
             return self.strip(fit(self._picture.heading_of(index, width), width), width)
-        lines = self._picture.lines_of(index, width)
-        shown = lines[line] if line < len(lines) else ()
+        shown = next(iter(self._picture.lines_of(index, width)[line:]), ())
         states = ("row-list--cursor",) if index == self._chosen.cursor else ()
         if states and self._picture.row_lines == 1:
             shown = in_one_ink(shown)

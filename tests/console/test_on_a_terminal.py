@@ -1,0 +1,153 @@
+"""What a human does on a real terminal: mouse, editor, notices, another team, the views that stand over the modes."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+
+from tests import showcase
+from tests.conftest import COMMAND
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.slow
+
+LEAD = showcase.LEAD
+_WHEEL_DOWN = 65
+ESCAPE = "\x1b[27u"
+
+
+def click(terminal: Terminal, text: str) -> None:
+    """Press and let go of the left button on the first letter of `text`."""
+    row, line = next((row, line) for row, line in enumerate(terminal.text.splitlines(), 1) if text in line)
+    terminal.send(f"\x1b[<0;{line.index(text) + 1};{row}M\x1b[<0;{line.index(text) + 1};{row}m")
+
+
+def on_team(folder: Path, home: Path, **env: str) -> Terminal:
+    """The console on the showcase, with files of its own."""
+    folder.mkdir()
+    showcase.build(folder)
+    homes = {"XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
+    return Terminal([*COMMAND, "-t", str(folder), "--as", LEAD], cwd=home, env={**homes, **env})
+
+
+def hand_in(folder: Path, title: str) -> None:
+    """A plan for the lead."""
+    team = open_team(str(folder))
+    requests.submit_plan(Caller(team, "debugger"), content="1. Look\n2. Ask", summary=title)
+    team.close()
+
+
+def editor(folder: Path, body: str) -> str:
+    """An editor that does what `body` says with the file `$1`."""
+    path = folder / "editor"
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        click(terminal, "SPEC-031 is ready")
+        terminal.wait_for("Review · scrum-master")
+        click(terminal, "History")
+        terminal.wait_for("History ·", "Tuesday 2026-02-24")
+        first = terminal.text.splitlines()[5]
+        for _ in range(3):
+            terminal.send(f"\x1b[<{_WHEEL_DOWN};20;20M")
+        terminal.wait_until(lambda: terminal.text.splitlines()[5] != first, "older rows")
+        click(terminal, "architect")
+        terminal.wait_for("Agents ·", "architect · 2 · failing")
+
+
+def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_path: Path) -> None:
+    script = editor(tmp_path, 'read answer < /dev/tty; [ "$answer" = fail ] && exit 3; printf "%s" "$answer" > "$1"')
+    with on_team(tmp_path / "team", tmp_path, EDITOR=script) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send("jjr")
+        terminal.wait_for("Reject the plan")
+        for typed, shown in (("fail", "ended with status 3"), ("", "the asker reads it"), ("Say how", "Say how")):
+            edit(terminal, typed)
+            terminal.wait_for("Reject the plan", shown)
+        terminal.send("\r")
+        terminal.wait_until(lambda: _words(tmp_path / "team")[-1:] == ["Say how"], "the verdict")
+
+
+def edit(terminal: Terminal, typed: str) -> None:
+    """Type a line in the editor, once it has the terminal."""
+    before = terminal.output.count(b"\x1b[?1049l")
+    terminal.send("\x05")
+    terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049l") > before, "the editor's turn")
+    terminal.send(f"{typed}\r")
+
+
+def _words(folder: Path) -> list[str]:
+    """The words of verdicts on plans that nobody read yet."""
+    messages = open_team(str(folder), read_only=True).snapshot().messages
+    return [message.content for message in messages if message.type == "plan_approval_response"]
+
+
+def test_the_views_over_the_modes_open_and_another_team_is_gone_to(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    showcase.build(other)
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send("jjc")
+        terminal.wait_for("version 1 of 2", "✗ rejected by")
+        terminal.send(ESCAPE)
+        terminal.wait_for("Needs you ·")
+        terminal.send("T")
+        terminal.wait_for("Shutdown of the team", "refused · 1", "not asked ·")
+        terminal.send(ESCAPE)
+        terminal.wait_for("Needs you ·")
+        terminal.send(":agent debugger")
+        terminal.wait_for("debugger")
+        terminal.settle()
+        terminal.send("\r")
+        terminal.wait_for("Agents ·", "debugger ·")
+        terminal.send(f":team {other}")
+        terminal.wait_for("leave this team for it")
+        terminal.send("\r")
+        terminal.wait_until(lambda: "other  ●" in terminal.text, "the other team")
+
+
+@pytest.mark.parametrize(("settings", "told"), [("", True), ('quiet = ["00:00-23:59", "23:59-00:00"]', False)])
+def test_a_new_decision_is_told_once_in_every_way_the_user_chose(settings: str, told: bool, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    program = editor(tmp_path, f'echo "$1" >> {heard}')
+    config = tmp_path / "config" / "team-console" / "config.toml"
+    config.parent.mkdir(parents=True)
+    notices = f'bell = true\ndesktop = true\ncommand = ["{program}"]\n{settings}\n'
+    config.write_text(f"motion = false\n[notices]\n{notices}", encoding="utf-8")
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        assert b"\x1b]9;" not in terminal.output, "what stood there at the start is no news"
+        hand_in(tmp_path / "team", "Which of the two logs?")
+        terminal.wait_for("Which of the two logs?")
+        terminal.wait_until(lambda: b"\x1b]2;(7) sprint-42" in terminal.output, "the count in the title")
+        if told:
+            terminal.wait_until(lambda: heard.exists() and "Which of the two logs?" in heard.read_text(), "the program")
+            assert b"\x1b]9;sprint-42: debugger: Which of the two logs?" in terminal.output
+            assert b"\x1b]777;notify;sprint-42;debugger: Which of the two logs?" in terminal.output
+        terminal.settle()
+        assert heard.exists() is told
+        assert (terminal.output.count(b"\x1b]9;"), terminal.output.count(b"\x1b]777;")) == (int(told), int(told))
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert b"\x1b[23;2t" in terminal.output, "the title of before is given back"
+
+
+def test_a_file_of_preferences_that_is_no_toml_is_told_and_the_console_works(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "team-console" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('theme = "light"\n[keys\nfilter = "f"\n', encoding="utf-8")
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation", "config.toml:2")
+        terminal.send("3")
+        terminal.wait_for("Requests ·")
