@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import ssh_keygen
+from team_console.store.views.requests.verdicts import verdict_of
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
@@ -92,21 +92,22 @@ def test_a_program_that_gives_no_signature_is_told_in_words(
     assert "nothing was signed" in caught.value.message
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system tells of no end of a process by a descriptor")
-def test_the_end_of_the_program_is_waited_for_not_asked_for(
+def test_how_the_program_ends_is_not_waited_for_once_it_has_signed(
     signed: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request, slept = _plan(signed), list[float]()
-    _program(tmp_path, monkeypatch, f'{_real_program()} "$@"; status=$?; exec >&- 2>&-; sleep 0.1; exit $status')
-    real = time.sleep
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        real(seconds)
-
-    monkeypatch.setattr("subprocess.time.sleep", sleep)
+    _program(tmp_path, monkeypatch, f'{_real_program()} "$@"; exec sleep 3600')
+    monkeypatch.setattr("subprocess.time.sleep", slept.append)
     _approve(signed, request)
     assert slept == []
+    assert [message.type for message in signed.snapshot().messages][-1] == "plan_approval_response"
+
+
+def test_a_statement_longer_than_a_pipe_holds_is_signed(signed: Team) -> None:
+    request = _plan(signed)
+    edited = "".join(f"{number}. another step\n" for number in range(10_000))
+    requests.approve(Caller(signed, "ceo"), request_id=request, updated=edited)
+    assert verdict_of(signed, request).state == "approved"
 
 
 def _real_program() -> str:

@@ -76,16 +76,8 @@ def answer_request(
         refuse_damaged(snapshot, request_id)
         refuse_left_behind(caller, snapshot, request_id)
         signed = sign(partial(_made, caller, wish), wish.shown)
-    wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
-    with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
-        question, kind = _asked(tx, caller, wish)
-        by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
-        if not by_command:
-            answered = _write_answer(tx, caller, question, kind, wish)
-    if by_command:
-        answered, notices = _create_by_command(caller, wish)
-    else:
-        notices = tuple(tx.notices)
+        wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
+        answered, notices = _answer(caller, wish)
     return Receipt(
         verdict.action,
         tuple(answered.messages),
@@ -94,6 +86,16 @@ def answer_request(
         notices=notices,
         notes=tuple(answered.notes),
     )
+
+
+def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
+    """The answer written, and what was repaired on the way."""
+    verdict = wish.verdict
+    with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
+        question, kind = _asked(tx, caller, wish)
+        by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
+        answered = None if by_command else _write_answer(tx, caller, question, kind, wish)
+    return (answered, tuple(tx.notices)) if answered is not None else _create_by_command(caller, wish)
 
 
 def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import select
+import selectors
 import signal
 import subprocess
 import tempfile
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from time import monotonic
+from typing import IO
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts.ssh_signature import armoured
@@ -21,20 +24,10 @@ from team_console.store.settings.team_config import Human
 PATIENCE = 60.0
 """Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
 _SHORT = 5.0
+_WHOLE = b"-----END SSH SIGNATURE-----\n"
 _NEXT = "The request is still open."
 _waiting: set[subprocess.Popen[bytes]] = set()
 """Programs that wait for a human, in whichever thread."""
-
-
-class _Program(subprocess.Popen[bytes]):
-    """A process whose end is waited for: with a limit of time, `Popen` looks for it every few milliseconds."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """See `Popen.wait`."""
-        if timeout is not None and self.returncode is None:
-            with suppress(AttributeError, OSError), open(os.pidfd_open(self.pid), "rb", buffering=0) as end:
-                select.select([end], [], [], timeout)
-        return super().wait(timeout)
 
 
 def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
@@ -71,8 +64,9 @@ def signing(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Call
             if ready is not None and public is not None:
                 return _signed(text, public, ready)
             path = signing_key(human) or stack.enter_context(_public_half(human))
-            with start(path) as process:
-                return _signed(text, path, process)
+            process = stack.enter_context(start(path))
+            stack.callback(_end, process)
+            return _signed(text, path, process)
 
         yield signed
 
@@ -172,7 +166,7 @@ def _key_in(path: Path) -> bytes:
 def _started(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
     # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
     try:
-        return _Program(
+        return subprocess.Popen(
             ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -192,19 +186,61 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _signed(text: str, path: Path, process: subprocess.Popen[bytes]) -> str:
     _waiting.add(process)
     try:
-        out, complaint = process.communicate(text.encode("ascii"), timeout=PATIENCE)
+        out, complaint = _heard(process, text.encode("ascii"))
     except subprocess.TimeoutExpired as error:
         why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
         raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
     finally:
         _waiting.discard(process)
-        _end(process)
+    signature = armoured(out.decode("ascii", "replace"))
+    if signature and not process.returncode:
+        return signature
     if process.returncode == -signal.SIGKILL:
         raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
-    signature = armoured(out.decode("ascii", "replace"))
-    if process.returncode or not signature:
-        said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
-        why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
-        hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
-        raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
-    return signature
+    said = complaint.decode("utf-8", "replace").strip().splitlines()
+    why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
+    hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
+    raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
+
+
+def _heard(process: subprocess.Popen[bytes], text: bytes) -> tuple[bytes, bytes]:
+    """What the program signs and says, until the signature is whole; how it then ends is not waited for.
+
+    Raises:
+        subprocess.TimeoutExpired: There is none after `PATIENCE`.
+    """
+    end, out, complaint = monotonic() + PATIENCE, bytearray(), bytearray()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as streams:
+        streams.register(process.stdin, selectors.EVENT_WRITE)
+        streams.register(process.stdout, selectors.EVENT_READ, out)
+        if process.stderr is not None:
+            streams.register(process.stderr, selectors.EVENT_READ, complaint)
+        while streams.get_map():
+            ready = streams.select(max(0.0, end - monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(process.args, PATIENCE)
+            for key, _ in ready:
+                if key.data is None:
+                    text = _told(streams, process.stdin, text)
+                elif not (heard := os.read(key.fd, select.PIPE_BUF)):
+                    streams.unregister(key.fileobj)
+                else:
+                    key.data.extend(heard)
+            if out.endswith(_WHOLE):
+                return bytes(out), b""
+    process.wait(max(0.0, end - monotonic()))
+    return bytes(out), bytes(complaint)
+
+
+def _told(streams: selectors.BaseSelector, stream: IO[bytes], text: bytes) -> bytes:
+    """What is left of a text when as much of it as fits was written; then nothing more comes."""
+    try:
+        text = text[os.write(stream.fileno(), text[: select.PIPE_BUF]) :]
+    except BrokenPipeError:
+        text = b""
+    if not text:
+        streams.unregister(stream)
+        stream.close()
+    return text
