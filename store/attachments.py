@@ -9,6 +9,13 @@ from team_console.store.contract.team import PRIVATE, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.protocol.foreign_fields import mapping
+
+
+def attachment_of(message: Message) -> str | None:
+    """The reference of the content stored beside the queue, None when all of it is in the record."""
+    place = mapping(message.payload, "attachment").get("path")
+    return place if isinstance(place, str) else None
 
 
 def attached_content(team: Team, message: Message) -> str | None:
@@ -17,12 +24,11 @@ def attached_content(team: Team, message: Message) -> str | None:
     Raises:
         TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.
     """
-    place = message.payload.get("attachment")
-    reference = place.get("path") if isinstance(place, Mapping) else None
-    if not isinstance(place, Mapping) or not isinstance(reference, str):
+    reference = attachment_of(message)
+    if reference is None:
         return None
     data = team.attachment(reference)
-    if place.get("sha256") not in (None, sha256(data).hexdigest()):
+    if mapping(message.payload, "attachment").get("sha256") not in (None, sha256(data).hexdigest()):
         text = f"{message.message_id}: {reference} is not the content that was attached"
         raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
     return data.decode("utf-8", "replace")
@@ -32,6 +38,8 @@ def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Pro
     """Attachments of the messages that are missing or are not what was attached, each told once."""
     seen: set[tuple[object, object]] = set()
     for message in messages:
+        if message.is_letter:
+            continue
         place = message.payload.get("attachment")
         key = (str(place.get("path")), str(place.get("sha256"))) if isinstance(place, Mapping) else None
         if key is None or key in seen:

@@ -39,6 +39,7 @@ from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.views.rows import View
+from team_console.store.views.truth import is_in_the_way
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -201,6 +202,12 @@ class ConsoleApp(FollowingApp[int]):
     def is_read(self) -> bool:
         """See `FollowingApp.is_read`."""
         return self.situation.is_read
+
+    @property
+    def shows_lock(self) -> bool:
+        """See `FollowingApp.shows_lock`."""
+        holder = self.situation.snapshot.holder if self.situation.snapshot is not None else None
+        return holder is not None and is_in_the_way(holder, self.team.clock())
 
     def hinted(self, hint: WatchHint) -> None:
         """See `FollowingApp.hinted`."""

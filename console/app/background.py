@@ -11,13 +11,15 @@ from typing import Any, Protocol, TypeVar
 from msgspec.structs import replace
 from team_console.console.display.wording import error_text
 from team_console.console.evidence.gathering import Wish, gather
-from team_console.console.panes.attachments import AttachmentCache, attachment_of
+from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import Gathered, gathered
+from team_console.store.attachments import attachment_of
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.foreign_fields import mapping
 from team_console.store.views.evidence.facts import NOT_FOUND_OUT
 from team_console.store.views.rows import RequestRow, RequestState, View
 from textual.app import App
@@ -191,8 +193,7 @@ class Background:
         except Exception as error:
             self._failed(error)
             return
-        facts = message.payload.get("attachment")
-        digest = facts.get("sha256") if isinstance(facts, dict) else None
+        digest = mapping(message.payload, "attachment").get("sha256")
         if digest is not None and sha256(data).hexdigest() != digest:
             host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
             return

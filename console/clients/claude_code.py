@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.console.clients.events import Event, EventName, Reply, Wish
-from team_console.console.clients.fields import flag, mapping, mappings, text
 from team_console.console.clients.quick.needs import teammate_of
+from team_console.store.protocol.foreign_fields import flag, mapping, mappings, text_in
 
 CLIENT = "claude-code"
 PLAN_TOOL, QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"
@@ -25,28 +25,28 @@ CAN_BE_WOKEN = True
 
 def event_of(data: Mapping[str, Any]) -> Event:
     """Read one event."""
-    tool, given = text(data, "tool_name"), mapping(data, "tool_input")
+    tool, given = text_in(data, "tool_name"), mapping(data, "tool_input")
     wish = _wish(data, tool, given)
     suggestions = data.get("permission_suggestions")
     return Event(
         CLIENT,
-        text(data, "hook_event_name"),
-        text(data, "session_id"),
-        text(data, "cwd"),
+        text_in(data, "hook_event_name"),
+        text_in(data, "session_id"),
+        text_in(data, "cwd"),
         tool,
         given,
-        thread=text(data, "agent_id"),
+        thread=text_in(data, "agent_id"),
         teammate=teammate_of(dict(data)),
         suggestions=tuple(item for item in suggestions if isinstance(item, dict))
         if isinstance(suggestions, list)
         else (),
         wish=wish,
-        plan=text(given, "plan") if wish is Wish.PLAN else "",
+        plan=text_in(given, "plan") if wish is Wish.PLAN else "",
         questions=mappings(given, "questions") if wish is Wish.QUESTION else (),
         modes=MODES if wish is Wish.PLAN else (),
-        last_words=text(data, "last_assistant_message"),
+        last_words=text_in(data, "last_assistant_message"),
         keeps_going=flag(data, "stop_hook_active"),
-        reason=text(data, "reason"),
+        reason=text_in(data, "reason"),
         teammates_work=_teammates_work(data),
     )
 
@@ -79,7 +79,7 @@ def allow_reply(event: Event) -> Reply:
 def _wish(data: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> Wish | None:
     if data.get("hook_event_name") != EventName.PERMISSION:
         return None
-    if tool == PLAN_TOOL and text(given, "plan").strip():
+    if tool == PLAN_TOOL and text_in(given, "plan").strip():
         return Wish.PLAN
     if tool == QUESTION_TOOL and mappings(given, "questions"):
         return Wish.QUESTION
@@ -89,7 +89,7 @@ def _wish(data: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> Wish 
 def _decision(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     approve = verdict.get("approve")
     if approve is False:
-        return {"behavior": "deny", "message": text(verdict, "content") or "The human refused.", "interrupt": False}
+        return {"behavior": "deny", "message": text_in(verdict, "content") or "The human refused.", "interrupt": False}
     if approve is not True:
         return None
     if event.wish is Wish.PLAN:
@@ -102,7 +102,7 @@ def _decision(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
 
 def _approved_plan(event: Event, verdict: Mapping[str, Any]) -> Reply:
     """A bare yes to a plan is ignored: the input has to come back with it, changed or not."""
-    plan, mode = text(verdict, "updated_plan"), text(verdict, "mode")
+    plan, mode = text_in(verdict, "updated_plan"), text_in(verdict, "mode")
     decision: Reply = {"behavior": "allow", "updatedInput": {**event.input, **({"plan": plan} if plan else {})}}
     if mode:
         decision["updatedPermissions"] = [{"type": "setMode", "mode": mode, "destination": "session"}]

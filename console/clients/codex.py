@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.console.clients.events import Event, EventName, Reply, Wish
-from team_console.console.clients.fields import flag, mapping, text
+from team_console.store.protocol.foreign_fields import flag, mapping, text_in
 
 CLIENT = "codex"
 LONGEST_CONTEXT = 9_500
@@ -22,25 +22,25 @@ CAN_BE_WOKEN = False
 
 def event_of(data: Mapping[str, Any]) -> Event:
     """Read one event."""
-    name, tool = text(data, "hook_event_name"), text(data, "tool_name")
+    name, tool = text_in(data, "hook_event_name"), text_in(data, "tool_name")
     return Event(
         CLIENT,
         name,
-        text(data, "session_id"),
-        text(data, "cwd"),
+        text_in(data, "session_id"),
+        text_in(data, "cwd"),
         tool,
         mapping(data, "tool_input"),
-        thread=text(data, "agent_id"),
+        thread=text_in(data, "agent_id"),
         wish=Wish.PERMISSION if name == EventName.PERMISSION and tool else None,
-        last_words=text(data, "last_assistant_message"),
+        last_words=text_in(data, "last_assistant_message"),
         keeps_going=flag(data, "stop_hook_active"),
-        reason=text(data, "reason"),
+        reason=text_in(data, "reason"),
     )
 
 
 def is_codex(data: Mapping[str, Any]) -> bool:
     """Whether an event is of Codex: it names turns, and keeps its transcripts in a folder of its own."""
-    return "turn_id" in data or "/.codex/" in text(data, "transcript_path")
+    return "turn_id" in data or "/.codex/" in text_in(data, "transcript_path")
 
 
 def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
@@ -53,7 +53,7 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     if approve is True:
         return _decided({"behavior": "allow"})
     if approve is False:
-        return _decided({"behavior": "deny", "message": text(verdict, "content") or "The human refused."})
+        return _decided({"behavior": "deny", "message": text_in(verdict, "content") or "The human refused."})
     return None
 
 

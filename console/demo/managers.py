@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 from team_console.console.demo import words
 from team_console.console.demo.actor import Actor
 from team_console.store.desk.asking import ask_permission, ask_question, withdraw
@@ -84,14 +86,12 @@ class Manager(Actor):
     """Talks with colleagues now and then."""
 
     def begin(self) -> None:
-        self.lines = [line for line in words.CHATTER if line[0] == self.name]
+        self.lines = cycle([line for line in words.CHATTER if line[0] == self.name])
         self.after(self.rng.uniform(4, 12), self.talk)
 
     def talk(self) -> None:
         """Say the next line of this agent, and plan the one after it."""
-        line = self.lines.pop(0)
-        self.lines.append(line)
-        _, to, summary, content = line
+        _, to, summary, content = next(self.lines)
         self.after(self.rng.uniform(25, 45), self.talk)
         self.say(to, summary, content)
 
@@ -107,14 +107,13 @@ class ScheduleManager(Manager):
     def begin(self) -> None:
         super().begin()
         self.question: str | None = None
-        self.questions = list(words.CLARIFICATIONS)
+        self.questions = cycle(words.CLARIFICATIONS)
         self.after(11, self.ask)
         self.after(20, self.announce_spec)
 
     def ask(self) -> None:
         """Ask the lead; goes on only with an answer."""
-        question, context = self.questions.pop(0)
-        self.questions.append((question, context))
+        question, context = next(self.questions)
         body = {"question": question, "context": context}
         receipt = send(self.caller, to=self.lead, type="clarify", summary=question, payload=body)
         self.question = receipt.messages[0].message_id
@@ -153,14 +152,14 @@ class KnowledgeManager(Manager):
     def begin(self) -> None:
         super().begin()
         self.asked: str | None = None
-        self.questions = list(words.QUESTIONS)
+        self.questions = cycle(words.QUESTIONS)
         self.after(14, self.ask)
 
     def ask(self) -> None:
         """Ask the next question; goes on only with an answer."""
-        asked = self.questions.pop(0)
-        self.questions.append(asked)
-        receipt = ask_question(self.caller, questions=asked, directory=words.FOLDER, client="claude-code")
+        receipt = ask_question(
+            self.caller, questions=next(self.questions), directory=words.FOLDER, client="claude-code"
+        )
         self.asked = receipt.request_id
 
     def on_question_response(self, message: Message, read: Reading) -> None:
@@ -179,13 +178,13 @@ class FileManager(Manager):
     def begin(self) -> None:
         super().begin()
         self.refused = False
-        self.calls = list(words.CALLS)
+        self.calls = cycle(words.CALLS)
         self.asked: str | None = None
         self.after(8, self.ask_permission)
 
     def ask_permission(self) -> None:
         """Ask whether the next tool may be used, as a client asks for its agent; nobody is waited for without end."""
-        call = self.calls[0]
+        call = self.call = next(self.calls)
         receipt = ask_permission(
             self.caller,
             tool=call.tool,
@@ -208,13 +207,12 @@ class FileManager(Manager):
     def go_on(self) -> None:
         """Come to the next tool after a while."""
         self.asked = None
-        self.calls.append(self.calls.pop(0))
         self.after(60, self.ask_permission)
 
     def on_permission_response(self, message: Message, read: Reading) -> None:
         if read.request_id != self.asked:
             return
-        call = self.calls[0]
+        call = self.call
         what = headline_of(Permission(call.tool, call.input), words.FOLDER)[:60]
         edited = " I did it as you edited it." if "updated_input" in message.payload else ""
         said = f"Understood, I leave it: “{message.content[:200]}”"

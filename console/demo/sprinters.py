@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from team_console.console.demo import words
@@ -65,12 +66,53 @@ class Debugger(Actor):
         self.sprint(requester, "DEBUG_RESULT", body, f"{debug_id}: the root cause is found")
 
 
-class Slave(Actor):
-    """Runs its batch story by story; every story needs a temporary agent, and the lead decides about each."""
+class _Batch(Actor):
+    """Runs a batch story by story.
+
+    Attributes:
+        stories: Those that are not done yet; the first one is in hand.
+    """
+
+    batch_id: int
+    mode: str
 
     def begin(self) -> None:
-        self.stories = ["4-1", "4-2", "4-3"]
+        self.stories = list(dict(words.BATCHES)[self.batch_id])
         self.completed: list[str] = []
+
+    def assign(self, worker: str) -> None:
+        """Give an agent the story in hand and whom it may ask (requirement 149)."""
+        key = self.stories[0]
+        body = {
+            "story_key": key,
+            "story_path": words.story_path(key),
+            "mode": self.mode,
+            "session_id": words.SESSION,
+            "report_to": self.name,
+            "resident_contacts": {"debugger": "debugger"},
+            "config_overrides": {},
+        }
+        self.sprint(worker, "TASK_ASSIGNMENT", body, f"Story {key}: {words.STORIES[key]}")
+
+    def report(self) -> None:
+        """Tell the lead that the batch is through."""
+        body = {
+            "batch_id": self.batch_id,
+            "session_id": words.SESSION,
+            "stories_completed": self.completed,
+            "stories_failed": [],
+            "batch_report": f"{len(self.completed)} stories are done, all tests pass.",
+        }
+        self.sprint(self.lead, "SLAVE_BATCH_COMPLETE", body, f"Batch {self.batch_id} is complete, I can go")
+
+
+class Slave(_Batch):
+    """Every story needs a temporary agent, and the lead decides about each."""
+
+    batch_id, mode = 2, "dev"
+
+    def begin(self) -> None:
+        super().begin()
         self.asked: str | None = None
         self.worker: str | None = None
         self.after(4, self.ask_for_agent)
@@ -85,20 +127,6 @@ class Slave(Actor):
         self.asked = None
         self.worker = str(read.body.get("agent_name"))
         self.after(2, lambda: self.assign(str(self.worker)))
-
-    def assign(self, worker: str) -> None:
-        """Give the new agent its story and whom it may ask (requirement 149)."""
-        key = self.stories[0]
-        body = {
-            "story_key": key,
-            "story_path": words.story_path(key),
-            "mode": "dev",
-            "session_id": words.SESSION,
-            "report_to": self.name,
-            "resident_contacts": {"debugger": "debugger"},
-            "config_overrides": {},
-        }
-        self.sprint(worker, "TASK_ASSIGNMENT", body, f"Story {key}: {words.STORIES[key]}")
 
     def on_agent_complete(self, message: Message, read: Reading) -> None:
         if self.stories:
@@ -120,15 +148,8 @@ class Slave(Actor):
         """The next story, or the report when there is none left."""
         if self.stories:
             self.ask_for_agent()
-            return
-        body = {
-            "batch_id": 2,
-            "session_id": words.SESSION,
-            "stories_completed": self.completed,
-            "stories_failed": [],
-            "batch_report": f"{len(self.completed)} stories are done, all tests pass.",
-        }
-        self.sprint(self.lead, "SLAVE_BATCH_COMPLETE", body, "Batch 2 is complete, I can go")
+        else:
+            self.report()
 
     def on_message(self, message: Message, read: Reading) -> None:
         if self.asked is None or self.asked not in (read.request_id, message.payload.get("in_reply_to")):
@@ -156,46 +177,25 @@ class Slave(Actor):
         self.after(8, self.go_on)
 
 
-class Runner(Actor):
+class Runner(_Batch):
     """A slave that has its agent already: its batch goes on by itself, and fails at one story before it is through."""
 
-    def begin(self) -> None:
-        self.stories = list(words.BATCHES[0][1])
-        self.done: list[str] = []
-        self.after(3, self.assign)
+    batch_id, mode = 1, "inspect"
 
-    def assign(self) -> None:
+    def begin(self) -> None:
+        super().begin()
+        self.after(3, self.go_on)
+
+    def go_on(self) -> None:
         """Give the next story to the agent there is."""
-        body = {
-            "story_key": self.stories[0],
-            "story_path": words.story_path(self.stories[0]),
-            "mode": "inspect",
-            "session_id": words.SESSION,
-            "report_to": self.name,
-            "resident_contacts": {"debugger": "debugger"},
-            "config_overrides": {},
-        }
-        self.sprint(
-            "inspector-1", "TASK_ASSIGNMENT", body, f"Story {self.stories[0]}: {words.STORIES[self.stories[0]]}"
-        )
+        self.assign("inspector-1")
 
     def on_agent_complete(self, message: Message, read: Reading) -> None:
         if read.body.get("status") != "success":
-            self.after(14, self.assign)
+            self.after(14, self.go_on)
             return
-        self.done.append(self.stories.pop(0))
-        self.after(6, self.assign if self.stories else self.report)
-
-    def report(self) -> None:
-        """Tell the lead that the batch is through."""
-        body = {
-            "batch_id": 1,
-            "session_id": words.SESSION,
-            "stories_completed": self.done,
-            "stories_failed": [],
-            "batch_report": f"{len(self.done)} stories are done, all tests pass.",
-        }
-        self.sprint(self.lead, "SLAVE_BATCH_COMPLETE", body, "Batch 1 is complete, I can go")
+        self.completed.append(self.stories.pop(0))
+        self.after(6, self.go_on if self.stories else self.report)
 
 
 class Inspector(Actor):
@@ -212,14 +212,8 @@ class Inspector(Actor):
         """Report to whoever gave the story."""
         fails = task.get("story_key") == "3-2" and not self.failed
         self.failed = self.failed or fails
-        body = {
-            "status": "failed" if fails else "success",
-            "story_key": task.get("story_key"),
-            "mode": "inspect",
-            "session_id": task.get("session_id"),
-            "results": {"tests": "3 failed, 139 passed" if fails else "142 passed", "files_changed": 9},
-            "errors": ["the chart does not draw without data"] if fails else [],
-        }
+        errors = ["the chart does not draw without data"] if fails else []
+        body = _completed(task, errors, tests="3 failed, 139 passed" if fails else "142 passed", files_changed=9)
         word = "failed: the chart does not draw" if fails else "is done"
         self.sprint(str(task.get("report_to")), "AGENT_COMPLETE", body, f"Story {task.get('story_key')} {word}")
 
@@ -276,12 +270,15 @@ class Developer(Actor):
 
     def complete(self) -> None:
         """Report to whoever gave the story (requirement 143)."""
-        body = {
-            "status": "success",
-            "story_key": self.task["story_key"],
-            "mode": "dev",
-            "session_id": self.task["session_id"],
-            "results": {"tests": "142 passed", "files_changed": 14},
-            "errors": [],
-        }
+        body = _completed(self.task, tests="142 passed", files_changed=14)
         self.sprint(str(self.task["report_to"]), "AGENT_COMPLETE", body, f"Story {self.task['story_key']} is done")
+
+
+def _completed(task: Mapping[str, Any], errors: Sequence[str] = (), **results: Any) -> dict[str, Any]:
+    """What whoever was given a story says of it in the end."""
+    return {
+        "status": "failed" if errors else "success",
+        **{key: task.get(key) for key in ("story_key", "mode", "session_id")},
+        "results": results,
+        "errors": list(errors),
+    }

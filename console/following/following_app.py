@@ -23,6 +23,8 @@ ReturnT = TypeVar("ReturnT")
 
 GLIMPSE_WAIT = 1.0
 """Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+BESIDE = 1.0
+"""Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
 _TELL_PROGRESS = 0.1
 """Seconds between two words on how far a long reading is."""
 
@@ -40,8 +42,13 @@ class FollowingApp(ContainedApp[ReturnT]):
         hint: WatchHint | None = None
 
         def can_replace(self, message: Message) -> bool:
-            """A newer hint says all that an older one did."""
-            return isinstance(message, FollowingApp.StoreChanged)
+            """A newer hint says all that an older one did, unless it is of less."""
+            return isinstance(message, FollowingApp.StoreChanged) and (self.is_beside or not message.is_beside)
+
+        @property
+        def is_beside(self) -> bool:
+            """Whether no message came or went."""
+            return self.hint is not None and self.hint.beside
 
     @dataclass
     class Progressed(Message):
@@ -67,12 +74,18 @@ class FollowingApp(ContainedApp[ReturnT]):
         self._pace = Pace()
         self._reading = self._again = self._urgent = False
         self._resting: Timer | None = None
+        self._beside: Timer | None = None
         self._reported = 0.0
 
     @property
     @abstractmethod
     def is_read(self) -> bool:
         """Whether the whole store was read once."""
+
+    @property
+    @abstractmethod
+    def shows_lock(self) -> bool:
+        """Whether it is shown that somebody holds the lock, so that its end is news."""
 
     @abstractmethod
     def saw(self, sight: ReadResult) -> None:
@@ -104,14 +117,24 @@ class FollowingApp(ContainedApp[ReturnT]):
     def _changed(self, event: StoreChanged) -> None:
         if event.hint is not None:
             self.hinted(event.hint)
-        if self._reading:
+        if event.is_beside and not self.shows_lock:
+            self._look_beside()
+        elif self._reading:
             self._again, self._urgent = True, self._urgent or event.hint is None
         elif event.hint is None or not self._pace.rest:
             self._begin_reading()
         else:
             self._read_later()
 
+    def _look_beside(self) -> None:
+        """Look when the next reading would not have seen it anyway."""
+        if self._beside is None:
+            self._beside = self.set_timer(BESIDE, self.look)
+
     def _begin_reading(self) -> None:
+        if self._beside is not None:
+            self._beside.stop()
+            self._beside = None
         self._reading, self._urgent = True, False
         self._pace.begin()
         self._read()

@@ -8,8 +8,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 from team_console.console.app.workspace import Workspace
 from team_console.console.evidence.gathering import Wish, gather
-from team_console.console.panes.attachments import attachment_of
 from team_console.console.panes.beside import Gathered, wish_of
+from team_console.store.attachments import attachment_of
 from team_console.store.contract.changed import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import modes_of, permission_of, questions_of

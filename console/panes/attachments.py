@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from team_console.console.preferences.model import Preferences
 from team_console.store.contract.team import Team
-from team_console.store.model.message import Message
 from team_console.store.protocol.seen import Seen
 
 
@@ -28,10 +27,3 @@ class AttachmentCache(Struct):
     looked_at: dict[str, Seen | None] = field(default_factory=dict)
     evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
-
-
-def attachment_of(message: Message) -> str | None:
-    """The reference of the content stored beside the queue, None when all of it is in the record."""
-    value = message.payload.get("attachment")
-    place = value.get("path") if isinstance(value, Mapping) else None
-    return place if isinstance(place, str) else None

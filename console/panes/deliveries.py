@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.widgets.details.delivery import delivery_document
 from team_console.widgets.details.document import Document
 from team_console.widgets.rows.deliveries import delivery_lines
 from team_console.widgets.rows.drawing import Drawing
+
+_as_tuple = LastResult[Sequence[DeliveryRow], tuple[DeliveryRow, ...]](tuple)
 
 
 class DeliveriesPane(ListPane[DeliveryRow]):
@@ -34,7 +38,7 @@ class DeliveriesPane(ListPane[DeliveryRow]):
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
         """All of them."""
-        return view.deliveries
+        return _as_tuple(view.deliveries)
 
     def words_of(self, row: DeliveryRow) -> str:
         """State, names, kind, summary and error."""

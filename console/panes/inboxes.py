@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.details.detail import Detail
@@ -32,6 +33,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
+
+_as_tuple = LastResult[Sequence[Message], tuple[Message, ...]](tuple)
 
 
 class InboxesPane(ListPane[Message]):
@@ -89,7 +92,7 @@ class InboxesPane(ListPane[Message]):
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """The inbox of the agent under the roster's cursor."""
         agent = self.roster.cursor_key
-        return view.inboxes.get(agent, ()) if agent is not None else ()
+        return _as_tuple(view.inboxes.get(agent, ())) if agent is not None else ()
 
     def words_of(self, row: Message) -> str:
         """Kind, names, summary and text."""

@@ -9,7 +9,8 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
-from team_console.console.panes.attachments import AttachmentCache, attachment_of
+from team_console.console.panes.attachments import AttachmentCache
+from team_console.store.attachments import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from team_console.store.backends.redact import redact
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.redact import redact
 from team_console.store.settings.team_config import CONFIG_NAME
 
 if TYPE_CHECKING:

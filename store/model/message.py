@@ -157,20 +157,17 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def read_by(self) -> Mapping[str, str]:
         """Agent -> time of reading, for group records."""
-        value = self.more.get("read_by")
-        return value if isinstance(value, Mapping) else _EMPTY
+        return _times(self.more.get("read_by"))
 
     @property
     def delivered_to(self) -> Mapping[str, str]:
         """Agent -> time the router handed it over, for group records."""
-        value = self.more.get("delivered_to")
-        return value if isinstance(value, Mapping) else _EMPTY
+        return _times(self.more.get("delivered_to"))
 
     @property
     def handed_to(self) -> Mapping[str, str]:
         """Agent -> the session of its client that it was handed to."""
-        value = self.more.get("handed_to")
-        return value if isinstance(value, Mapping) else _EMPTY
+        return _times(self.more.get("handed_to"))
 
     @property
     def content(self) -> str:
@@ -319,6 +316,11 @@ def new_message_id(now: datetime) -> str:
     The system's randomness itself: what `secrets` loads beside it takes two milliseconds of a send.
     """
     return f"MSG-{now:%Y%m%d}-" + "".join([_BASE32[byte & 31] for byte in os.urandom(8)])
+
+
+def _times(value: object) -> Mapping[str, str]:
+    """A mapping of the envelope, empty where there is none; nearly always there is none."""
+    return value if value is not None and isinstance(value, Mapping) else _EMPTY
 
 
 def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.kinds.kind import RequestKind
 
 TIMED_OUT = "timed out"
@@ -73,7 +74,7 @@ def permission_of(payload: Mapping[str, Any]) -> Permission:
     given, suggestions = payload.get("input"), payload.get("suggestions")
     before = payload.get("before", UNSET)
     return Permission(
-        _text(payload, "tool"),
+        text_in(payload, "tool"),
         given if isinstance(given, Mapping) else _NOTHING,
         tuple(suggestions) if isinstance(suggestions, (list, tuple)) else (),
         before if before is None or isinstance(before, str) else UNSET,
@@ -84,7 +85,7 @@ def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:
     """The questions of a `question_request`; what cannot be read as one is left out."""
     value = payload.get("questions")
     items = value if isinstance(value, (list, tuple)) else ()
-    return tuple(_question(item) for item in items if isinstance(item, Mapping) and _text(item, "question"))
+    return tuple(_question(item) for item in items if isinstance(item, Mapping) and text_in(item, "question"))
 
 
 def answers_of(payload: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
@@ -105,17 +106,17 @@ def answers_text(payload: Mapping[str, Any]) -> str:
 
 def origin_of(payload: Mapping[str, Any]) -> Origin:
     """Where a request of a client comes from."""
-    return Origin(_text(payload, "client"), _text(payload, "session"), _text(payload, "directory"))
+    return Origin(text_in(payload, "client"), text_in(payload, "session"), text_in(payload, "directory"))
 
 
 def asker_of(payload: Mapping[str, Any]) -> str:
     """The name under which the process that waits for the answer is present; empty when none was announced."""
-    return _text(payload, "asker")
+    return text_in(payload, "asker")
 
 
 def denial_of(payload: Mapping[str, Any]) -> str:
     """Why the client denied by itself what is asked for here; empty when it did not, and waits."""
-    return _text(payload, "denied")
+    return text_in(payload, "denied")
 
 
 def modes_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
@@ -155,8 +156,8 @@ def _question(item: Mapping[str, Any]) -> Question:
     options = item.get("options")
     choices = options if isinstance(options, (list, tuple)) else ()
     return Question(
-        _text(item, "question"),
-        _text(item, "header"),
+        text_in(item, "question"),
+        text_in(item, "header"),
         tuple(_options(choices)),
         item.get("multiSelect") is True,
     )
@@ -164,8 +165,8 @@ def _question(item: Mapping[str, Any]) -> Question:
 
 def _options(items: Any) -> Iterator[Option]:
     for item in items:
-        if isinstance(item, Mapping) and _text(item, "label"):
-            yield Option(_text(item, "label"), _text(item, "description"))
+        if isinstance(item, Mapping) and text_in(item, "label"):
+            yield Option(text_in(item, "label"), text_in(item, "description"))
         elif isinstance(item, str) and item.strip():
             yield Option(item)
 
@@ -173,11 +174,6 @@ def _options(items: Any) -> Iterator[Option]:
 def _words(value: Any) -> Iterator[str]:
     items = value if isinstance(value, (list, tuple)) else (value,)
     yield from (item for item in items if isinstance(item, str) and item.strip())
-
-
-def _text(body: Mapping[str, Any], key: str) -> str:
-    value = body.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _first_line(value: Any) -> str:

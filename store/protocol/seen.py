@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.foreign_fields import text_in, texts_in
 
 REQUEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
 """Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,
@@ -116,6 +117,4 @@ class Shown(Struct, frozen=True):
 
 def shown_in(fields: Mapping[str, Any]) -> Shown:
     """What these fields of a verdict, or of its line in the audit trail, say of what was shown."""
-    digest, lines, face = fields.get(SHOWN), fields.get(EVIDENCE), fields.get(SHOWN_BY)
-    known = tuple(line for line in lines if isinstance(line, str)) if isinstance(lines, (list, tuple)) else ()
-    return Shown(digest if isinstance(digest, str) else "", known, face if isinstance(face, str) else "")
+    return Shown(text_in(fields, SHOWN), texts_in(fields, EVIDENCE), text_in(fields, SHOWN_BY))

@@ -22,7 +22,7 @@ _NODES = 100_000
 """Values read at most, shared ones each time they are used: aliases of aliases end here."""
 _TOP_KEY = re.compile(r"^(?=[^\s#\-\]}])", re.MULTILINE)
 """Where a line begins in the first column with something other than a comment, a list entry or a closing bracket."""
-_YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
+_FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
 
 
 class SettingsReader:
@@ -279,34 +279,26 @@ class SettingsReader:
         return None
 
     def _flag(self, node: Any, setting: Setting, place: str) -> bool | None:
-        text = self._text(node, setting, place)
-        if text is None or text.lower() in (*_YES, *_NO):
-            return None if text is None else text.lower() in _YES
-        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
-        return None
+        return self._told(node, setting, place, lambda text: _FLAGS.get(text.lower()))
 
     def _count(self, node: Any, setting: Setting, place: str) -> int | None:
-        text = self._text(node, setting, place)
-        if text is None:
-            return None
-        digits = text.replace("_", "")
-        if digits.isascii() and digits.isdigit() and len(digits) <= 12 and int(digits) > 0:
-            return int(digits)
-        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
-        return None
+        return self._told(node, setting, place, _count)
 
     def _seconds(self, node: Any, setting: Setting, place: str) -> float | None:
+        return self._told(node, setting, place, _seconds)
+
+    def _moment(self, node: Any, setting: Setting, place: str) -> datetime | None:
+        return self._told(node, setting, place, from_text, "For example 2026-11-22T08:00:00Z.")
+
+    def _told(
+        self, node: Any, setting: Setting, place: str, read: Callable[[str], T | None], hint: str = "Correct the line."
+    ) -> T | None:
+        """What `read` makes of the text; a text of which it makes nothing is wrong."""
         text = self._text(node, setting, place)
-        if text is None:
-            return None
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = 0.0
-        if 0 < seconds < 1e9:
-            return seconds
-        self.wrong(node, f"{place} must be {setting.form}, not {text!r}")
-        return None
+        value = read(text) if text is not None else None
+        if text is not None and value is None:
+            self.wrong(node, f"{place} must be {setting.form}, not {text!r}", hint)
+        return value
 
     def _texts(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
         if node.id == "mapping":
@@ -331,13 +323,6 @@ class SettingsReader:
                 self.problems.append(ConfigProblem("BAD_KEY", "error", line, f"{place}: {error}", hint))
         return None if texts is None else tuple(keys)
 
-    def _moment(self, node: Any, setting: Setting, place: str) -> datetime | None:
-        text = self._text(node, setting, place)
-        moment = from_text(text) if text is not None else None
-        if text is not None and moment is None:
-            self.wrong(node, f"{place} must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
-        return moment
-
     def _command(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
         if node.id != "scalar":
             return self._texts(node, setting, place)
@@ -351,6 +336,19 @@ class SettingsReader:
 
 
 _TEXT = Setting("", Form.TEXT, "")
+
+
+def _count(text: str) -> int | None:
+    digits = text.replace("_", "")
+    return int(digits) or None if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < 1e9 else None
 
 
 def _line(mark: Any) -> int:

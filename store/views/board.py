@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -14,7 +15,6 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import CLOCKS_DIFFER
 from team_console.store.protocol.checks.team_rules import TeamFacts
 from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Queue, QueueDelta
-from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
@@ -28,7 +28,6 @@ from team_console.store.views.mail.deliveries import Deliveries
 from team_console.store.views.mail.inboxes import Inboxes
 from team_console.store.views.mail.unanswered import Unanswered
 from team_console.store.views.needs.attention import Attention, Waiting
-from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.rows import RequestRow, RosterRow, View
 
 
@@ -38,6 +37,22 @@ class _Fold(Protocol):
     def add(self, entry: Entry) -> None: ...
 
     def remove(self, entry: Entry) -> None: ...
+
+
+class _LiveIds:
+    """Ids of the messages in the queue; one may be there more than once."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, entry: Entry) -> None:
+        self._counts[entry.message.message_id] += 1
+
+    def remove(self, entry: Entry) -> None:
+        self._counts[entry.message.message_id] -= 1
+
+    def is_live(self, message_id: str) -> bool:
+        return self._counts[message_id] > 0
 
 
 class Board:
@@ -88,10 +103,12 @@ class Board:
         self._take(snapshot, now, history, complete=complete)
         return self._freeze(snapshot, now, stale=not snapshot.is_known, bodies=bodies, lists=lists)
 
-    def requests(self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = ()) -> tuple[RequestRow, ...]:
-        """The requests alone, as `update` has them of what may not be all of the history; at less cost."""
-        self._take(snapshot, now, history, complete=False)
-        self._facts.refresh(now, self._last_seen, complete=False)
+    def requests(
+        self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = (), *, complete: bool = False
+    ) -> tuple[RequestRow, ...]:
+        """The requests alone, as `update` has them; at less cost."""
+        self._take(snapshot, now, history, complete=complete)
+        self._facts.refresh(now, self._last_seen, complete=complete)
         return DamagedRequests(snapshot.damaged & self._left).requests(self._facts.requests.rows)
 
     def _take(self, snapshot: Snapshot, now: datetime, history: Iterable[Message], *, complete: bool) -> None:
@@ -123,21 +140,16 @@ class Board:
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
         self._quotations.clear_live()
-        self._live = self._folds()
+        # Requests need no more of mail than to know which messages are live.
+        self._ids: _LiveIds | Violations = _LiveIds() if self._requests_only else self._violations
+        self._live: tuple[_Fold, ...] = (self._ids,)
+        if not self._requests_only:
+            self._live += (self._inboxes, self._deliveries, self._attention, self._unanswered, self._quotations)
         self._last_seen.clear_live()
         self._reports.clear_live()
         self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
-
-    def _folds(self) -> tuple[_Fold, ...]:
-        """What each message goes through; requests need no more than to know which ones are live."""
-        if self._requests_only:
-            return (self._violations,)
-        return (
-            *(self._inboxes, self._deliveries, self._violations),
-            *(self._attention, self._unanswered, self._quotations),
-        )
 
     def _judge_at(self, now: datetime) -> None:
         self._now = max(now, self._now)
@@ -179,7 +191,7 @@ class Board:
     def _leave(self, entry: Entry, *, counts: bool) -> None:
         """A message that left the queue was archived, so it still `counts`; one that was changed or lost does not."""
         message_id = entry.message.message_id
-        gone = counts and not self._violations.is_live(message_id)
+        gone = counts and not self._ids.is_live(message_id)
         if gone:
             self._last_seen.remember(entry)
             self._reports.remember(entry)
@@ -201,7 +213,7 @@ class Board:
             self._facts.remove(entry)
 
     def _remember(self, message: Message) -> None:
-        if self._violations.is_live(message.message_id):
+        if self._ids.is_live(message.message_id):
             return
         self._left.discard(message.message_id)
         known = self._past.get(message.message_id)
@@ -230,6 +242,7 @@ class Board:
         scene = self._scene(now, unanswered, snapshot.dropped)
         rows = roster(scene)
         damaged = DamagedRequests(snapshot.damaged & self._left)
+        waiting = Waiting(scene, self._deliveries.failed, snapshot.problems)
         return View(
             revision=snapshot.revision,
             now=now,
@@ -238,7 +251,7 @@ class Board:
             roster=rows,
             inboxes=self._inboxes.frozen() if lists else {},
             requests=damaged.requests(requests.rows),
-            attention=damaged.attention(self._attention.items(self._waiting(scene, snapshot))),
+            attention=damaged.attention(self._attention.items(waiting)),
             deliveries=self._deliveries.rows if lists else (),
             failed=self._deliveries.failed,
             batches=facts.sprint.batches,
@@ -259,50 +272,26 @@ class Board:
     def _scene(
         self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]], dropped: tuple[Message, ...]
     ) -> Scene:
-        facts = self._facts
         return Scene(
             config=self._config,
             now=now,
             me=self._me,
-            team=facts.team,
-            stops=facts.stops,
+            facts=self._facts,
             last_seen=self._last_seen,
             inboxes=self._inboxes.by_agent,
-            open=facts.requests.open,
-            plans=facts.requests.plan_states,
-            work=facts.sprint.work,
             reports=self._reports,
             unanswered=unanswered,
             dropped=dropped,
         )
 
-    def _waiting(self, scene: Scene, snapshot: Snapshot) -> Waiting:
-        requests = self._facts.requests
-        return Waiting(
-            scene=scene,
-            blocking=Blocking(requests.open, self._facts.sprint),
-            open=requests.open,
-            flagged=requests.flagged,
-            failed=self._deliveries.failed,
-            problems=snapshot.problems,
-            twins=[entry for entries in requests.twins.values() for entry in entries],
-            shutdown=lambda request_id: requests.row(request_id, RequestKind.SHUTDOWN),
-        )
-
     def _evidence(self, snapshot: Snapshot, rows: tuple[RosterRow, ...]) -> Evidence:
-        requests = self._facts.requests
         return Evidence(
             config=self._config,
             me=self._me,
-            gone=frozenset(self._facts.team.gone),
             problems=snapshot.problems,
             violations=self._violations,
             roster=rows,
-            flagged=requests.flagged,
-            orphans=requests.orphans,
-            twins=requests.twins,
-            lifecycles=self._facts.lifecycles.rows,
-            drift=self._facts.drift,
+            facts=self._facts,
             quotations=self._quotations,
             recorded=self._recorded,
             complete=self._complete,

@@ -6,6 +6,8 @@ from bisect import bisect_left
 from operator import is_
 from typing import Any, Generic, TypeVar
 
+from team_console.store.model.chunked import Chunked
+
 Row = TypeVar("Row")
 
 
@@ -16,13 +18,15 @@ _FEW = 16
 class Ordered(Generic[Row]):
     """Rows in the order of their keys. Keys are unique tuples whose parts compare."""
 
-    __slots__ = ("_frozen", "_keys", "_late", "_rows")
+    __slots__ = ("_edits", "_frozen", "_keys", "_late", "_rows", "_shared")
 
     def __init__(self) -> None:
         self._keys: list[Any] = []
         self._rows: list[Row] = []
         self._late: list[tuple[Any, Row]] = []
         self._frozen: tuple[Row, ...] | None = ()
+        self._shared: Chunked[Row] | None = None
+        self._edits: list[tuple[int, int, tuple[Row, ...]]] = []
 
     def __len__(self) -> int:
         self._sort_in()
@@ -37,6 +41,18 @@ class Ordered(Generic[Row]):
         return self._frozen
 
     @property
+    def shared(self) -> Chunked[Row]:
+        """The rows in order, for a long list: a few changes cost the parts they are in, not a copy of all."""
+        self._sort_in()
+        shared = self._shared
+        if shared is None:
+            shared = Chunked.of(self._rows)
+        for start, stop, rows in self._edits:
+            shared = shared.exchanged(start, stop, rows)
+        self._shared, self._edits = shared, []
+        return shared
+
+    @property
     def last_key(self) -> Any:
         """The largest key, None when there is no row."""
         self._sort_in()
@@ -48,6 +64,7 @@ class Ordered(Generic[Row]):
         if self._late or (self._keys and not self._keys[-1] < key):
             self._late.append((key, row))
         else:
+            self._edited(len(self._rows), 0, row)
             self._keys.append(key)
             self._rows.append(row)
 
@@ -57,7 +74,7 @@ class Ordered(Generic[Row]):
         place = bisect_left(self._keys, key)
         if place < len(self._keys) and self._keys[place] == key:
             del self._keys[place], self._rows[place]
-            self._frozen = None
+            self._edited(place, 1)
 
     def place_of(self, key: Any) -> int:
         """How many keys are smaller than `key`."""
@@ -73,12 +90,22 @@ class Ordered(Generic[Row]):
         """Change the row at a place, keeping its key."""
         self._sort_in()
         self._rows[place] = row
+        self._edited(place, 1, row)
+
+    def _edited(self, place: int, gone: int, *rows: Row) -> None:
+        """Remember what was exchanged, as long as it is little."""
         self._frozen = None
+        if self._shared is None:
+            return
+        self._edits.append((place, place + gone, rows))
+        if len(self._edits) > _FEW:
+            self._shared, self._edits = None, []
 
     def _sort_in(self) -> None:
         late = self._late
         if not late:
             return
+        self._late = []
         if len(late) <= _FEW:
             for key, row in late:
                 self._insert(key, row)
@@ -87,15 +114,16 @@ class Ordered(Generic[Row]):
             rows.update(late)
             self._keys = sorted(rows)
             self._rows = [rows[key] for key in self._keys]
-        self._late = []
+            self._shared, self._edits = None, []
 
     def _insert(self, key: Any, row: Row) -> None:
         place = bisect_left(self._keys, key)
         if place < len(self._keys) and self._keys[place] == key:
-            self._rows[place] = row
+            self.replace_at(place, row)
         else:
             self._keys.insert(place, key)
             self._rows.insert(place, row)
+            self._edited(place, 0, row)
 
 
 class Joined(Generic[Row]):
@@ -105,6 +133,7 @@ class Joined(Generic[Row]):
         self._lists = lists
         self._parts: list[tuple[Row, ...]] = []
         self._rows: tuple[Row, ...] = ()
+        self._shared: Chunked[Row] = Chunked(())
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -115,3 +144,11 @@ class Joined(Generic[Row]):
             filled = [part for part in parts if part]
             self._rows = filled[0] if len(filled) == 1 else tuple([row for part in filled for row in part])
         return self._rows
+
+    @property
+    def shared(self) -> Chunked[Row]:
+        """All of them, for long lists; the same object until a row of one list came, went or changed."""
+        parts = [part for rows in self._lists for part in rows.shared.parts]
+        if len(parts) != len(self._shared.parts) or not all(map(is_, parts, self._shared.parts)):
+            self._shared = Chunked(parts)
+        return self._shared

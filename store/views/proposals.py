@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 from team_console.store.protocol.client_requests import PATH_KEYS, Permission
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.views.differences import difference
 
 
@@ -64,17 +65,17 @@ def proposal_of(permission: Permission) -> Proposal:
     command = _command(given.get("command"))
     if command is not None:
         rest = _without(given, "command", "description")
-        return Proposal(Sort.COMMAND, words=_text(given, "description"), text=command, rest=rest)
-    path = next((key for key in PATH_KEYS if _text(given, key)), None)
+        return Proposal(Sort.COMMAND, words=text_in(given, "description"), text=command, rest=rest)
+    path = next((key for key in PATH_KEYS if text_in(given, key)), None)
     if path is not None:
         change = _change(permission, path)
         if change is not None:
             return change
     for key, sort in (("url", Sort.PAGE), ("query", Sort.SEARCH), ("pattern", Sort.SEARCH)):
-        if _text(given, key):
+        if text_in(given, key):
             rest = _without(given, key, "prompt")
-            return Proposal(sort, subject=_text(given, key), words=_text(given, "prompt"), rest=rest)
-    return Proposal(Sort.OTHER, words=_text(given, "description"), rest=_without(given, "description"))
+            return Proposal(sort, subject=text_in(given, key), words=text_in(given, "prompt"), rest=rest)
+    return Proposal(Sort.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
 
 
 def input_text(given: Mapping[str, Any]) -> str:
@@ -91,7 +92,7 @@ def _command(value: Any) -> str | None:
 
 def _change(permission: Permission, path: str) -> Proposal | None:
     """The change of a file, None when the input holds none."""
-    given, subject = permission.input, _text(permission.input, path)
+    given, subject = permission.input, text_in(permission.input, path)
     edits = tuple(_edits(given))
     if edits:
         rest = _without(given, path, "old_string", "new_string", "replace_all", "edits")
@@ -146,11 +147,6 @@ def _edits(given: Mapping[str, Any]) -> Iterator[Edit]:
             return
         found.append((old, new, item.get("replace_all") is True))
     yield from found
-
-
-def _text(given: Mapping[str, Any], key: str) -> str:
-    value = given.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _without(given: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:

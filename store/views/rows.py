@@ -5,7 +5,7 @@ Rows carry moments, not ages, so that a clock tick needs no new view: ask `waiti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -315,10 +315,10 @@ class View(Struct, frozen=True):
     me: str
     snapshot: Snapshot
     roster: tuple[RosterRow, ...] = ()
-    inboxes: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    inboxes: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     requests: tuple[RequestRow, ...] = ()
     attention: tuple[AttentionItem, ...] = ()
-    deliveries: tuple[DeliveryRow, ...] = ()
+    deliveries: Sequence[DeliveryRow] = ()
     failed: tuple[DeliveryRow, ...] = ()
     batches: tuple[Batch, ...] = ()
     lifecycles: tuple[Lifecycle, ...] = ()

@@ -123,7 +123,7 @@ LINES = (
     ),
     Line(
         "passwords in a location are covered",
-        "store/model/redact.py",
+        "store/backends/redact.py",
         'if match["name"].lower() in SHOWN else',
         'if match["name"] else',
         ("tests/sql/test_passwords.py::test_no_verb_shows_a_password",),

@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.mutants.mutants import MUTANTS, Mutant
 from tests.mutants.protections import LINES
+from tests.trust.test_forgeries import CASES
 
 
 def test_each_line_that_is_to_be_switched_off_stands_there_once() -> None:
@@ -22,6 +23,13 @@ def test_what_a_mutant_replaces_is_there(mutant: Mutant) -> None:
 def test_the_tests_that_are_to_notice_exist() -> None:
     named = [line.tests for line in LINES] + [mutant.tests for mutant in MUTANTS.values()]
     assert [test for tests in named for test in tests if not _exists(test)] == []
+
+
+def test_the_forgeries_that_are_to_notice_are_tried_in_every_run() -> None:
+    ids = {str(case.id) for case in CASES}
+    named = [test for line in LINES for test in line.tests if "test_forgeries.py::" in test and "[" in test]
+    assert named
+    assert [test for test in named if test.partition("[")[2].removesuffix("]") not in ids] == []
 
 
 def _exists(test: str) -> bool:

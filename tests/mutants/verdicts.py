@@ -9,6 +9,9 @@ _FORGED = "tests/trust/test_forgeries.py::test_no_forgery_decides_and_the_human_
 _ONCE = "tests/trust/test_verified_once.py"
 _HARDWARE = "tests/trust/test_hardware_keys.py"
 _SHOWN = "tests/console/test_what_was_shown.py"
+_KEYS = "tests/trust/test_keys_on_record.py"
+_SEEN = "tests/desk/test_seen.py"
+_REPAIR = "store/desk/maintenance/repair.py"
 _ACTING = "tests/cli/test_acting_as.py"
 
 VERDICT_LINES = (
@@ -17,7 +20,7 @@ VERDICT_LINES = (
         _TRUST,
         "if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):",
         "if True:",
-        (f"{_FORGED}[yaml-YAML edit-permission]",),
+        (f"{_FORGED}[yaml-YAML edit-question]",),
     ),
     Line(
         "a signature is for one request",
@@ -31,7 +34,7 @@ VERDICT_LINES = (
         "store/protocol/verdicts/verification.py",
         "if parts.key not in {key_bytes(key) for key in keys}:",
         "if False:",
-        (f"{_FORGED}[yaml-another key-permission]",),
+        (f"{_FORGED}[yaml-another key-question]",),
     ),
     Line(
         "a signature is for one purpose",
@@ -118,5 +121,75 @@ VERDICT_LINES = (
         "return shown or seen_title(row.question, safe_line(row.title, 200))",
         "return shown or Seen(requests.fingerprint(row.question), sha256='0' * 64)",
         (f"{_SHOWN}::test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown",),
+    ),
+    *(
+        Line(
+            f"a forged verdict decides nothing, in {face}",
+            "store/views/requests/evidence.py",
+            "return objection(self.config, answer.message, question.message, recorded=self.recorded)",
+            'return ""',
+            (f"tests/trust/test_forged_in_faces.py::{test}",),
+        )
+        for face, test in (
+            ("a hook", "test_a_hook_waits_on_for_the_human"),
+            ("a wait", "test_a_wait_on_the_command_line_ends_with_nothing"),
+            ("an MCP server", "test_an_mcp_server_says_that_it_waits"),
+        )
+    ),
+    Line(
+        "a forged verdict is no answer to the desk",
+        "store/desk/answering/questions.py",
+        "if objection(tx.config, message, question):",
+        "if False:",
+        (f"{_FORGED}[yaml-YAML edit-question]",),
+    ),
+    Line(
+        "the key that signed is the human's",
+        "store/desk/answering/signing.py",
+        "    _refuse_other_key(signature, human)\n",
+        "",
+        ("tests/trust/test_signing_work.py::test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict",),
+    ),
+    Line(
+        "a key goes on record by its human or the lead",
+        _REPAIR,
+        "if actor not in (human, config.lead):",
+        "if False:",
+        (f"{_KEYS}::test_an_agent_takes_no_key_of_a_human_on_record",),
+    ),
+    Line(
+        "a key goes on record by a known one",
+        _REPAIR,
+        "by = next((key for key in keys.known if key_bytes(key) == signer), None)",
+        "by = keys.known[0]",
+        (f"{_KEYS}::test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there",),
+    ),
+    Line(
+        "a key that nobody vouched for is told",
+        "store/protocol/verdicts/keys_on_record.py",
+        "                unsigned[name] = acceptance.line\n",
+        "                pass\n",
+        (f"{_KEYS}::test_a_key_taken_on_record_in_place_of_a_lost_one_stays_among_the_findings",),
+    ),
+    Line(
+        "a key that nobody vouched for vouches for none",
+        "store/protocol/verdicts/keys_on_record.py",
+        "if fingerprint(key) in known - unsigned.keys()]",
+        "if fingerprint(key) in known]",
+        (f"{_KEYS}::test_a_key_without_a_voucher_vouches_for_no_other",),
+    ),
+    Line(
+        "evidence is in the digest of what was shown",
+        "store/protocol/seen.py",
+        "whole = json.dumps([digest_of(question), others, pieces])",
+        "whole = json.dumps([digest_of(question), others])",
+        (f"{_SEEN}::test_everything_shown_is_in_the_digest_and_little_of_it_is_kept",),
+    ),
+    Line(
+        "a former version that changed is shown again",
+        "store/desk/answering/questions.py",
+        "if not any(digest_of(message) == digest for message in tx.thread(other)):",
+        "if False:",
+        (f"{_SEEN}::test_another_former_version_beside_it_is_refused",),
     ),
 )

@@ -6,9 +6,13 @@ import argparse
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
-from tests.races.race import STORES, run_races
+from tests.races.race import STORES, Tally, run_races
+
+_TIMES = 20
+"""How often a store tells how far it is."""
 
 
 def main() -> int:
@@ -20,12 +24,21 @@ def main() -> int:
     chosen = parser.parse_args()
     unseen = 0
     for kind in chosen.store or STORES:
+        head, began = f"{kind}, seed {chosen.seed}", time.monotonic()
+        print(f"{head}: {chosen.races} races begin", flush=True)
+        told = partial(_say_how_it_stands, head, began, max(1, chosen.races // _TIMES))
         with tempfile.TemporaryDirectory() as folder:
-            began = time.monotonic()
-            tally = run_races(kind, chosen.races, Path(folder), seed=chosen.seed)
-        print(f"{kind}, seed {chosen.seed}, {time.monotonic() - began:.0f} s: {tally}", flush=True)
+            tally = run_races(kind, chosen.races, Path(folder), seed=chosen.seed, told=told)
+        print(f"{head}, done in {time.monotonic() - began:.0f} s: {tally}", flush=True)
+        for request_id in tally.unseen:
+            print(f"{head}, NOT SEEN: {request_id}", flush=True)
         unseen += len(tally.unseen)
     return 1 if unseen else 0
+
+
+def _say_how_it_stands(head: str, began: float, step: int, tally: Tally) -> None:
+    if tally.races % step == 0:
+        print(f"{head}, after {time.monotonic() - began:.0f} s: {tally}", flush=True)
 
 
 if __name__ == "__main__":

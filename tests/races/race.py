@@ -7,7 +7,7 @@ import random
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +30,13 @@ STEPS = {"in the transaction": "_stage", "at the last check": "_check_unchanged"
 another program that writes at the same time stands for them."""
 MOMENTS = ("after the look", *STEPS, "all the time", "never")
 """When the other program writes."""
+_A_TEAM = 25
+"""Races on one team: nobody reads its answers, and looking at all of them again after each change adds up."""
 _LOOKS = 8
 """How often the human looks again before giving up on a plan that never rests."""
+_MOST_BEATEN, _MOST_CHANGES = 12, 100
+"""Rewritings of one plan at most, within our writes and all the time; after the last of them the plan rests, so that
+it is approved right after a change, at no matter which."""
 
 
 @dataclass
@@ -63,6 +68,7 @@ class Rewriter:
     def __init__(self, kind: str, location: str) -> None:
         self._kind, self._location = kind, location
         self._engine: Any = None
+        self._queue: Path | None = None
         self.count = 0
 
     def change(self, mark: str) -> None:
@@ -76,8 +82,9 @@ class Rewriter:
             self._engine.close()
 
     def _file(self, mark: str) -> None:
-        queue = Path(self._location) / "_bmad-output" / "messenger" / "message-queue.yaml"
-        queue = queue if queue.exists() else next(Path(self._location).rglob("message-queue.yaml"))
+        if self._queue is None:
+            self._queue = next(Path(self._location).rglob("message-queue.yaml"))
+        queue = self._queue
         text = queue.read_text(encoding="utf-8")
         head, found, rest = text.partition(f"{mark} version ")
         if not found:
@@ -109,21 +116,19 @@ _UPDATE = "UPDATE agent_message SET payload = replace({}, {}, {}){} WHERE {} LIK
 class Races:
     """Runs races on one team."""
 
-    def __init__(self, kind: str, team: Team, *, seed: int) -> None:
-        self._kind, self._team = kind, team
-        self._random = random.Random(f"{kind} {seed}")
+    def __init__(self, kind: str, team: Team, chance: random.Random, tally: Tally) -> None:
+        self._kind, self._team, self._random, self.tally = kind, team, chance, tally
         self._rewriter = Rewriter(kind, team.location)
-        self.tally = Tally()
 
-    def run(self, number: int) -> None:
-        """So many races, one plan each."""
-        moments = [MOMENTS[race % len(MOMENTS)] for race in range(number)]
-        self._random.shuffle(moments)
+    def run(self, moments: Sequence[str], told: Callable[[Tally], None]) -> None:
+        """A race at each moment, one plan each; `told` hears after each how it stands."""
+        before = self.tally.changes
         for race, moment in enumerate(moments):
             self.tally.by_moment[moment] += 1
             self._race(f"plan{race:06d}", moment)
-        self.tally.races += number
-        self.tally.changes = self._rewriter.count
+            self.tally.races += 1
+            self.tally.changes = before + self._rewriter.count
+            told(self.tally)
         self._rewriter.close()
 
     def _race(self, mark: str, moment: str) -> None:
@@ -132,9 +137,9 @@ class Races:
         assert request_id is not None
         with ExitStack() as stack:
             if moment == "all the time":
-                stack.enter_context(self._changing(mark))
+                stack.enter_context(self._changing(mark, times=self._random.randint(1, _MOST_CHANGES)))
             elif moment in STEPS and self._kind == "yaml":
-                stack.enter_context(self._within(STEPS[moment], mark))
+                stack.enter_context(self._within(STEPS[moment], mark, times=self._random.randint(1, _MOST_BEATEN)))
             self._approve(request_id, mark, moment, stack)
 
     def _after_look(self, mark: str, moment: str, stack: ExitStack) -> None:
@@ -173,32 +178,34 @@ class Races:
             self.tally.unseen.append(request_id)
 
     @contextmanager
-    def _changing(self, mark: str, *, times: int = 0) -> Iterator[bool]:
-        """Another thread that rewrites the plan until the block ends, or so often."""
+    def _changing(self, mark: str, *, times: int) -> Iterator[None]:
+        """Another thread that rewrites the plan so often, or until the block ends."""
         stop = threading.Event()
 
         def work() -> None:
-            done = 0
-            while not (stop.is_set() or (times and done >= times)):
+            for _ in range(times):
                 self._rewriter.change(mark)
-                done += 1
-                stop.wait(0.002)
+                if stop.wait(0.002):
+                    return
 
         thread = threading.Thread(target=work)
         thread.start()
         try:
-            yield True
+            yield
         finally:
             stop.set()
             thread.join()
 
     @contextmanager
-    def _within(self, step: str, mark: str) -> Iterator[None]:
-        """A rewriting at one step of our own write."""
-        real = getattr(LockedQueue, step)
+    def _within(self, step: str, mark: str, *, times: int) -> Iterator[None]:
+        """A rewriting at one step of our own write, so often; then the plan rests and may be approved."""
+        real, left = getattr(LockedQueue, step), times
 
         def beaten(queue: LockedQueue, *arguments: Any) -> Any:
-            self._rewriter.change(mark)
+            nonlocal left
+            if left:
+                left -= 1
+                self._rewriter.change(mark)
             return real(queue, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
@@ -206,9 +213,20 @@ class Races:
             yield
 
 
-def run_races(kind: str, number: int, folder: Path, *, seed: int = 1) -> Tally:
-    """Run races on a new team of one kind."""
-    with FACTORIES[kind](folder, FakeClock()) as factory:
-        races = Races(kind, factory(), seed=seed)
-        races.run(number)
-        return races.tally
+def run_races(
+    kind: str, number: int, folder: Path, *, seed: int = 1, told: Callable[[Tally], None] = lambda tally: None
+) -> Tally:
+    """Run races on new teams of one kind.
+
+    Args:
+        told: Hears after each race how it stands.
+    """
+    chance, tally = random.Random(f"{kind} {seed}"), Tally()
+    moments = [MOMENTS[race % len(MOMENTS)] for race in range(number)]
+    chance.shuffle(moments)
+    for start in range(0, number, _A_TEAM):
+        place = folder / f"team-{start}"
+        place.mkdir()
+        with FACTORIES[kind](place, FakeClock()) as factory:
+            Races(kind, factory(), chance, tally).run(moments[start : start + _A_TEAM], told)
+    return tally

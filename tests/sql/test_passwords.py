@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
+from team_console.store.backends.redact import cover, passwords_in, redact
 from team_console.store.backends.sql.open_database import create_database, open_database
-from team_console.store.model.redact import cover, passwords_in, redact
 
 from tests.sql.conftest import SETTINGS, Open
 

@@ -18,6 +18,7 @@ from team_console.store.views.looking import view_of_team
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
+from tests.trust.places_of_teams import empty_postgresql
 
 CODES = ("KEY_NOT_ON_RECORD", "KEY_TAKEN_UNSIGNED")
 SETTINGS = "team: sprint\nlead: ceo\nagents:\n- name: task-manager\n"
@@ -49,6 +50,12 @@ class Place:
         if self.settings.suffix == ".yaml":
             self.settings.write_text(text)
             return
+        if self.location.startswith("postgresql"):
+            import psycopg
+
+            with psycopg.connect(self.location) as connection:
+                connection.execute("UPDATE team_console_config SET value = %s WHERE key = 'settings'", (text,))
+            return
         with closing(sqlite3.connect(self.settings)) as database:
             database.execute("UPDATE team_console_config SET value = ? WHERE key = 'settings'", (text,))
             database.commit()
@@ -66,7 +73,7 @@ class Place:
             return [problem.message for problem in accept_keys(Caller(team, actor))]
 
 
-@pytest.fixture(params=["yaml", "sqlite"])
+@pytest.fixture(params=["yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A team of signed verdicts whose lead has signed one."""
     folder = tmp_path / "office"
@@ -74,10 +81,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     settings = folder / "messenger-config.yaml"
     settings.write_text(SETTINGS + settings_of_signed_team())
     found = Place(str(folder), settings)
-    if request.param == "sqlite":
+    if request.param != "yaml":
         pytest.importorskip("sqlalchemy")
-        CommandLine(folder).ok("migrate", ".", "team.db")
-        found = Place(str(folder / "team.db"), folder / "team.db")
+        location = str(folder / "team.db") if request.param == "sqlite" else empty_postgresql()
+        CommandLine(folder).ok("migrate", ".", location)
+        found = Place(location, folder / "team.db")
     found.decide()
     return found
 
@@ -117,6 +125,16 @@ def test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there
     with pytest.raises(Exception, match="none of ceo's"):
         place.accept()
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
+
+
+def test_a_key_without_a_voucher_vouches_for_no_other(place: Place) -> None:
+    place.edit(public_line(name="other"), sign_with=key_file(name="other"))
+    place.accept()
+    place.edit(public_line(name="other"), public_line(name="third"), sign_with=key_file(name="other"))
+    place.accept()
+    place.edit(public_line(name="third"), sign_with=key_file(name="third"))
+    (told,) = place.told()
+    assert told.code == "KEY_TAKEN_UNSIGNED"
 
 
 def test_an_agent_takes_no_key_of_a_human_on_record(place: Place) -> None:

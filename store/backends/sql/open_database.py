@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
+from team_console.store.backends.redact import redact
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
 from team_console.store.backends.sql.engines.postgres import Postgres
 from team_console.store.backends.sql.engines.sqlite import Sqlite, create_sqlite
@@ -14,7 +15,6 @@ from team_console.store.backends.sql.tables import CREATE_MESSAGES, create_ours,
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.redact import redact
 
 _FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+from collections.abc import Iterable
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Stat
@@ -20,8 +21,10 @@ def shared_mode(queue: Stat | None) -> int:
     return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE
 
 
-def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE, group: int = -1) -> Stat:
-    """Create `path` with `data`, durable. On an error nothing is left behind.
+def write_new(
+    disk: Disk, path: Path, data: bytes | Iterable[bytes | memoryview], *, mode: int = PRIVATE, group: int = -1
+) -> Stat:
+    """Create `path` with `data`, or several pieces of it, durable. On an error nothing is left behind.
 
     Raises:
         OSError: What the system said; `FileExistsError` when something is at `path`.
@@ -29,7 +32,8 @@ def write_new(disk: Disk, path: Path, data: bytes, *, mode: int = PRIVATE, group
     fd = disk.open_new(path, mode, group)
     try:
         try:
-            _write(disk, fd, data)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                _write(disk, fd, piece)
             disk.sync(fd)
             written = disk.stat_of(fd)
         finally:
@@ -76,7 +80,7 @@ class OutcomeUnknown(OSError):
     """An append failed and could not be taken back, so a part of it may be there."""
 
 
-def _write(disk: Disk, fd: int, data: bytes | bytearray) -> None:
+def _write(disk: Disk, fd: int, data: bytes | bytearray | memoryview) -> None:
     view = memoryview(data)
     while view:
         view = view[disk.write(fd, view) :]

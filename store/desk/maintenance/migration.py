@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
+from team_console.store.attachments import attachment_of
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, needing_packages, open_team
+from team_console.store.backends.redact import redact
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.inbox import readable
@@ -18,7 +20,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.redact import redact
 from team_console.store.model.words import counted
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -184,9 +185,8 @@ class _Migration:
         return {"by_desk": ids} if ids else {}
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:
-        value = message.payload.get("attachment")
-        reference = value.get("path") if isinstance(value, Mapping) else None
-        if not isinstance(reference, str):
+        reference = attachment_of(message)
+        if reference is None:
             return
         try:
             data = self._source.attachment(reference)

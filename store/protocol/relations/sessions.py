@@ -5,14 +5,14 @@ A `session_state` is a note of a member to itself, read when it is written: it w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.foreign_fields import text_in
 
 SESSION = "session_state"
 """The kind of these notes."""
@@ -77,7 +77,7 @@ def session_note(message: Message) -> SessionNote | None:
     if teammate is not None and (not is_name(teammate) or teammate in (ALL, USER)):
         return None
     return SessionNote(
-        message.sender, session, Doing(word), _text(payload, "client"), teammate, _text(payload, "last_words")
+        message.sender, session, Doing(word), text_in(payload, "client"), teammate, text_in(payload, "last_words")
     )
 
 
@@ -148,8 +148,3 @@ def is_end(entry: Entry) -> bool:
     """Whether a message only says that its sender's session, or a teammate, is gone."""
     note = session_note(entry.message)
     return note is not None and note.doing is Doing.ENDED
-
-
-def _text(payload: Mapping[str, Any], key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.kinds.registry import carried_name
 from team_console.store.protocol.relations.sessions import SESSION, session_note
 
@@ -63,8 +64,7 @@ def reporter_of(message: Message) -> str:
 
 
 def _words(message: Message) -> str:
-    notice = message.payload.get("message")
-    return message.content or (notice if isinstance(notice, str) else "")
+    return message.content or text_in(message.payload, "message")
 
 
 def _counted(payload: Mapping[str, Any]) -> str:

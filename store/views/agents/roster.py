@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.words import counted
@@ -15,10 +15,10 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.protocol.relations.sessions import AgentSession, Doing
 from team_console.store.protocol.relations.state_reports import report_of
-from team_console.store.protocol.relations.stops import Stop
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
+from team_console.store.views.facts import Facts
 from team_console.store.views.mail.inboxes import Inbox
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 
@@ -36,9 +36,6 @@ class Scene(Struct, frozen=True):
     """What the roster is made of, at one moment.
 
     Attributes:
-        open: Requests that wait for an answer.
-        plans: Author -> state of its latest plan.
-        work: Agent -> the story it works on.
         reports: What each agent last said of its state.
         unanswered: Agent -> messages it has read and not answered.
         dropped: Messages that wait to be taken into the queue.
@@ -47,16 +44,17 @@ class Scene(Struct, frozen=True):
     config: TeamConfig
     now: datetime
     me: str
-    team: Membership
-    stops: Mapping[str, Stop]
+    facts: Facts
     last_seen: LastSeen
     inboxes: Mapping[str, Inbox]
-    open: tuple[RequestRow, ...] = ()
-    plans: Mapping[str, RequestState] = field(default_factory=dict)
-    work: Mapping[str, str] = field(default_factory=dict)
-    reports: LastReports = field(default_factory=LastReports)
-    unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
-    dropped: tuple[Message, ...] = ()
+    reports: LastReports
+    unanswered: Mapping[str, tuple[Message, ...]]
+    dropped: tuple[Message, ...]
+
+    @property
+    def team(self) -> Membership:
+        """Who is a member, and who was."""
+        return self.facts.team
 
     @property
     def mine(self) -> frozenset[str]:
@@ -71,7 +69,7 @@ def names_of(config: TeamConfig, me: str) -> frozenset[str]:
 
 def roster(scene: Scene) -> tuple[RosterRow, ...]:
     """Everybody there is or was, the lead first, who is gone last."""
-    waiting = _by_asker(scene.open)
+    waiting = _by_asker(scene.facts.requests.open)
     rows = [_row(scene, name, waiting.get(name, ())) for name in names(scene)]
     places = {name: place for place, name in enumerate(scene.config.agents)}
     last = len(places)
@@ -144,7 +142,8 @@ def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
 def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
     spoke = scene.last_seen.spoke(name)
     waiting = tuple(waiting)
-    stop = scene.stops[name].after(spoke) if name in scene.stops else None
+    stop = scene.facts.stops.get(name)
+    stop = stop.after(spoke) if stop is not None else None
     back = stop is not None and stop.is_over(spoke)
     if stop is not None and not back:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
@@ -160,7 +159,7 @@ def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agen
         return AgentState.UNKNOWN, "has not written yet"
     if back and stop is not None:
         return _awake(scene, seen), f"{stop.reason}, but still writes"
-    story = scene.work.get(name)
+    story = scene.facts.sprint.work.get(name)
     if story:
         return _awake(scene, seen), f"works on story {story}"
     return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
@@ -200,7 +199,7 @@ def _held(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[Agent
         return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
     if not scene.config.agent(name).plan_mode_required or scene.last_seen.last_seen(name) is None:
         return None
-    last = scene.plans.get(name)
+    last = scene.facts.requests.plan_states.get(name)
     if last is RequestState.APPROVED:
         return None
     rejected = last is RequestState.REJECTED

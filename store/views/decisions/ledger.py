@@ -16,6 +16,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, shown_in
@@ -81,7 +82,7 @@ class _Trail:
             self.broken_at = 0
         self.is_lost = any(problem.code == AUDIT_LOST for problem in sources.problems)
         for line in sources.audit:
-            for message_id in _texts(line.facts.get("ids")) if line.action in _VERDICTS else ():
+            for message_id in texts_in(line.facts, "ids") if line.action in _VERDICTS else ():
                 self._by_message[message_id] = line
 
     def line_of(self, message_id: str) -> AuditLine | None:
@@ -107,7 +108,7 @@ class _Trail:
         """Decisions that the trail has, and no message tells of."""
         lines = {line.seq: line for line in self._by_message.values()}
         for line in lines.values():
-            ids = list(_texts(line.facts.get("ids")))
+            ids = list(texts_in(line.facts, "ids"))
             if known.isdisjoint(ids):
                 yield self._from_line(line, ids)
 
@@ -116,21 +117,21 @@ class _Trail:
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
-        request_id, at = _text(facts.get("request_id")), from_text(line.at)
+        request_id, at = text_in(facts, "request_id"), from_text(line.at)
         gaps = [gap, f"the question is in no archive: {self._why_gone()}"]
         gaps += ["its words are not known"] if verdict is None else []
         gaps.append(_not_shown(shown))
         return Decision(
             key=f"line:{line.seq}:{request_id}",
             request_id=request_id,
-            kind=_text(facts.get("kind")),
+            kind=text_in(facts, "kind"),
             verdict=_VERDICTS[line.action],
             by=line.actor,
             proof=Proof.NOT_KNOWN if proof is Proof.RECORDED and not line.intact else proof,
-            asked_by=_text(facts.get("asker")),
+            asked_by=text_in(facts, "asker"),
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
-            request_sha256=_text(facts.get(REQUEST)),
+            request_sha256=text_in(facts, REQUEST),
             shown_sha256=shown.sha256,
             evidence=shown.evidence,
             shown_by=shown.by,
@@ -175,7 +176,7 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
         title=row.title,
         words=row.reason,
-        request_sha256=_text(facts.get(REQUEST)) or digest_of(row.question),
+        request_sha256=text_in(facts, REQUEST) or digest_of(row.question),
         shown_sha256=shown.sha256,
         evidence=shown.evidence,
         shown_by=shown.by,
@@ -203,7 +204,7 @@ def _not_shown(shown: Shown) -> str:
 
 def _gaps(row: RequestRow, facts: Mapping[str, object], shown: Shown) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
-    digest = _text(facts.get(REQUEST))
+    digest = text_in(facts, REQUEST)
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:
@@ -220,11 +221,3 @@ def _claimed(answers: Iterable[Message]) -> Iterator[str]:
     for answer in answers:
         word = {True: "yes", False: "no", None: "words"}[reading(answer).approve]
         yield f"{word} by {answer.sender} at {answer.created}"
-
-
-def _texts(value: object) -> Iterator[str]:
-    yield from (item for item in value if isinstance(item, str)) if isinstance(value, (list, tuple)) else ()
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES
 from team_console.store.views.agents.roster import names_of
+from team_console.store.views.facts import Facts
 from team_console.store.views.findings.keys import key_findings
 from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import SEVERITIES, Violations
@@ -33,18 +33,12 @@ class Evidence(Struct, frozen=True):
     problems: tuple[Problem, ...]
     violations: Violations
     roster: tuple[RosterRow, ...]
-    flagged: Iterable[RequestRow]
-    orphans: Iterable[Entry]
-    twins: Mapping[str, Sequence[Entry]]
-    lifecycles: tuple[Lifecycle, ...]
-    drift: tuple[Problem, ...]
+    facts: Facts
     quotations: Quotations
-    complete: bool = True
+    complete: bool
     """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
-    recorded: RecordedFacts | None = None
+    recorded: RecordedFacts | None
     """What the audit trail knows of verdicts and of keys."""
-    gone: frozenset[str] = frozenset()
-    """Agents that were destroyed or left the roster."""
 
     def is_mine(self, name: str) -> bool:
         """Whether the reader is meant: a finding tells its reader what to do, not what others should be told."""
@@ -63,7 +57,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
         *_strangers(evidence),
         *_requests(evidence),
         *_orphans(evidence),
-        *evidence.drift,
+        *evidence.facts.drift,
         *_lives(evidence),
         *violations.unknown(),
         *(evidence.quotations.unknown() if evidence.complete else ()),
@@ -77,7 +71,7 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
 
 
 def _twins(evidence: Evidence) -> Iterator[Problem]:
-    for request_id, entries in sorted(evidence.twins.items()):
+    for request_id, entries in sorted(evidence.facts.requests.twins.items()):
         ids = sorted({entry.message.message_id for entry in entries} - {request_id})
         live = [item for item in ids if evidence.violations.is_live(item)]
         if live:
@@ -99,10 +93,10 @@ def _strangers(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _requests(evidence: Evidence) -> Iterator[Problem]:
-    for row in sorted(evidence.flagged, key=lambda row: row.key):
+    for row in sorted(evidence.facts.requests.flagged, key=lambda row: row.key):
         live = any(evidence.violations.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
-            if live or flag in _ALWAYS:
+            if flag in _FLAGS and (live or flag in _ALWAYS):
                 yield from _FLAGS[flag](evidence, row)
 
 
@@ -131,7 +125,7 @@ def _twice(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
 
 def _overdue(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
     """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
-    if row.kind is RequestKind.SHUTDOWN and row.addressee in evidence.gone:
+    if row.kind is RequestKind.SHUTDOWN and row.addressee in evidence.facts.team.gone:
         return
     config, me = evidence.config, evidence.me
     answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
@@ -176,27 +170,22 @@ def _forged(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
         yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
 
 
-def _nothing(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
-    return iter(())
-
-
 _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
     Flag.UNAUTHORISED: _unauthorised,
     Flag.CONTRADICTORY: _contradictory,
     Flag.ANSWERED_TWICE: _twice,
     Flag.OVERDUE: _overdue,
     Flag.STILL_ALIVE: _alive,
-    Flag.SUPERSEDED: _nothing,
-    Flag.DAMAGED: _nothing,
     Flag.ALTERED: _altered,
     Flag.UNVERIFIED: _unverified,
     Flag.FORGED: _forged,
 }
+"""The others say of a row what is no fault."""
 
 
 def _orphans(evidence: Evidence) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
-    for entry in sorted(evidence.orphans, key=lambda entry: entry.order) if evidence.complete else ():
+    for entry in sorted(evidence.facts.requests.orphans, key=lambda entry: entry.order) if evidence.complete else ():
         message = entry.message
         if evidence.violations.is_live(message.message_id):
             quoted = entry.read.request_id or entry.read.subject or "nothing"
@@ -206,7 +195,7 @@ def _orphans(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _lives(evidence: Evidence) -> Iterator[Problem]:
-    for life in evidence.lifecycles:
+    for life in evidence.facts.lifecycles.rows:
         if not (life.missing or life.out_of_order or life.doubled) or not _is_live(evidence, life):
             continue
         for code, steps in (

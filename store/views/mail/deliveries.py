@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -60,11 +60,11 @@ class Deliveries:
                 rows.drop((*entry.order, number))
 
     @property
-    def rows(self) -> tuple[DeliveryRow, ...]:
+    def rows(self) -> Sequence[DeliveryRow]:
         """All of them; the same object until one of them changes."""
         for status in self._lists:
             self._list(status)
-        return self._rows.rows
+        return self._rows.shared
 
     def judge_at(self, now: datetime) -> None:
         """Say what time it is: pending messages older than five minutes are due; only rows that become so change."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -41,10 +41,10 @@ class Inbox:
         return self.unread.first.moment if self.unread.first is not None else None
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        """What it has not read by urgency and age, then the rest newest first; the same tuple until one changes."""
+    def messages(self) -> Sequence[Message]:
+        """What it has not read by urgency and age, then the rest newest first; the same object until one changes."""
         self._sort_in()
-        return self._messages.rows
+        return self._messages.shared
 
     def add(self, entry: Entry) -> None:
         """A message for this agent came."""
@@ -131,8 +131,8 @@ class Inboxes:
             for name in left - {entry.message.sender, *entry.message.recipients}:
                 self._drop(name, entry)
 
-    def frozen(self) -> Mapping[str, tuple[Message, ...]]:
-        """Agent -> its messages; inboxes that did not change keep their tuple."""
+    def frozen(self) -> Mapping[str, Sequence[Message]]:
+        """Agent -> its messages; those of inboxes that did not change are the same object."""
         return MappingProxyType({name: inbox.messages for name, inbox in self.by_agent.items()})
 
     def _addressees(self, entry: Entry) -> Iterable[str]:

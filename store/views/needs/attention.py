@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from operator import is_
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +26,7 @@ from team_console.store.views.agents.roster import Scene
 from team_console.store.views.needs.blocking import Blocking
 from team_console.store.views.needs.rank import explain, score
 from team_console.store.views.ordered import Ordered
+from team_console.store.views.requests.index import RequestIndex
 from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from team_console.store.views.titles import message_title, reason_of, title_of
 
@@ -48,21 +51,23 @@ class Waiting(Struct, frozen=True):
     """Everything that could need somebody at one moment.
 
     Attributes:
-        open, flagged: Requests that wait, and requests with something odd.
         failed: Deliveries the router gave up.
         problems: What is wrong with the store.
-        twins: Questions under an id that another question has.
-        shutdown: Request id -> the row of that shutdown.
     """
 
     scene: Scene
-    blocking: Blocking
-    open: tuple[RequestRow, ...]
-    flagged: Iterable[RequestRow]
     failed: tuple[DeliveryRow, ...]
     problems: tuple[Problem, ...]
-    twins: Iterable[Entry]
-    shutdown: Callable[[str], RequestRow | None]
+
+    @property
+    def requests(self) -> RequestIndex:
+        """Every request there is."""
+        return self.scene.facts.requests
+
+    @property
+    def twins(self) -> Iterator[Entry]:
+        """Questions under an id that another question has."""
+        return chain.from_iterable(self.requests.twins.values())
 
     @property
     def is_lead(self) -> bool:
@@ -78,11 +83,11 @@ class _Grounds(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, waiting: Waiting, *rows: object) -> _Grounds:
-        scene, flagged = waiting.scene, tuple(waiting.flagged)
+        scene, flagged = waiting.scene, tuple(waiting.requests.flagged)
         # Whoever was to be gone and still writes leaves the list when a day is over.
         now = (scene.now,) if any(Flag.STILL_ALIVE in row.flags for row in flagged) else ()
         lists = (*flagged, None, *waiting.twins, None, *scene.dropped)
-        grounds = (waiting.open, waiting.failed, scene.config, scene.team, waiting.blocking.sprint)
+        grounds = (waiting.requests.open, waiting.failed, scene.config, scene.team, scene.facts.sprint)
         return cls((*rows, *grounds, *lists, *now), waiting.problems)
 
     def is_same(self, other: _Grounds) -> bool:
@@ -173,12 +178,12 @@ class Attention:
         return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
 
     def _refused(self, waiting: Waiting) -> Iterator[AttentionItem]:
-        asked_again = {row.addressee for row in waiting.open if row.kind is RequestKind.SHUTDOWN}
+        asked_again = {row.addressee for row in waiting.requests.open if row.kind is RequestKind.SHUTDOWN}
         for entry in self._refusals.rows:
             if entry.message.sender not in asked_again:
-                row = waiting.shutdown(entry.read.request_id or "")
+                row = waiting.requests.row(entry.read.request_id or "", RequestKind.SHUTDOWN)
                 title = reason_of(entry.message) or "will not stop and gives no reason"
-                yield _item(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+                yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
 
     def _second(self, waiting: Waiting) -> Iterator[AttentionItem]:
         for entry in waiting.twins:
@@ -188,9 +193,10 @@ class Attention:
 
 def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
     config, me = waiting.scene.config, waiting.scene.me
-    endings = {row.request_id for row in waiting.open if row.kind is RequestKind.DESTROY}
-    stopping = {row.question.payload.get("in_reply_to") for row in waiting.open if _may_still_answer(row)}
-    for row in waiting.open:
+    blocking = Blocking(waiting.requests.open, waiting.scene.facts.sprint)
+    endings = {row.request_id for row in waiting.requests.open if row.kind is RequestKind.DESTROY}
+    stopping = {row.question.payload.get("in_reply_to") for row in waiting.requests.open if _may_still_answer(row)}
+    for row in waiting.requests.open:
         if row.kind is RequestKind.DESTROY and row.request_id in stopping:
             continue
         if row.asker in waiting.scene.mine:
@@ -198,7 +204,7 @@ def _standing(waiting: Waiting) -> Iterator[AttentionItem]:
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
-            yield _asked(waiting, row)
+            yield _asked(waiting, row, blocking.by(row))
     if waiting.is_lead:
         yield from _alive(waiting)
         yield from (_damaged(problem) for problem in waiting.problems if problem.severity == "error")
@@ -217,20 +223,20 @@ def _is_answered_otherwise(waiting: Waiting, row: RequestRow, endings: frozenset
     return is_stop and (row.addressee in waiting.scene.team.gone or quoted in endings)
 
 
-def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
+def _asked(waiting: Waiting, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
     need = _NEEDS.get(row.kind, Need.MESSAGE)
-    blocks = waiting.blocking.by(row)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and waiting.scene.config.agent(row.asker).plan_mode_required
-    return AttentionItem(
+    return _item(
+        need,
+        row.asker,
+        row.title,
         key=row.key,
-        need=need,
-        who=row.asker,
-        title=row.title,
-        why=explain(need, blocks, priority=priority, overdue=overdue, plan_mode=planning),
-        score=score(need, blocks, priority=priority, overdue=overdue),
         since=row.asked_at,
         blocks=blocks,
+        priority=priority,
+        overdue=overdue,
+        plan_mode=planning,
         request=row,
         message=row.question,
         answerable=need is not Need.MESSAGE,
@@ -238,17 +244,8 @@ def _asked(waiting: Waiting, row: RequestRow) -> AttentionItem:
 
 
 def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
-    return AttentionItem(
-        key=f"{need}:{row.key}",
-        need=need,
-        who=who,
-        title=title,
-        why=explain(need, ()),
-        score=score(need, ()),
-        since=since or row.asked_at,
-        request=row,
-        message=row.question,
-    )
+    since = since or row.asked_at
+    return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
 
 
 def _dropped(scene: Scene) -> Iterator[AttentionItem]:
@@ -256,12 +253,12 @@ def _dropped(scene: Scene) -> Iterator[AttentionItem]:
     for message in scene.dropped:
         mine = any(message.is_addressed_to(name) for name in scene.mine)
         if mine and message.sender not in scene.mine:
-            item = _item(Need.MESSAGE, message, message_title(message), since=message.created_at)
+            item = _message(Need.MESSAGE, message, message_title(message), since=message.created_at)
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
 def _alive(waiting: Waiting) -> Iterator[AttentionItem]:
-    for row in waiting.flagged:
+    for row in waiting.requests.flagged:
         recent = row.answered_at is not None and waiting.scene.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
             who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
@@ -277,34 +274,26 @@ def _failures(deliveries: Iterable[DeliveryRow]) -> tuple[AttentionItem, ...]:
 def _failed(delivery: DeliveryRow) -> AttentionItem:
     message, tries = delivery.message, counted(delivery.attempts, "attempt")
     error = delivery.error or f"gave up after {tries}"
-    blocks = (delivery.recipient,)
-    return AttentionItem(
+    item = _item(
+        Need.FAILED,
+        delivery.recipient,
+        message_title(message),
         key=f"{Need.FAILED}:{delivery.key}",
-        need=Need.FAILED,
-        who=delivery.recipient,
-        title=message_title(message),
-        why=" · ".join((explain(Need.FAILED, blocks, priority=message.priority), error)),
-        score=score(Need.FAILED, blocks, priority=message.priority),
         since=message.created_at,
-        blocks=blocks,
+        blocks=(delivery.recipient,),
+        priority=message.priority,
         message=message,
     )
+    return replace(item, why=f"{item.why} · {error}")
 
 
 def _damaged(problem: Problem) -> AttentionItem:
-    return AttentionItem(
-        key=f"{Need.DAMAGED}:{problem.code}:{problem.place}",
-        need=Need.DAMAGED,
-        who=problem.place,
-        title=problem.message,
-        why=explain(Need.DAMAGED, ()),
-        score=score(Need.DAMAGED, ()),
-        since=None,
-    )
+    key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
+    return _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
 
 
 def _plain(entry: Entry) -> AttentionItem:
-    return _item(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
+    return _message(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
 
 
 def _report(entry: Entry, older: int) -> AttentionItem:
@@ -316,20 +305,28 @@ def _report(entry: Entry, older: int) -> AttentionItem:
     return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
 
 
-def _item(
+def _message(
     need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
 ) -> AttentionItem:
-    return AttentionItem(
-        key=f"{need}:{message.message_id}",
-        need=need,
-        who=message.sender,
-        title=title,
-        why=explain(need, (), priority=message.priority),
-        score=score(need, (), priority=message.priority),
-        since=since,
-        request=request,
-        message=message,
-    )
+    key, priority = f"{need}:{message.message_id}", message.priority
+    return _item(need, message.sender, title, key=key, since=since, priority=priority, request=request, message=message)
+
+
+def _item(
+    need: Need,
+    who: str,
+    title: str,
+    *,
+    blocks: tuple[str, ...] = (),
+    priority: str = "",
+    overdue: bool = False,
+    plan_mode: bool = False,
+    **facts: Any,
+) -> AttentionItem:
+    """An item with its rank, and the rank in words."""
+    why = explain(need, blocks, priority=priority, overdue=overdue, plan_mode=plan_mode)
+    rank = score(need, blocks, priority=priority, overdue=overdue)
+    return AttentionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
 
 
 def _is_refusal(entry: Entry) -> bool:

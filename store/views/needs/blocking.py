@@ -13,7 +13,7 @@ class Blocking:
     """Looks along open requests, task assignments and the dependencies of the batch plan."""
 
     def __init__(self, open_rows: Iterable[RequestRow], sprint: Sprint) -> None:
-        self.sprint = sprint
+        self._sprint = sprint
         self._waiting_for: dict[str, list[str]] = {}
         for row in open_rows:
             if row.kind is not RequestKind.SHUTDOWN:
@@ -30,7 +30,7 @@ class Blocking:
         return tuple(found)
 
     def _behind(self, agent: str) -> Iterable[str]:
-        sprint = self.sprint
+        sprint = self._sprint
         yield from (name for name in self._waiting_for.get(agent, ()) if name != agent)
         story = sprint.work.get(agent)
         stories = (story,) if story else sprint.unfinished.get(agent, ())

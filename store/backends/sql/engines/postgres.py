@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql import ColumnElement, Select
+from team_console.store.backends.redact import SHOWN, cover, passwords_in, redact
 from team_console.store.backends.sql.engines import postgres_presence
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
 from team_console.store.backends.sql.engines.postgres_watch import CHANNEL, is_lost, watch
@@ -24,7 +25,6 @@ from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.redact import SHOWN, cover, passwords_in, redact
 
 _CONNECT = {
     **{"connect_timeout": 5, "keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3},

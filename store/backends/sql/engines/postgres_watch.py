@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
+from team_console.store.backends.redact import cover
 from team_console.store.backends.sql.tables import MESSAGES
 from team_console.store.contract.team import WatchHint, WatchState
-from team_console.store.model.redact import cover
 
 CHANNEL = "team_console"
 _GLANCE_SECONDS = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.model.message import Message
@@ -18,9 +18,14 @@ def index_of(entries: Sequence[QueueEntry], messages: Sequence[Message]) -> dict
     index: dict[str, int | list[int]] = {message.message_id: place for place, message in enumerate(messages)}
     if len(index) == len(messages) == len(entries):
         return index
-    index = {}
-    for place, entry in enumerate(entries):
-        message = entry.message
+    return with_places({}, enumerate(entry.message for entry in entries))
+
+
+def with_places(
+    index: dict[str, int | list[int]], places: Iterable[tuple[int, Message | None]]
+) -> dict[str, int | list[int]]:
+    """The same index with these places in it; None is a place without a message."""
+    for place, message in places:
         if message is not None:
             known = index.setdefault(message.message_id, place)
             if known is not place:

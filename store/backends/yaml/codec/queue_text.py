@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
-from team_console.store.backends.yaml.codec.editing.kept import moved, woven
+from team_console.store.backends.yaml.codec.editing.kept import starts_after, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
-from team_console.store.backends.yaml.codec.id_index import index_of
+from team_console.store.backends.yaml.codec.id_index import index_of, with_places
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
@@ -200,10 +200,12 @@ class QueueText:
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        data = self._data
-        if data is None:
-            data = self._data = self._stretches.join()
+        data = self._data = self._stretches.join() if self._data is None else self._data
         return data
+
+    def blocks(self) -> Iterator[bytes | memoryview]:
+        """The same in blocks to be written one after the other; a text only just changed is not joined for that."""
+        return self._stretches.blocks()
 
     def messages(self) -> Chunked[Message]:
         """The messages of all entries that are not damaged, in stored order."""
@@ -248,8 +250,8 @@ class QueueText:
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
         known = self._known_starts()
-        if not isinstance(known, list):  # one whose items are found at once
-            known = list(known)
+        if not isinstance(known, list):
+            known = list(known)  # its items are found at once
             self._starts = self._parts.entries, known
         return known
 
@@ -346,22 +348,12 @@ class QueueText:
             self.parse_all()
         done = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
         changed = done.changed
-        text = QueueText(done.data, done.parts, None if changed is None else self._starts_after(changed, done.parts))
+        known = self._starts if self._starts is not None and self._starts[0] is self._parts.entries else None
+        starts = starts_after(known[1], self._parts, changed, done.parts) if known and changed is not None else None
+        text = QueueText(done.content, done.parts, starts)
         if changed is not None:
             text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
         return text
-
-    def _starts_after(self, changed: Mapping[int, QueueEntry | None], parts: Parts) -> list[int] | None:
-        """Where entries begin after a change of these; None when that is not known for nothing."""
-        old, known = self._parts, self._starts
-        if known is None or known[0] is not old.entries:
-            return None
-        order = sorted(changed)
-        sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
-        starts = moved(known[1], [old.entries[index].size for index in order], sizes, len(parts.head) - len(old.head))
-        end = starts[-1] + parts.entries[len(starts) - 1].size if starts else len(parts.head)
-        more = accumulate([entry.size for entry in parts.entries[len(starts) :]], initial=end)
-        return starts + list(more)[:-1]
 
     def _follow(
         self, previous: QueueText, changed: Mapping[int, QueueEntry | None], added: Sequence[QueueEntry]
@@ -374,10 +366,14 @@ class QueueText:
             return
         outcomes = {index: None if entry is None else entry.message for index, entry in changed.items()}
         self._is_tied, self._messages = False, woven(before, outcomes, came[len(came) - len(added) :])
-        gone = [before[index] for index in changed]
-        if [message.message_id for message in gone] == [message.message_id for message in came]:
-            self._index, self._ids = previous._index, previous._ids
-            self._distinct = self._messages if previous._distinct is before else None
+        gone, behind = [before[index] for index in changed], came[len(came) - len(added) :]
+        now = [None if message is None else message.message_id for message in outcomes.values()]
+        stay = now == [message.message_id for message in gone]
+        if stay and previous._index is not None:
+            places = enumerate(behind, start=len(before))
+            self._index = with_places({**previous._index}, places) if behind else previous._index
+        if stay and not behind and previous._distinct is before:
+            self._distinct, self._ids = self._messages, previous._ids
         elif previous._distinct is before:
             self._count_ids(previous, gone, came)
 

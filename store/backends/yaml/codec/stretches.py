@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-_MANY = 512
+MANY = 512
 """Stretches from which on short neighbours are joined."""
+_BLOCK = 1 << 20
 _SHORT = 1 << 16
 """Bytes below which a stretch is short."""
 
@@ -38,11 +39,26 @@ class Stretches:
         """All bytes as a copy of their own."""
         return b"".join(self.views)
 
+    def blocks(self) -> Iterator[bytes | memoryview]:
+        """All bytes in few pieces: short stretches are joined until they are a megabyte."""
+        short: list[memoryview] = []
+        size = 0
+        for view in self.views:
+            if len(view) < _BLOCK:
+                short.append(view)
+                size += len(view)
+            if size >= _BLOCK or len(view) >= _BLOCK:
+                yield b"".join(short)
+                short, size = [], 0
+            if len(view) >= _BLOCK:
+                yield view
+        yield b"".join(short)
+
     def exchanged(self, head: int, middle: bytes, tail: int) -> Stretches:
         """The first `head` bytes, then `middle`, then the last `tail` bytes."""
         behind = self._between(self.size - tail, self.size)
         views = (*self._between(0, head), memoryview(middle), *behind)
-        return Stretches(views if len(views) <= _MANY else _fewer(views))
+        return Stretches(views if len(views) <= MANY else _fewer(views))
 
     def _between(self, start: int, stop: int) -> Iterator[memoryview]:
         place = 0

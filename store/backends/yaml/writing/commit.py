@@ -158,8 +158,8 @@ class LockedQueue(Struct):
     def _stage(self, path: Path, text: QueueText) -> Stat:
         old = self.generation.stat
         if old is None:
-            return write_new(self.disk, path, text.data())
-        return write_new(self.disk, path, text.data(), mode=old.mode, group=old.group)
+            return write_new(self.disk, path, text.blocks())
+        return write_new(self.disk, path, text.blocks(), mode=old.mode, group=old.group)
 
     def _numbered(self, line: Line, appends: list[Append], staged: Stat, path: Path) -> Line:
         """The line with its place in the chain and what recovery needs to tell how far it came."""

@@ -20,6 +20,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import keep_values, 
 from team_console.store.backends.yaml.codec.parsing.anchors import UNTIED
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
+from team_console.store.backends.yaml.codec.stretches import MANY, Stretches
 from team_console.store.model.message import Message
 
 _LIST_LINE = re.compile(
@@ -42,11 +43,12 @@ class Edited(Struct, frozen=True):
     """A queue after a change.
 
     Attributes:
+        content: All bytes; of a long queue a second copy is only made when asked for.
         changed: Index before -> the entry in its place, None where it went; None where the text was cut anew.
         added: How many entries came behind the last.
     """
 
-    data: bytes
+    content: bytes | Stretches
     parts: Parts
     changed: Mapping[int, QueueEntry | None] | None = None
     added: int = 0
@@ -75,7 +77,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     if added:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
-    new_data = _splice(data, parts, starts, changed, added, head, tail)
+    content = _splice(data, parts, starts, changed, added, head, tail)
     new = replace(
         parts,
         head=head,
@@ -83,8 +85,8 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         tail=tail,
         blank=parts.blank and not added,
     )
-    _check_result(new_data, new)
-    return Edited(new_data, new, changed, len(added))
+    _check_result(content, new)
+    return Edited(content, new, changed, len(added))
 
 
 def new_entry(message: Message, style: Style) -> QueueEntry:
@@ -146,8 +148,8 @@ def _splice(
     added: Sequence[QueueEntry],
     head: bytes,
     tail: bytes,
-) -> bytes:
-    """Join unchanged stretches of `data`, as blocks, with what is new."""
+) -> bytes | Stretches:
+    """Unchanged stretches of `data`, as blocks, and what is new; joined where they are many."""
     view = memoryview(data)
     pieces: list[bytes | memoryview] = [head]
     position = len(parts.head)
@@ -161,7 +163,7 @@ def _splice(
     pieces.append(view[position : len(data) - len(parts.tail)])
     pieces.extend(entry.raw for entry in added)
     pieces.append(tail)
-    return b"".join(pieces)
+    return b"".join(pieces) if len(pieces) > MANY else Stretches(map(memoryview, pieces))
 
 
 def _head(parts: Parts, *, filled: bool) -> bytes:
@@ -186,10 +188,11 @@ def _check_sound(entry: QueueEntry, index: int) -> None:
         )
 
 
-def _check_result(data: bytes, parts: Parts) -> None:
+def _check_result(content: bytes | Stretches, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
+    data = content if isinstance(content, bytes) else content.join()
     again = join_all(read(data, {entry.raw: entry for entry in parts.entries}))
     outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:

@@ -7,8 +7,11 @@ again in every slice would cost more than the change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
+from team_console.store.backends.yaml.codec.entry import QueueEntry
+from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.model.chunked import Chunked
 
 Item = TypeVar("Item")
@@ -25,7 +28,22 @@ def woven(before: Chunked[Item], changed: Mapping[int, Item | None], added: Sequ
     return Chunked.of([item for item in items if item is not None])
 
 
-def moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
+def starts_after(starts: Sequence[int], old: Parts, changed: Mapping[int, QueueEntry | None], new: Parts) -> list[int]:
+    """Where the entries of `new` begin, which `old` became when these changed and others came behind the last.
+
+    Args:
+        starts: Where those of `old` began.
+        changed: Index of an entry -> what stands there now, None for what went.
+    """
+    order = sorted(changed)
+    sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
+    places = _moved(starts, [old.entries[index].size for index in order], sizes, len(new.head) - len(old.head))
+    end = places[-1] + new.entries[len(places) - 1].size if places else len(new.head)
+    more = accumulate([entry.size for entry in new.entries[len(places) :]], initial=end)
+    return places + list(more)[:-1]
+
+
+def _moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
     """Where items begin after a change, in bytes.
 
     Args:

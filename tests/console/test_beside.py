@@ -1,0 +1,72 @@
+"""What changes beside the queue, as lock and ledger do with every write, is not read for itself, unless it is news."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from team_console.console.following import following_app
+from team_console.console.following.following_app import FollowingApp
+from team_console.store.contract.team import LockHolder, WatchHint, WatchState
+from team_console.store.model.clock import to_text
+
+from tests.console.conftest import Desk, opened
+from tests.memory_team import MemoryTeam
+
+Changed = FollowingApp.StoreChanged
+BESIDE, QUEUE = (Changed(WatchHint(WatchState.LIVE, beside=beside)) for beside in (True, False))
+
+
+def _number(desk: Desk) -> int:
+    sight = desk.app.situation.sight
+    return sight.number if sight is not None else 0
+
+
+async def _read_after(desk: Desk, *changes: Changed) -> None:
+    before = _number(desk)
+    for change in changes:
+        desk.app.post_message(change)
+    await desk.until(lambda: _number(desk) > before, "a reading")
+
+
+@pytest.mark.anyio
+async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following_app, "BESIDE", 600.0)
+    async with opened(team) as desk:
+        before = _number(desk)
+        desk.app.post_message(BESIDE)
+        await desk.pilot.pause()
+        assert not desk.app._reading
+        assert _number(desk) == before
+        await _read_after(desk, QUEUE)
+        assert desk.app._beside is None
+
+
+@pytest.mark.anyio
+async def test_what_changed_beside_is_looked_at_by_itself_in_the_end(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following_app, "BESIDE", 0.01)
+    async with opened(team) as desk:
+        await _read_after(desk, BESIDE)
+
+
+@pytest.mark.anyio
+async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following_app, "BESIDE", 600.0)
+    async with opened(team) as desk:
+        situation = desk.app.situation
+        assert situation.sight is not None
+        holder = LockHolder(1, "", to_text(team.clock().replace(year=2020)), "send", True)
+        locked = replace(situation.sight.snapshot, holder=holder)
+        desk.app.situation = replace(situation, sight=replace(situation.sight, snapshot=locked))
+        await _read_after(desk, BESIDE)
+
+
+def test_a_hint_of_less_does_not_replace_one_of_more() -> None:
+    assert BESIDE.can_replace(QUEUE)
+    assert QUEUE.can_replace(QUEUE)
+    assert BESIDE.can_replace(BESIDE)
+    assert not QUEUE.can_replace(BESIDE)
+    assert not Changed().can_replace(BESIDE)
