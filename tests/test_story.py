@@ -8,10 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
+
+pytestmark = pytest.mark.slow
 
 REASON = "Say how to roll it back"
 FIRST, SECOND = "Split the report generator in two", "Split it and keep a way back"

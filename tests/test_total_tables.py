@@ -19,6 +19,8 @@ from team_console.widgets.text import glyphs
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 PACKAGES = ("store", "widgets", "console")
 
 

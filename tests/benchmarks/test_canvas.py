@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from team_console.console.terminal.canvas import Canvas
 
+pytestmark = pytest.mark.slow
+
 COLUMNS, LINES = 24, 6
 _COLOURS = st.sampled_from(["38;2;10;20;30", "38;5;200", "31", "39", "90"])
 _GROUNDS = st.sampled_from(["48;2;1;2;3", "48;5;17", "44", "49"])

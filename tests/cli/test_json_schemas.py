@@ -13,6 +13,8 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 NO_JSON = {"completions", "_complete", "hook", "mcp"}
 """Verbs that print a script, words, what a client reads or a protocol of its own, whatever the flags."""
 _KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}

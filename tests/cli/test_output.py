@@ -16,6 +16,8 @@ from team_console.console.cli.printing.table import age, cut, width
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 
+pytestmark = pytest.mark.slow
+
 ATTACK = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egpj.exe\u2066\u200b\r\n[/b][@click=app.quit]x\x00\u2028end"
 STEERING = "\x1b\x07\x9b\u202e\u2066\u200b\u2028\x00\r"
 

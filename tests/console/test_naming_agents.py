@@ -14,7 +14,7 @@ from team_console.store.settings.team_config import Agent
 from tests.console.conftest import LEAD, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture

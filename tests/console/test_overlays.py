@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from tests.console.conftest import Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 OPENED_BY = {
     "colon": Palette,

@@ -10,6 +10,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from team_console.console.clients.joining.json_edit import NotEditable, at, read, with_value, without
 
+pytestmark = pytest.mark.slow
+
 STYLES = {
     "two blanks": '{\n  "a": {\n    "b": [\n      1\n    ]\n  },\n  "c": 2\n}\n',
     "four blanks": '{\n    "a": {"b": [1]},\n    "c": 2\n}\n',

@@ -13,6 +13,8 @@ from team_console.console.clients.quick.start import is_hook
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human
 
+pytestmark = pytest.mark.slow
+
 HEAVY = {"msgspec", "yaml", "asyncio", "argparse", "typing"}
 _RUN = """
 import sys

@@ -17,6 +17,8 @@ from team_console.store.desk import requests
 
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 
+pytestmark = pytest.mark.slow
+
 
 class Task(Result):
     """A task as it is created."""

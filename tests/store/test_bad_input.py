@@ -10,6 +10,8 @@ import pytest
 from team_console.store.backends.yaml.codec import CodecError, QueueText, emit
 from team_console.store.model.message import new_record
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = b"- message_id: GOOD\n  type: t\n  from: a\n  to: b\n"
 BEFORE = b"- message_id: BAD\n  type: t\n  from: a\n  to: b\n  payload:\n    x: "

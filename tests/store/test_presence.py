@@ -20,6 +20,8 @@ from team_console.store.desk.presence import announce_presence, human_present
 from tests.conftest import CommandLine, clean_environment, next_line
 from tests.store.contract import FACTORIES, FakeClock
 
+pytestmark = pytest.mark.slow
+
 _HOLD = """
 import sys
 from team_console.store.backends.open import open_team

@@ -16,6 +16,8 @@ from team_console.store.model.message import Message
 
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
 
+pytestmark = pytest.mark.slow
+
 LONG = (
     "A first line\nand one that is long enough that a writer of YAML folds it somewhere before it comes to its end ü\n"
 )

@@ -22,6 +22,8 @@ from tests.store.contract import make_message, put
 from tests.store.test_addressed import counting
 from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 20.0
 
 

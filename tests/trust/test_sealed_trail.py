@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 SUMMARY = ("--summary", "one two three four five", "--content", "c")
 Line = dict[str, Any]
 Edit = Callable[[list[Line]], None]

@@ -96,8 +96,9 @@ def _requests(evidence: Evidence) -> Iterator[Problem]:
     for row in sorted(evidence.facts.requests.flagged, key=lambda row: row.key):
         live = any(evidence.violations.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
-            if flag in _FLAGS and (live or flag in _ALWAYS):
-                yield from _FLAGS[flag](evidence, row)
+            tell = _FLAGS.get(flag)
+            if tell is not None and (live or flag in _ALWAYS):
+                yield from tell(evidence, row)
 
 
 def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:

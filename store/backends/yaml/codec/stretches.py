@@ -8,6 +8,7 @@ from itertools import groupby
 MANY = 512
 """Stretches from which on short neighbours are joined."""
 _BLOCK = 1 << 20
+"""Bytes that a system call writes at once: shorter stretches are joined for it."""
 _SHORT = 1 << 16
 """Bytes below which a stretch is short."""
 
