@@ -74,16 +74,18 @@ def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_
         for typed, shown in (("fail", "ended with status 3"), ("", "the asker reads it"), ("Say how", "Say how")):
             edit(terminal, typed)
             terminal.wait_for("Reject the plan", shown)
+        terminal.wait_gone("ended with status 3")
         terminal.send("\r")
         terminal.wait_until(lambda: _words(tmp_path / "team")[-1:] == ["Say how"], "the verdict")
 
 
 def edit(terminal: Terminal, typed: str) -> None:
-    """Type a line in the editor, once it has the terminal."""
-    before = terminal.output.count(b"\x1b[?1049l")
+    """Type a line in the editor, once it has the terminal; the console has it again afterwards."""
+    given, taken = (terminal.output.count(b"\x1b[?1049" + sign) for sign in (b"l", b"h"))
     terminal.send("\x05")
-    terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049l") > before, "the editor's turn")
+    terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049l") > given, "the editor's turn")
     terminal.send(f"{typed}\r")
+    terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049h") > taken, "the console's turn")
 
 
 def _words(folder: Path) -> list[str]:

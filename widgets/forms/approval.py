@@ -141,6 +141,7 @@ class Approval(Form[ResultT]):
         except TeamError as error:
             self.show_error(error)
             return
+        self._say("")
         self._edited = text if _differs(self._text, text) else None
         self.query_one("#asked", Excerpt).put(self._blocks())
         self._show_verb()

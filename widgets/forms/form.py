@@ -316,6 +316,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         except TeamError as error:
             self.show_error(error)
             return
+        self._say("")  # what an editor before it did wrong holds no more
         self.keep()
 
     @on(Button.Pressed, "#cancel")
