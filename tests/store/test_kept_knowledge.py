@@ -133,11 +133,10 @@ def test_lines_further_in_belong_to_the_line_above_them(monkeypatch: pytest.Monk
 
 
 def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tmp_path: Path) -> None:
+    messages = [make_message(number) for number in range(8)]
+    (tmp_path / "message-queue.yaml").write_bytes(b"messages:\n" + b"".join(map(emit, messages)))
     team = open_team(str(tmp_path))
     assert isinstance(team, YamlTeam)
-    messages = [make_message(number) for number in range(8)]
-    queue = b"messages:\n" + b"".join(map(emit, messages))
-    (tmp_path / "message-queue.yaml").write_bytes(queue)
     path = tmp_path / "archive" / "task-manager-archive.yaml"
 
     def archive() -> list[str]:
