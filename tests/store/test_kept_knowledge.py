@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import QueueText, emit, queue_text
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.editing import emitter
 from team_console.store.backends.yaml.codec.editing.patch import patch, patch_ordinary
 from team_console.store.backends.yaml.codec.entry import parse_entry, parse_record
+from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.message import Message
 
 from tests.store.contract import make_message
@@ -127,3 +130,25 @@ def test_lines_further_in_belong_to_the_line_above_them(monkeypatch: pytest.Monk
     read = _read_back(monkeypatch)
     assert emitter.emit_again(changed, shown) == shown
     assert len(read) == 1
+
+
+def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tmp_path: Path) -> None:
+    messages = [make_message(number) for number in range(8)]
+    (tmp_path / "message-queue.yaml").write_bytes(b"messages:\n" + b"".join(map(emit, messages)))
+    team = open_team(str(tmp_path))
+    assert isinstance(team, YamlTeam)
+    path = tmp_path / "archive" / "task-manager-archive.yaml"
+
+    def archive() -> list[str]:
+        with team.transaction(actor="ceo", action="test", wait=1) as tx:
+            for message in tx.everything():
+                tx.archive("task-manager", message)
+            tx.record("test")
+        return [message.message_id for message in QueueText.parse(path.read_bytes()).messages()]
+
+    ids = [message.message_id for message in messages]
+    assert archive() == ids
+    assert archive() == ids, "what was seen in the archive is not put there again"
+    with path.open("r+b") as file:
+        file.truncate(len(b"messages:\n"))
+    assert archive() == ids, "what was seen there once is no proof"
