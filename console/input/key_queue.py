@@ -15,6 +15,7 @@ from textual.widgets import Input, TextArea
 
 _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
+_LEAVE = "ctrl+q"
 _MOST, _AGAIN = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 
@@ -49,10 +50,13 @@ class KeyQueue:
             await self._hand_out()
 
     def drop(self) -> int:
-        """Forget what waits, because it was typed for something else than what came; returns how many keys."""
-        number = sum(isinstance(event, Key) for event in self._waiting)
-        self._waiting.clear()
-        return number
+        """Forget what waits, because it was typed for something else than what came; returns how many keys.
+
+        Leaving the console is meant whatever came, so the key for it stays.
+        """
+        dropped = [event for event in self._waiting if not _leaves(event)]
+        self._waiting = deque(event for event in self._waiting if _leaves(event))
+        return sum(isinstance(event, Key) for event in dropped)
 
     def _is_held(self) -> bool:
         """Whether what stands in front cannot take a key yet; then another look follows."""
@@ -105,6 +109,10 @@ class KeyQueue:
         if number == self._following:
             self._following, self._last = 0, None
             await self._hand_out()
+
+
+def _leaves(event: Event) -> bool:
+    return isinstance(event, Key) and event.key == _LEAVE
 
 
 def _is_letter(event: Event) -> bool:

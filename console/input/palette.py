@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from team_console.console.display.wording import error_text
 from team_console.console.input.action import Action
@@ -18,6 +19,7 @@ from team_console.store.model.safe import safe_line
 from team_console.widgets.overlay import Overlay
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
+from textual.worker import Worker
 
 
 class Palette(Overlay, CommandPalette):
@@ -27,6 +29,10 @@ class Palette(Overlay, CommandPalette):
     def takes_keys(self) -> bool:
         """Whether its line and its list are there: letters typed right behind the colon wait for them."""
         return self.focused is not None
+
+    def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
+        """Run a search, whose end without a list, because the palette was closed, is nobody's business."""
+        return super().run_worker(*arguments, **{**options, "exit_on_error": False})
 
 
 class ActionProvider(Provider):

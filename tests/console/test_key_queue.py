@@ -58,6 +58,9 @@ class Desk(App[None]):
     def on_key(self, event: Key) -> None:
         self.typed.append(event.key)
 
+    async def action_quit(self) -> None:
+        self.typed.append("left")
+
     async def type(self, key: str, place: Place) -> None:
         """Press `key` while `place` has the focus."""
         self.screen.set_focus(place)
@@ -112,6 +115,14 @@ async def test_a_key_that_is_stuck_is_waited_for_only_so_long(desk: Desk, monkey
     monkeypatch.setattr(team_console.console.input.key_queue, "_PATIENCE", 0.001)
     await desk.type("b", desk.free)
     await until(lambda: desk.typed == ["b"])
+
+
+async def test_the_key_that_leaves_is_not_among_those_that_are_dropped(desk: Desk) -> None:
+    for key in ("b", "ctrl+q", "c"):
+        await desk.type(key, desk.free)
+    assert desk.line.drop() == 2
+    desk.busy.free.set()
+    await until(lambda: desk.typed == ["a", "left"])
 
 
 @pytest.mark.parametrize("mode", ["1", "3", "6", "7"])

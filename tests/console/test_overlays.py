@@ -82,3 +82,22 @@ async def test_a_form_that_is_gone_tells_of_no_missing_widget(team: MemoryTeam) 
         form.dismiss()
         await desk.until(lambda: not form.is_attached, "its end")
         form.tell_of(NoMatches("gone"))
+
+
+async def test_a_search_that_outlives_the_widgets_of_its_palette_is_no_defect(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise NoMatches
+
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        palette = await overlay(desk, "colon")
+        assert isinstance(palette, Palette)
+        search = palette._gather_commands("agent")
+        closing = palette.dismiss()
+        monkeypatch.setattr(palette, "query_one", gone)
+        await desk.until(lambda: search.is_finished, "the end of the search")
+        monkeypatch.undo()
+        await closing
+        assert desk.app.faults.all == ()
