@@ -210,7 +210,8 @@ class Terminal:
     def end(self) -> None:
         """Make sure the child is gone."""
         if not self._ended():
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended just now, and that is still on its way to us
+                os.kill(self.pid, signal.SIGKILL)
             self.status = self._child.wait() if self._child else os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         if self.fd >= 0:
             os.close(self.fd)

@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -231,18 +231,17 @@ def _consoles(folder: Path, plan: Plan) -> Iterator[None]:
             open_now[place].end()
             open_now[place] = _opened(folder)
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    drained = threading.Thread(target=_drain, args=(open_now, over))
-    drained.start()
-    try:
-        yield
-    finally:
-        over.set()
-        killer.join()
-        drained.join()
-        for terminal in open_now:
-            terminal.end()
+    with ThreadPoolExecutor() as threads:
+        at_work = [threads.submit(kill), threads.submit(_drain, open_now, over)]
+        try:
+            yield
+        finally:
+            over.set()
+            wait(at_work)
+            for terminal in open_now:
+                terminal.end()
+    for work in at_work:
+        work.result()  # one that broke off tested nothing
 
 
 def _opened(folder: Path) -> Terminal:
