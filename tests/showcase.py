@@ -136,6 +136,12 @@ def _roster(scene: Scene, minutes: float) -> None:
 
 
 def _answered(scene: Scene) -> None:
+    _rejected_plan(scene)
+    _refused_stop(scene)
+    _debugged(scene)
+
+
+def _rejected_plan(scene: Scene) -> None:
     plan = words.PLANS[0]
     request_id = scene.request_id("plan_approval", 25, "task-manager", words.TEAM)
     first = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
@@ -146,11 +152,17 @@ def _answered(scene: Scene) -> None:
         "content": "Add error handling: what happens when a month fails?",
     }
     scene.say(22, LEAD, "task-manager", "plan_approval_response", payload=verdict, priority="high", read=21.8)
+
+
+def _refused_stop(scene: Scene) -> None:
     stop = scene.request_id("shutdown", 7, "file-manager")
     reason = {"request_id": stop, "content": "The export is done. Close your files, then stop."}
     scene.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
     refusal = {"request_id": stop, "approve": False, "content": words.REFUSAL}
     scene.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
+
+
+def _debugged(scene: Scene) -> None:
     fault = words.FAULTS[0]
     debug = {
         "debug_id": "DBG-001",

@@ -16,6 +16,7 @@ from textual.widgets import Input, TextArea
 _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
 _LEAVE = "ctrl+q"
+"""The key that leaves the console from anywhere."""
 _MOST, _AGAIN = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 

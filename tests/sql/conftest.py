@@ -12,7 +12,8 @@ pytest.importorskip("sqlalchemy")
 from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 
-from tests.sql.server import Server, fresh_database, shared_server
+from tests.sql.empty_postgresql import empty_postgresql
+from tests.sql.server import Server, shared_server
 from tests.store.contract import FakeClock
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, architect, code_developer]\n"
@@ -28,11 +29,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def postgres() -> str:
     """The location of a new, empty PostgreSQL database."""
-    pytest.importorskip("psycopg")
-    server = shared_server()
-    if server is None:
-        pytest.skip("no PostgreSQL server is installed")
-    return fresh_database(server)
+    return empty_postgresql()
 
 
 @pytest.fixture

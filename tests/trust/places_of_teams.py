@@ -304,15 +304,4 @@ def postgresql(folder: Path) -> Place:
     return Postgresql(server.url(name))
 
 
-def empty_postgresql() -> str:
-    """The location of a new database on a real server, without any tables."""
-    pytest.importorskip("psycopg")
-    from tests.sql.server import fresh_database, shared_server
-
-    server = shared_server()
-    if server is None:
-        pytest.skip("no PostgreSQL server is installed")
-    return fresh_database(server)
-
-
 PLACES = {"yaml": files, "sqlite": sqlite_file, "postgresql": postgresql}

@@ -17,8 +17,8 @@ from team_console.store.model.problem import Problem
 from team_console.store.views.looking import view_of_team
 
 from tests.conftest import CommandLine
+from tests.sql.empty_postgresql import empty_postgresql
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
-from tests.trust.places_of_teams import empty_postgresql
 
 CODES = ("KEY_NOT_ON_RECORD", "KEY_TAKEN_UNSIGNED")
 SETTINGS = "team: sprint\nlead: ceo\nagents:\n- name: task-manager\n"
