@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -13,11 +15,12 @@ from team_console.console.display.screen_state import ScreenState, empty_words, 
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.beside import beside, is_ready
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
 from team_console.console.panes.sorting import sorted_rows, sorts_of
 from team_console.store.protocol.seen import Seen
-from team_console.store.views.rows import View
+from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
 from team_console.widgets.rows.drawing import Draw
@@ -34,7 +37,11 @@ if TYPE_CHECKING:
 RowT = TypeVar("RowT")
 
 _REST = 0.04
-"""Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
+"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
+_APART = 0.1
+"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
+_AROUND = 0.15
+"""Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
 
 
 class ListPane(Pane, Generic[RowT]):
@@ -55,6 +62,8 @@ class ListPane(Pane, Generic[RowT]):
         super().__init__(shelf)
         self.query_text = ""
         self._resting: Timer | None = None
+        self._moved_at, self._is_held = -inf, False
+        self._looked_around: tuple[str | None, Timer | None] = None, None
         self._shown: RowT | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
@@ -119,8 +128,9 @@ class ListPane(Pane, Generic[RowT]):
     def document_of(self, row: RowT) -> Document | None:
         """What there is to read of a row."""
 
-    def prepare(self, row: RowT) -> None:
-        """Have what stands beside a row looked for, before it is drawn."""
+    def request_of(self, row: RowT) -> RequestRow | None:
+        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        return None
 
     @abstractmethod
     def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
@@ -319,14 +329,30 @@ class ListPane(Pane, Generic[RowT]):
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
         if event.by_user:
-            if self._resting is not None:
-                self._resting.stop()
-            else:
-                self._prepare()
-            self._resting = self.set_timer(_REST, self.draw_now)
+            self._follow_cursor()
         else:
             self._show_detail()
         self.post_message(self.Looked(self))
+
+    def _follow_cursor(self) -> None:
+        """Draw what the user moved to: at once, or, so that a held key draws rows only, when the cursor rests."""
+        moment = monotonic()
+        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
+        if self._resting is not None:
+            self._resting.stop()
+        else:
+            self._prepare()
+        self._resting = self.set_timer(_REST, self.draw_now)
+        self.call_after_refresh(self._draw_if_ready)
+
+    def _draw_if_ready(self) -> None:
+        """Draw without waiting for a rest what would be drawn once and for all."""
+        row = self.rows.cursor_row
+        if self._resting is None or self._is_held or row is None:
+            return
+        request = self.request_of(row)
+        if request is None or is_ready(self, request):
+            self.draw_now()
 
     @on(RowList.Marked)
     def _marked(self, event: RowList.Marked) -> None:
@@ -356,7 +382,13 @@ class ListPane(Pane, Generic[RowT]):
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
-        self._prepare() if again and self._resting is not None else self._show_detail()
+        if again:
+            self._looked_around = None, self._looked_around[1]  # more is known: what it makes possible is looked for
+        if again and self._resting is not None:
+            self._prepare()
+            self._draw_if_ready()
+        else:
+            self._show_detail()
 
     def first_step(self) -> str:
         """The command that would put something into an empty list; empty when there is something."""
@@ -384,8 +416,25 @@ class ListPane(Pane, Generic[RowT]):
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _prepare(self) -> None:
-        if (row := self.rows.cursor_row) is not None:
-            self.prepare(row)
+        """Have what stands beside the row under the cursor looked for, before it is drawn."""
+        row = self.rows.cursor_row
+        if row is not None and (request := self.request_of(row)) is not None:
+            beside(self, request)
+
+    def _look_around(self) -> None:
+        """Have what stands beside the rows around the cursor looked for, once it has stayed where it is."""
+        key, timer = self._looked_around
+        if key != self.rows.cursor_key:
+            if timer is not None:
+                timer.stop()
+            self._looked_around = self.rows.cursor_key, self.set_timer(_AROUND, self._prepare_around)
+
+    def _prepare_around(self) -> None:
+        place, _ = self.rows.position
+        for row in (*self.rows.rows[max(0, place - 2) : place - 1], *self.rows.rows[place : place + 1]):
+            request = self.request_of(row)
+            if request is not None and not is_ready(self, request):
+                beside(self, request)
 
     def _show_detail(self) -> None:
         row = self._shown = self.rows.cursor_row
@@ -398,3 +447,4 @@ class ListPane(Pane, Generic[RowT]):
             document = with_unwritten(document, decided)
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
+        self._look_around()
