@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
+from team_console.console.display.sorting import sorted_rows, sorts_of
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
-from team_console.console.panes.beside import beside, is_ready
+from team_console.console.panes.cursor import Cursor
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
-from team_console.console.panes.sorting import sorted_rows, sorts_of
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.detail import Detail
@@ -29,19 +27,11 @@ from team_console.widgets.rows.row_list import RowList
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.timer import Timer
 
 if TYPE_CHECKING:
     from textual.widgets import Input
 
 RowT = TypeVar("RowT")
-
-_REST = 0.04
-"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
-_APART = 0.1
-"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
-_AROUND = 0.15
-"""Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
 
 
 class ListPane(Pane, Generic[RowT]):
@@ -61,9 +51,7 @@ class ListPane(Pane, Generic[RowT]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self.query_text = ""
-        self._resting: Timer | None = None
-        self._moved_at, self._is_held = -inf, False
-        self._looked_around: tuple[str | None, Timer | None] = None, None
+        self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
         self._shown: RowT | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
@@ -228,9 +216,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def draw_now(self, *, whole: bool = False) -> None:
         """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
+        self._cursor.stop()
         self._show_detail()
         if whole:
             self.detail.refresh()
@@ -329,30 +315,10 @@ class ListPane(Pane, Generic[RowT]):
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
         if event.by_user:
-            self._follow_cursor()
+            self._cursor.moved()
         else:
             self._show_detail()
         self.post_message(self.Looked(self))
-
-    def _follow_cursor(self) -> None:
-        """Draw what the user moved to: at once, or, so that a held key draws rows only, when the cursor rests."""
-        moment = monotonic()
-        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
-        if self._resting is not None:
-            self._resting.stop()
-        else:
-            self._prepare()
-        self._resting = self.set_timer(_REST, self.draw_now)
-        self.call_after_refresh(self._draw_if_ready)
-
-    def _draw_if_ready(self) -> None:
-        """Draw without waiting for a rest what would be drawn once and for all."""
-        row = self.rows.cursor_row
-        if self._resting is None or self._is_held or row is None:
-            return
-        request = self.request_of(row)
-        if request is None or is_ready(self, request):
-            self.draw_now()
 
     @on(RowList.Marked)
     def _marked(self, event: RowList.Marked) -> None:
@@ -382,12 +348,10 @@ class ListPane(Pane, Generic[RowT]):
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
+        is_moving = again and self._cursor.is_moving
         if again:
-            self._looked_around = None, self._looked_around[1]  # more is known: what it makes possible is looked for
-        if again and self._resting is not None:
-            self._prepare()
-            self._draw_if_ready()
-        else:
+            self._cursor.more_is_known()
+        if not is_moving:
             self._show_detail()
 
     def first_step(self) -> str:
@@ -415,27 +379,6 @@ class ListPane(Pane, Generic[RowT]):
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
-    def _prepare(self) -> None:
-        """Have what stands beside the row under the cursor looked for, before it is drawn."""
-        row = self.rows.cursor_row
-        if row is not None and (request := self.request_of(row)) is not None:
-            beside(self, request)
-
-    def _look_around(self) -> None:
-        """Have what stands beside the rows around the cursor looked for, once it has stayed where it is."""
-        key, timer = self._looked_around
-        if key != self.rows.cursor_key:
-            if timer is not None:
-                timer.stop()
-            self._looked_around = self.rows.cursor_key, self.set_timer(_AROUND, self._prepare_around)
-
-    def _prepare_around(self) -> None:
-        place, _ = self.rows.position
-        for row in (*self.rows.rows[max(0, place - 2) : place - 1], *self.rows.rows[place : place + 1]):
-            request = self.request_of(row)
-            if request is not None and not is_ready(self, request):
-                beside(self, request)
-
     def _show_detail(self) -> None:
         row = self._shown = self.rows.cursor_row
         try:
@@ -447,4 +390,4 @@ class ListPane(Pane, Generic[RowT]):
             document = with_unwritten(document, decided)
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
-        self._look_around()
+        self._cursor.look_around()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.panes import list_pane
+from team_console.console.panes import cursor
 from team_console.console.panes.beside import Gathered
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -45,13 +45,17 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
     async with opened(team) as desk:
         await desk.press(mode)
         await desk.until(lambda: _is_known(desk), "the evidence beside the first row")
-        monkeypatch.setattr(list_pane, "_REST", 3_600.0)
+        monkeypatch.setattr(cursor, "_REST", 3_600.0)
         desk.app.main.shelf.evidence.clear()
-        drawn: list[str] = []
+        drawn: list[Document] = []
+        listing = desk.app.main.panes.listing
+        first = listing.detail.document if listing is not None else None
+        assert first is not None
         real = Detail.show
 
         def show(self: Detail, document: Document | None, **more: tuple[()]) -> None:
-            drawn.append(document.key if document is not None else "")
+            if document is not None and document.key != first.key and document not in drawn:
+                drawn.append(document)
             real(self, document, **more)
 
         before = desk.detail
@@ -59,7 +63,7 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
         await desk.pilot.press("j")
         await desk.until(lambda: bool(drawn), "the second row")
         assert _is_known(desk)
-        assert len(drawn) == 1
+        assert len(drawn) == 1, "first without what stands beside it"
         assert desk.detail != before
         assert "what is new: +2500" in desk.detail
 
@@ -93,7 +97,7 @@ async def test_a_key_draws_what_is_ready_at_once_and_a_held_key_draws_rows_only(
         await desk.press("2", "tab")
         listing = desk.app.main.panes.listing
         assert listing is not None
-        monkeypatch.setattr(list_pane, "_REST", 3_600.0)
-        monkeypatch.setattr(list_pane, "monotonic", clock)
+        monkeypatch.setattr(cursor, "_REST", 3_600.0)
+        monkeypatch.setattr(cursor, "monotonic", clock)
         await desk.press("j", "j")
         assert listing.is_drawn is draws
