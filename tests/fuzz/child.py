@@ -30,7 +30,7 @@ def main(seed: int, first: int, count: int, largest: int) -> int:
         text, reading = timed(partial(read, data))
         changing = timed(partial(change, text))[1] if text is not None else 0.0
         if is_too_slow(reading, SECONDS_EACH, partial(read, data)) or is_too_slow(
-            changing, SECONDS_EACH, lambda data=data: change(QueueText.parse(data))
+            changing, SECONDS_EACH, partial(change_anew, data)
         ):
             sys.stderr.write(f"input {number}: {reading:.2f} s and {changing:.2f} s\n")
             return 3
@@ -40,6 +40,11 @@ def main(seed: int, first: int, count: int, largest: int) -> int:
         outcome = "unreadable" if text is None else "damaged" if text.damaged() else "fine"
         sys.stdout.write(f"{outcome}\n")
     return 0
+
+
+def change_anew(data: bytes) -> None:
+    """Change what was not read before."""
+    change(QueueText.parse(data))
 
 
 def peak_kilobytes() -> int:
