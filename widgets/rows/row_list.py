@@ -14,14 +14,13 @@ from team_console.widgets.rows.picture import GUTTER, Headings, ListPicture, cha
 from team_console.widgets.rows.places import HEADING
 from team_console.widgets.rows.selection import RowSelection
 from team_console.widgets.text.cells import Line, fit, marked_hits
+from team_console.widgets.text.scrolled import Scrolled
 from team_console.widgets.text.short_names import ShortNames
-from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 RowT = TypeVar("RowT")
@@ -32,7 +31,7 @@ _WIDE = 100
 """Columns of the screen from which on each row has one line."""
 
 
-class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
+class RowList(Scrolled, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.
