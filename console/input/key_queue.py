@@ -27,7 +27,9 @@ class KeyQueue:
     Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would
     travel side by side, and the later could act first; a key that follows an escape would still go to the form that the
     escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
-    A screen that is opening, or a form that is handing in, has its keys wait until it is done (`takes_keys`).
+    What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
+    so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
+    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`).
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -36,7 +38,7 @@ class KeyQueue:
         self._waiting: deque[Event] = deque()
         self._last: MessagePump | None = None
         self._is_typing = False
-        self._number = self._following = 0
+        self._number = self._following = self._turns = 0
         self._held_since: float | None = None
 
     @staticmethod
@@ -59,9 +61,11 @@ class KeyQueue:
         self._waiting = deque(event for event in self._waiting if _leaves(event))
         return sum(isinstance(event, Key) for event in dropped)
 
-    def _is_held(self) -> bool:
-        """Whether what stands in front cannot take a key yet; then another look follows."""
-        if getattr(self._app.screen, "takes_keys", True):
+    def _is_held(self, event: Event) -> bool:
+        """Whether what stands in front cannot take `event` yet; then another look follows."""
+        front = self._app.screen
+        holds_back = getattr(front, "holds_back", None)
+        if getattr(front, "takes_keys", True) and not (holds_back and isinstance(event, Key) and holds_back(event.key)):
             self._held_since = None
             return False
         if self._held_since is None:
@@ -85,26 +89,36 @@ class KeyQueue:
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
                 return
-            if self._is_held():
+            if self._is_held(event):
                 return
             self._waiting.popleft()
             await self._dispatch(event)
-            self._last, self._is_typing = target, is_typing
+            self._last, self._is_typing, self._turns = target, is_typing, 1 if _is_letter(event) else 2
 
     def _wait_for(self, pump: MessagePump) -> None:
-        """Go on when all keys that `pump` got are through."""
+        """Go on when all keys that `pump` got are through, and what it made of them."""
         self._number = self._following = self._number + 1
-        self._follow(pump, self._number)
+        self._follow(pump, self._number, pump)
         self._app.set_timer(_PATIENCE, partial(self._through, self._number))
 
-    def _follow(self, pump: MessagePump, number: int) -> None:
+    def _follow(self, pump: MessagePump, number: int, first: MessagePump) -> None:
         """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app."""
         while pump is not self._app:
             parent = pump._parent or self._app
-            if pump.call_later(self._follow, parent, number):
+            if pump.call_later(self._follow, parent, number, first):
                 return
             pump = parent
-        self._app.call_later(self._through, number)
+        self._app.call_later(self._turned, first, number)
+
+    async def _turned(self, pump: MessagePump, number: int) -> None:
+        """The way was gone once: once more, behind what the key gave rise to, or on to the next key."""
+        if number != self._following:
+            return
+        self._turns -= 1
+        if self._turns > 0:
+            self._follow(pump, number, pump)
+        else:
+            await self._through(number)
 
     async def _through(self, number: int) -> None:
         if number == self._following:
