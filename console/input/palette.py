@@ -36,7 +36,7 @@ class Palette(Overlay, CommandPalette):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Run", show=False, priority=True)]
 
     _sought: str | None = None
-    _search: Worker[None] | None = None
+    _search: Worker[Any] | None = None
     _is_chosen = False
 
     @property
@@ -75,7 +75,7 @@ class Palette(Overlay, CommandPalette):
         self.dismiss()
         return act()
 
-    def _gather_commands(self, search_value: str) -> Worker[None]:
+    def _gather_commands(self, search_value: str) -> Worker[Any]:
         """Search, and remember for what."""
         self._sought, self._search = search_value, super()._gather_commands(search_value)
         return self._search
