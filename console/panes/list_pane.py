@@ -273,7 +273,7 @@ class ListPane(Pane, Generic[RowT]):
     @property
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
-        return self._asking.is_open
+        return self.is_complete and self._asking.is_open
 
     @property
     def _asking(self) -> FilterLine:
