@@ -128,8 +128,9 @@ class Background:
 
     async def _gather(self, wish: Wish) -> None:
         shelf = self._host.shelf
+        known = shelf.evidence.get(wish.key)
         try:
-            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish)))
+            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish), known))
         except Exception as error:
             self._host.report(error)
             found = gathered(wish, NOT_FOUND_OUT)

@@ -11,23 +11,22 @@ from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, laid_out
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.text.cells import Line, fit, marked_hits
-from team_console.widgets.text.tones import Inked
+from team_console.widgets.text.scrolled import Scrolled
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-_AHEAD = 200
+_AHEAD = 40
 """Lines below the screen that are laid out with those on it."""
-_STEP = 1_000
+_STEP = 250
 """Lines that are laid out between two keys, once the screen stands."""
 _PAUSE = 0.1
 """Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
 
 
-class Detail(Inked, ScrollView, can_focus=True):
+class Detail(Scrolled, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:

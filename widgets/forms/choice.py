@@ -16,7 +16,7 @@ class Choice(OneLine, can_focus=True):
     DEFAULT_CSS = """
     Choice { width: 1fr; background: $panel; }
     Choice:focus { background: $primary-muted; }
-    Choice:nocolor:focus { text-style: underline; }
+    Choice:ansi:focus { text-style: underline; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "step(-1)", "Before", show=False),

@@ -37,6 +37,10 @@ class Note(Guarded, TextArea):
         )
         self.highlight_cursor_line = False
 
+    def on_mount(self) -> None:
+        """Go on behind what stands there already."""
+        self.move_cursor(self.document.end)
+
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter":
             event.stop()
