@@ -17,6 +17,8 @@ _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
 _LEAVE = "ctrl+q"
 """The key that leaves the console from anywhere."""
+_LAPS = 2
+"""How often a key is followed: what it made its widget or a binding send, such as `Submitted`, travels behind it."""
 _MOST, _AGAIN = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 
@@ -38,7 +40,7 @@ class KeyQueue:
         self._waiting: deque[Event] = deque()
         self._last: MessagePump | None = None
         self._is_typing = False
-        self._number = self._following = self._turns = 0
+        self._number = self._following = 0
         self._held_since: float | None = None
 
     @staticmethod
@@ -93,32 +95,25 @@ class KeyQueue:
                 return
             self._waiting.popleft()
             await self._dispatch(event)
-            self._last, self._is_typing, self._turns = target, is_typing, 1 if _is_letter(event) else 2
+            self._last, self._is_typing = target, is_typing
 
     def _wait_for(self, pump: MessagePump) -> None:
         """Go on when all keys that `pump` got are through, and what it made of them."""
         self._number = self._following = self._number + 1
-        self._follow(pump, self._number, pump)
+        self._follow(pump, pump, self._number, _LAPS)
         self._app.set_timer(_PATIENCE, partial(self._through, self._number))
 
-    def _follow(self, pump: MessagePump, number: int, first: MessagePump) -> None:
-        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app."""
+    def _follow(self, pump: MessagePump, first: MessagePump, number: int, laps: int) -> None:
+        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again."""
         while pump is not self._app:
             parent = pump._parent or self._app
-            if pump.call_later(self._follow, parent, number, first):
+            if pump.call_later(self._follow, parent, first, number, laps):
                 return
             pump = parent
-        self._app.call_later(self._turned, first, number)
-
-    async def _turned(self, pump: MessagePump, number: int) -> None:
-        """The way was gone once: once more, behind what the key gave rise to, or on to the next key."""
-        if number != self._following:
-            return
-        self._turns -= 1
-        if self._turns > 0:
-            self._follow(pump, number, pump)
+        if laps > 1:
+            self._app.call_later(self._follow, first, first, number, laps - 1)
         else:
-            await self._through(number)
+            self._app.call_later(self._through, number)
 
     async def _through(self, number: int) -> None:
         if number == self._following:

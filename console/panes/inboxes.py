@@ -100,10 +100,9 @@ class InboxesPane(ListPane[Message]):
         """Kind, names, summary and text."""
         return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
 
-    def prepare(self, row: Message) -> None:
-        """What stands beside its request."""
-        if (request := self._request_of(row)) is not None:
-            beside(self, request)
+    def request_of(self, row: Message) -> RequestRow | None:
+        """The request it asks."""
+        return self._request_of(row)
 
     def document_of(self, row: Message) -> Document | None:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from team_console.store.model.safe import safe_text
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.told import Told
 from textual.binding import Binding
 from textual.content import Content
 from textual.events import Key, Paste
-from textual.message import Message
 from textual.widgets import TextArea
 
 
@@ -25,27 +23,11 @@ class Note(Guarded, TextArea):
         Binding("ctrl+e", "edit", "Edit in an editor", show=False),
     ]
 
-    @dataclass
-    class Entered(Message):
+    class Entered(Told["Note"]):
         """Enter was pressed."""
 
-        note: Note
-
-        @property
-        def control(self) -> Note:
-            """The note it was pressed in."""
-            return self.note
-
-    @dataclass
-    class EditorWanted(Message):
+    class EditorWanted(Told["Note"]):
         """The text should be edited in the human's own editor."""
-
-        note: Note
-
-        @property
-        def control(self) -> Note:
-            """The note whose text it is."""
-            return self.note
 
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
         """`placeholder`: what belongs here, as safe text."""
