@@ -258,7 +258,7 @@ class ListPane(Pane, Generic[RowT]):
         return index is not None and self.rows.select(self.key_of(rows[index]))
 
     def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
-        text = self.words_of(row).casefold()
+        text = self.words_of(row).casefold() if words else ""
         return all(word in text for word in words)
 
     def sort_next(self) -> str | None:
@@ -273,7 +273,7 @@ class ListPane(Pane, Generic[RowT]):
     @property
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
-        return self._asking.is_open
+        return self.is_complete and self._asking.is_open
 
     @property
     def _asking(self) -> FilterLine:

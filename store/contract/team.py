@@ -247,6 +247,10 @@ class Team(ABC):
         """
         return None
 
+    def read_ahead(self) -> None:
+        """Read what a transaction over the whole queue would else read while others wait for its end."""
+        return None
+
     @abstractmethod
     def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
         """Enter exclusive access, waiting at most `wait` seconds.

@@ -14,7 +14,7 @@ from team_console.store.contract.team import Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.delivery.handing_on import marked
-from team_console.store.desk.delivery.slices import slices, still
+from team_console.store.desk.delivery.slices import MOST, slices, still
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.readers import refuse_unknown_reader
 from team_console.store.model.clock import to_text
@@ -122,7 +122,10 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
 def _nothing(team: Team, wanted: Wanted) -> Received | None:
     """The result without a message, when a look without a lock proves that nothing waits; else None."""
     look = team.addressed(wanted.agent)
-    if look is None or wanted.among(look.messages, team.clock(), {}):
+    waiting = wanted.among(look.messages, team.clock(), {}) if look is not None else []
+    if look is None or len(waiting) > MOST:
+        team.read_ahead()
+    if look is None or waiting:
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)
     if not named:
@@ -134,23 +137,25 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
 def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
     agent = wanted.agent
     taken: list[Message] = []
-    claims = partial(
-        caller.team.claims,
-        actor=agent,
-        action="claim" if lease else "receive",
-        wait=caller.wait,
-        tidy=lambda tx: compact(tx, keep=[message.message_id for message in taken]),
-    )
-    with claims() as tx:
+    waiting: Sequence[Message] = ()
+    part: Sequence[Message] = ()
+    claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
+
+    def tidy(tx: Transaction) -> None:
+        if part[-1:] == waiting[-1:]:  # once, behind the last slice
+            compact(tx, keep=[message.message_id for message in taken])
+
+    with claims(tidy=tidy) as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
         waiting = reserve_waiting(tx, wanted, limit)
         rest = tx.at_hand(agent) if waiting else tx.everything()
         parts = slices(waiting)
-        taken += _hand_out(tx, agent, next(parts, ()), lease)
+        part = next(parts, ())
+        taken += _hand_out(tx, agent, part, lease)
     notices, damaged = list(tx.notices), tx.damaged
     for part in parts:
         try:
-            with claims() as tx:
+            with claims(tidy=tidy) as tx:
                 taken += _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
         except TeamError as error:
             # What is read already must reach its reader, so the rest waits for the next receive.

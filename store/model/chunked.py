@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, islice, pairwise, takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, groupby, islice, pairwise, takewhile
 from typing import TypeVar, overload
 
 ItemT = TypeVar("ItemT")
@@ -41,6 +41,18 @@ class Chunked(Sequence[ItemT]):
             begin = self._ends[first - 1] if first else 0
         middle = [*self._between(begin, start), *items, *self._between(stop, end)]
         return Chunked((*self.parts[:first], *_cut(middle), *self.parts[last + 1 :]))
+
+    def changed(self, changes: Mapping[int, ItemT | None]) -> Chunked[ItemT]:
+        """The sequence with other items at these places; what None stands for goes."""
+        parts: list[tuple[ItemT, ...]] = list(self.parts)
+        for part, places in groupby(sorted(changes), lambda place: bisect_right(self._ends, place)):
+            begin = self._ends[part - 1] if part else 0
+            items: list[ItemT | None] = list(parts[part])
+            for place in places:
+                items[place - begin] = changes[place]
+            parts[part] = tuple([item for item in items if item is not None])
+        small = sum(map(len, parts)) < len(parts) * PART // 2
+        return Chunked.of(list(chain.from_iterable(parts))) if small else Chunked(parts)
 
     def _between(self, start: int, stop: int) -> tuple[ItemT, ...]:
         if start >= stop:

@@ -15,6 +15,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@lru_cache(maxsize=64)
 def to_text(moment: datetime, *, milliseconds: bool = True) -> str:
     """Write `moment` as `YYYY-MM-DDTHH:MM:SS[.mmm]Z`."""
     spec = "milliseconds" if milliseconds else "seconds"

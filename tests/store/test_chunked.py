@@ -65,3 +65,24 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
         Chunked.of([1])[1]
     with pytest.raises(IndexError):
         Chunked.of([1])[-2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_list_of_its_items_after_changes_in_many_places(seed: int) -> None:
+    dice = Random(seed)
+    items = list(range(dice.randrange(1, 60)))
+    shared = Chunked.of(items)
+    for number in range(20):
+        places = dice.sample(range(len(items)), dice.randrange(len(items) + 1))
+        changes = {place: dice.choice((None, -place, 100 * number + place)) for place in places}
+        shared = shared.changed(changes)
+        items = [item for place, old in enumerate(items) if (item := changes.get(place, old)) is not None]
+        assert (list(shared), len(shared)) == (items, len(items))
+        assert [shared[place] for place in range(len(items))] == items
+        assert len(shared.parts) <= max(1, len(items))
+
+
+def test_parts_without_a_change_are_shared() -> None:
+    before = Chunked.of(range(40))
+    after = before.changed({1: 100, 2: None})
+    assert [part in before.parts for part in after.parts] == [False] + [True] * (len(after.parts) - 1)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
+from team_console.store.backends.yaml.archive_text import closed
 from team_console.store.backends.yaml.codec import QueueText, emit, queue_text
 from team_console.store.backends.yaml.codec.cutting.frame import Style
-from team_console.store.backends.yaml.codec.editing import emitter
 from team_console.store.backends.yaml.codec.editing.patch import patch, patch_ordinary
-from team_console.store.backends.yaml.codec.entry import parse_entry, parse_record
+from team_console.store.backends.yaml.codec.entry import parse_entry
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.message import Message
 
@@ -98,38 +98,21 @@ def test_a_line_that_is_there_twice_is_left_to_the_patient_way() -> None:
     assert patch_ordinary(twice, message.record, message.with_changes(status="read").record, Style()) is None
 
 
-def _read_back(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What is read from now on to see whether it was written right."""
-    read: list[bytes] = []
-
-    def parse(raw: bytes) -> dict[str, Any]:
-        read.append(raw)
-        return parse_record(raw)
-
-    monkeypatch.setattr(emitter, "parse_record", parse)
-    return read
-
-
-def test_an_archived_text_is_read_back_unless_the_queue_proves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archived_text_is_the_ordinary_one_of_the_queue() -> None:
     raw, message = _ordinary()
-    read = _read_back(monkeypatch)
     changed = message.with_changes(status="read", read_at="2026-03-01T10:00:00.000Z")
     shown = patch(raw, message.record, changed.record, Style())
-    written = emitter.emit_again(changed, shown)
-    assert read == []
-    assert parse_entry(written).record == changed.record
-    for other in (b"", raw, shown.replace(b"status: read", b"status: sent"), shown.replace(b"    ", b"     ")):
-        assert emitter.emit_again(changed, other) == written
-    assert len(read) == 4
+    assert closed(changed, shown).startswith(shown + b"# end ")
+    assert parse_entry(shown).record == changed.record
 
 
-def test_lines_further_in_belong_to_the_line_above_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "shown", [b"", b"  - a: b\n", b"- {message_id: M-1}\n", b"- message_id: M-1", b"- message_id: M-1\r\n"]
+)
+def test_an_archived_text_is_written_anew_where_that_of_the_queue_is_not_ordinary(shown: bytes) -> None:
     _, message = _ordinary()
-    changed = message.with_changes(read_by={"a": "1"}, delivered_to={"b": "2"})
-    shown = emit(changed)
-    read = _read_back(monkeypatch)
-    assert emitter.emit_again(changed, shown) == shown
-    assert len(read) == 1
+    assert closed(message, shown) == closed(message)
+    assert parse_entry(closed(message)).record == message.record
 
 
 def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tmp_path: Path) -> None:

@@ -55,13 +55,12 @@ class Detail(Scrolled, can_focus=True):
     ]
     HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
 
-    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.document: Document | None = None
         self.raw = self.full = False
         self._lines: list[Line] = []
         self._rest: Iterator[Line] | None = None
-        self._empty: tuple[Line, ...] = ()
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self._hits: tuple[str, ...] = ()
@@ -76,14 +75,14 @@ class Detail(Scrolled, can_focus=True):
         """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
         return self.document.seen if self.document is not None and self._drawn else None
 
-    def show(self, document: Document | None, *, empty: tuple[Line, ...] = ()) -> None:
-        """Show `document`, or the lines `empty` when there is none. The same thing keeps its place."""
-        if document == self.document and empty == self._empty:
+    def show(self, document: Document | None) -> None:
+        """Show `document`, or nothing. The same thing keeps its place."""
+        if document == self.document:
             return
         same = document is not None and self.document is not None and document.key == self.document.key
         if document is None or self.document is None or not _is_same(document, self.document):
             self._drawn = ""
-        self.document, self._empty = document, empty
+        self.document = document
         self._lay_out(keep=same)
 
     def toggle_raw(self) -> bool:
@@ -169,9 +168,7 @@ class Detail(Scrolled, can_focus=True):
             return
         before, top = self._lines, self.scroll_offset.y if keep else 0
         self._lines = []
-        self._rest = (
-            laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(self._empty)
-        )
+        self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
         self._take(top + room_of(self).height + _AHEAD)
         height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
         self._set_size(Size(width, height))

@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.editing.emitter import emit_again
 from team_console.store.backends.yaml.codec.entry import parse_entry
+from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
 from team_console.store.model.copies import is_copy
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import carries
@@ -30,10 +31,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
 def closed(message: Message, shown: bytes = b"") -> bytes:
     """An archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands there.
 
+    An ordinary text is taken as it is: it reads as this message in any place.
+
     Raises:
         CodecError: It cannot be written.
     """
-    entry = emit_again(message, shown)
+    entry = shown if is_ordinary(shown) else emit_again(message)
     return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
 
 

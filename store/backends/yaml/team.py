@@ -94,6 +94,10 @@ class YamlTeam(Team):
             self._addressees = Addressees(self._disk, self.layout)
         return self._addressees.look(agent)
 
+    def read_ahead(self) -> None:
+        """See `Team.read_ahead`."""
+        self._reader.read_ahead()
+
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         return self._reader.config()

@@ -93,32 +93,35 @@ def claimed(message: Message, *, limit: float, now: datetime) -> Message:
     )
 
 
-def with_outcome(job: Job, outcomes: Mapping[str, str | None], now: datetime) -> Message:
-    """The message after an attempt that was counted already; `outcomes` maps each target to its error, or None."""
+def with_outcome(
+    job: Job, outcomes: Mapping[str, str | None], now: datetime, *, attempts: int | None = None
+) -> Message:
+    """The message after an attempt; `outcomes` maps each target to its error, or None.
+
+    Args:
+        attempts: The number of this attempt, where the message does not count it yet.
+    """
     message, at = job.message, to_text(now)
+    counted = {} if attempts is None else {"attempts": attempts}
     handed = {**message.delivered_to, **{name: at for name, error in outcomes.items() if error is None}}
     errors = [f"{name}: {error}" if len(job.targets) > 1 else error for name, error in outcomes.items() if error]
     if message.is_group and handed:
         message = message.with_changes(delivered_to=handed)
     if errors:
-        return failed(message, "; ".join(errors), now)
+        return failed(message, "; ".join(errors), now, attempts=attempts)
     open_ones = [name for name in job.everyone if name not in handed and name not in message.read_by]
     if message.is_group and open_ones:
         return message.with_changes(status=Status.PENDING.value, attempts=None, error_message=None, **_CLEARED)
-    return message.with_changes(status=Status.DELIVERED.value, delivered_at=at, error_message=None, **_CLEARED)
+    delivered = {"status": Status.DELIVERED.value, **counted, "delivered_at": at, "error_message": None}
+    return message.with_changes(**delivered, **_CLEARED)
 
 
-def counted(message: Message) -> Message:
-    """The message with one more attempt on record."""
-    return message.with_changes(attempts=attempts_of(message) + 1)
-
-
-def failed(message: Message, error: str, now: datetime) -> Message:
+def failed(message: Message, error: str, now: datetime, *, attempts: int | None = None) -> Message:
     """The message after a failed attempt: to be tried again later, or a dead letter when the tries are used up.
 
     A group message stays `pending` between tries, so that those of its addressees who pull it still can.
     """
-    attempts = attempts_of(message)
+    attempts = attempts_of(message) if attempts is None else attempts
     facts = {**_CLEARED, "attempts": attempts, "error_message": error[:_MAX_ERROR]}
     if attempts >= max_attempts(message):
         return message.with_changes(**{**facts, "status": Status.FAILED.value, "ended_at": to_text(now)})

@@ -27,7 +27,7 @@ from team_console.store.desk.delivery.attempts import (
     record_attempts,
 )
 from team_console.store.desk.delivery.command_worker import run_commands
-from team_console.store.desk.delivery.delivery_state import Job, counted, failed, job_of, obstacle, serves, with_outcome
+from team_console.store.desk.delivery.delivery_state import Job, failed, job_of, obstacle, serves, with_outcome
 from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.desk.delivery.skipped import skipped
 from team_console.store.desk.delivery.slices import slices, still
@@ -179,6 +179,6 @@ def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None], tru
     for name, error_text in errors.items():
         if error_text is None:
             tx.push(name, trust.marked(job.message))
-    message = with_outcome(Job(counted(job.message), job.targets, job.everyone), errors, tx.now)
+    message = with_outcome(job, errors, tx.now, attempts=attempts_of(job.message) + 1)
     tx.replace(job.message, message)
     return [Attempt(message, name, error_text) for name, error_text in errors.items()]

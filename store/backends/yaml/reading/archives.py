@@ -60,6 +60,7 @@ class Archives:
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, frozenset[bytes]] = {}
         self._searched: dict[int, _Searched] = {}
+        self._mentions: dict[str | None, frozenset[bytes] | None] = {}
 
     def agents(self) -> list[str]:
         """Agents that have an archive."""
@@ -77,6 +78,19 @@ class Archives:
             self._expected = frozenset(name.encode() for name in wanted if is_plain(name) and len(name) < _OVERLAP)
             self._occurring.clear()
             self._searched.clear()
+            self._mentions.clear()
+
+    def is_expected(self, message_id: str) -> bool:
+        """Whether it was said that this id will be asked for."""
+        return message_id in self._ids
+
+    def appended(self, path: Path, before: int, after: int, ids: Iterable[str]) -> None:
+        """Know what came to an archive that was as long as `before`, without searching it: entries of these ids."""
+        found = self._disk.stat(path)
+        known = self._searched.get(found.ino) if found is not None else None
+        if found is not None and (known.size if known is not None else 0) == before:
+            came = self._expected.intersection([name.encode("utf-8", "replace") for name in ids])
+            self._searched[found.ino] = _Searched(after, came | (known.words if known is not None else frozenset()))
 
     def holds(self, agent: str, message_id: str) -> bool:
         """Whether the archive of `agent` proves a copy of this id."""
@@ -131,6 +145,7 @@ class Archives:
         """Drop what was read."""
         self._parts.clear()
         self._occurring.clear()
+        self._mentions.clear()
         self._names = None
 
     def _files(self) -> list[tuple[str, Path]]:
@@ -146,6 +161,8 @@ class Archives:
 
     def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
         """Parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
+        if self._is_nowhere(text, agent):
+            return
         trouble: TeamError | None = None
         try:
             paths = self.files(agent)
@@ -162,6 +179,27 @@ class Archives:
         if trouble is not None:
             yield self._recorded(trouble)
 
+    def _is_nowhere(self, text: str, agent: str | None) -> bool:
+        """Whether `text` is an expected id that stands in no file; False where one of them cannot be read."""
+        needle = text.encode("utf-8", "replace")
+        if needle not in self._expected:
+            return False
+        if agent not in self._mentions:
+            self._mentions[agent] = self._mentioned(agent)
+        mentioned = self._mentions[agent]
+        return mentioned is not None and needle not in mentioned
+
+    def _mentioned(self, agent: str | None) -> frozenset[bytes] | None:
+        """The expected ids that stand in the files of the agent; None where one of them cannot be read."""
+        words: set[bytes] = set()
+        try:
+            for path in self.files(agent):
+                refuse_unusable(self._disk, path)
+                words |= self._words_of(path)
+        except (OSError, TeamError):
+            return None
+        return frozenset(words)
+
     def _recorded(self, trouble: TeamError) -> RecordedPart:
         """One archive that cannot be read stops nobody where the ledger knows what is in it."""
         ledger = self._disk.stat(self._layout.audit)
@@ -175,9 +213,12 @@ class Archives:
         needle = text.encode()
         if needle not in self._expected:
             return self._disk.find(path, needle) >= 0
+        return needle in self._words_of(path)
+
+    def _words_of(self, path: Path) -> frozenset[bytes]:
         if path not in self._occurring:
             self._occurring[path] = self._words_in(path)
-        return needle in self._occurring[path]
+        return self._occurring[path]
 
     def _words_in(self, path: Path) -> frozenset[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""

@@ -139,6 +139,11 @@ class SnapshotReader:
         found, damaged = self._damage(generation.text)
         return messages, damaged, [*copies, *found]
 
+    def read_ahead(self) -> None:
+        """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
+        with self._guard:
+            self._understood(self._read_queue()[0], None)
+
     def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""
         return self._glimpse(limit, names) or self._newest(limit)

@@ -6,7 +6,7 @@ import contextlib
 import json
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from team_console.store.backends.yaml.archive_text import closed
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Disk
@@ -17,14 +17,21 @@ from team_console.store.backends.yaml.writing.obstacles import clear_file, clear
 from team_console.store.backends.yaml.writing.queue_edit import archive_entry
 from team_console.store.model.problem import Problem
 
+_to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+
 
 class Append(Struct):
-    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
+    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs.
+
+    Attributes:
+        ids: Of the messages that come to an archive.
+    """
 
     path: Path
     size: int
     data: bytearray
     fresh: bool
+    ids: list[str] = field(default_factory=list)
 
 
 def plan_appends(
@@ -49,6 +56,7 @@ def plan_appends(
             problems += found
             archived[agent] = _at_end(disk, path, before)
         archived[agent].data += closed(*entry)
+        archived[agent].ids.append(message_id)
     for agent, record in line.pushed:
         if agent not in pushed:
             path = layout.inbox(agent)
@@ -86,7 +94,7 @@ def make_folder(disk: Disk, layout: Layout, folder: Path, *, mode: int) -> None:
 
 def inbox_line(record: dict[str, object]) -> bytes:
     """One pushed message as a line of JSON (seed 003, file delivery)."""
-    return json.dumps(record, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n"
+    return _to_json(record).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _at_end(disk: Disk, path: Path, before: bytes) -> Append:

@@ -154,6 +154,9 @@ class LockedQueue(Struct):
             raise
         if self._finish(text, staged, displaced):
             self.finish_recovery()
+            for item in appends:
+                if item.ids:
+                    self.archives.appended(item.path, item.size, item.size + len(item.data), item.ids)
 
     def _stage(self, path: Path, text: QueueText) -> Stat:
         old = self.generation.stat

@@ -28,6 +28,7 @@ class YamlTransaction(Transaction):
         self._text = queue.generation.text
         self._archives = queue.archives
         self._pushed: set[str] = set()
+        self._named: dict[str, list[Message]] = {}
         self._looks = 0
         self.notices = queue.notices
 
@@ -49,8 +50,11 @@ class YamlTransaction(Transaction):
         return len(records) if len(records) < 2 else sum(is_copy(message, record) for record in records)
 
     def _records(self, message_id: str) -> list[Message]:
-        found = (self._text.entries[place].message for place in self._text.places(message_id))
-        return [message for message in found if message is not None]
+        known = self._named.get(message_id)
+        if known is None:
+            found = (self._text.entries[place].message for place in self._text.places(message_id))
+            known = self._named[message_id] = [message for message in found if message is not None]
+        return known
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
@@ -77,7 +81,7 @@ class YamlTransaction(Transaction):
         return self._archives.thread(request_id)
 
     def archived_for(self, agent: str, message: Message) -> bool:
-        self._look()
+        self._look(message)
         return self._archives.keeps(message, agent)
 
     def archived_anywhere(self, message: Message) -> bool:
@@ -85,10 +89,10 @@ class YamlTransaction(Transaction):
         likely = [name for name in message.recipients if is_name(name) and name != ALL]
         return any(self.archived_for(name, message) for name in likely) or self._archives.keeps(message)
 
-    def _look(self) -> None:
+    def _look(self, message: Message) -> None:
         """A search for each of many messages in all of an archive would take the square of the time."""
         self._looks += 1
-        if self._looks == _FEW:
+        if self._looks == _FEW and not self._archives.is_expected(message.message_id):
             self._archives.expect([message.message_id for message in self.stored()])
 
     def stored_settings(self) -> str:

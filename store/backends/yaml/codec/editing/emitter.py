@@ -52,8 +52,6 @@ def _escaped() -> re.Pattern[str]:
     return re.compile(rf'[\\"\t\n{_UNPRINTABLE}]')
 
 
-_PAYLOAD = b"\n  payload:\n"
-_behind_payload = re.compile(rb"\n  (?=[^ \n])").search
 _IMPLICIT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 _ASKED = _IMPLICIT
 """Words of which PyYAML proves each time that they are in quotes: it would read them as something else."""
@@ -213,41 +211,16 @@ def emit_record(record: Mapping[str, Any]) -> bytes:
     return raw
 
 
-def emit_again(message: Message, shown: bytes = b"") -> bytes:
+def emit_again(message: Message) -> bytes:
     """The text of a message that was read from a file, as `emit`; only our own reader is asked whether it is right.
 
-    That other loaders agree was proven when the text was new, and asking them takes longer than all the rest. Nor is
-    our own asked where `shown`, a text that reads as the message, says the same line by line.
+    That other loaders agree was proven when the text was new, and asking them takes longer than all the rest.
 
     Raises:
         CodecError: As for `emit`.
     """
     raw = write_item(message.record).encode()
-    if _same_lines(raw, shown) or same(parse_record(raw), message.record):
-        return raw
-    return emit(message)
-
-
-def _same_lines(raw: bytes, shown: bytes) -> bool:
-    """Whether two entries have the same payload, byte for byte, and the same lines around it, in whatever order.
-
-    Only where every other value has a line of its own: what stands further in belongs to the line above it.
-    """
-    lines, payload = _apart(raw)
-    if any(line[:1] in b" " for line in lines):
-        return False
-    others, other = _apart(shown)
-    return payload == other and sorted(lines) == sorted(others)
-
-
-def _apart(raw: bytes) -> tuple[list[bytes], bytes]:
-    """The lines of an entry without the columns of its dash, and apart from them its payload, if that has several."""
-    start = raw.find(_PAYLOAD)
-    if start < 0:
-        return raw[2:-1].split(b"\n  "), b""
-    behind = _behind_payload(raw, start + len(_PAYLOAD))
-    end = len(raw) if behind is None else behind.start() + 1
-    return (raw[2:start] + raw[end - 1 : -1]).split(b"\n  "), raw[start:end]
+    return raw if same(parse_record(raw), message.record) else emit(message)
 
 
 def _read_back(raw: bytes, record: Mapping[str, Any], *, everywhere: bool) -> dict[str, Any]:

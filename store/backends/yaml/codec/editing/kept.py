@@ -19,13 +19,8 @@ Item = TypeVar("Item")
 
 def woven(before: Chunked[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> Chunked[Item]:
     """The items after a change: index -> what stands there, None for what goes; `added` behind the last."""
-    if not changed:
-        return before.exchanged(len(before), len(before), added)
-    items: list[Item | None] = list(before)
-    for index, item in changed.items():
-        items[index] = item
-    items += added
-    return Chunked.of([item for item in items if item is not None])
+    after = before.changed(changed) if changed else before
+    return after.exchanged(len(after), len(after), added) if added else after
 
 
 def starts_after(starts: Sequence[int], old: Parts, changed: Mapping[int, QueueEntry | None], new: Parts) -> list[int]:

@@ -166,6 +166,14 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, i
     )
 
 
+def is_ordinary(raw: bytes) -> bool:
+    """Whether this is all the text of one ordinary entry, which reads the same in any list with dashes at column 0."""
+    if not raw or len(raw) > LARGEST_ORDINARY or not _is_calm(raw):
+        return False
+    lines = _cut(raw)
+    return lines is not None and lines.values.keys() <= _KNOWN
+
+
 def ordinary_record(raw: bytes) -> dict[str, Any] | None:
     """The record in an entry's text; None when the entry is not ordinary."""
     if len(raw) > LARGEST_ORDINARY or not _is_calm(raw):
