@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
-from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
 from team_console.store.backends.sql.history import (
     archive_key,
@@ -45,7 +44,7 @@ class Writer:
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
-        state = self._connection.execute(self._state()).one()
+        state = self._connection.execute(select(STATE).with_for_update()).one()
         if not all(isinstance(number, int) for number in (state.arrivals, state.audit_seq)):
             hint = (
                 "Put the numbers of its last write back: the highest seq of team_console_audit, and that many arrivals."
@@ -67,9 +66,6 @@ class Writer:
         reached = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
         self._connection.execute(update(STATE).values(arrivals=self._arrivals, **reached))
         return int(lines[0]["seq"])
-
-    def _state(self) -> Select[Any]:
-        return select(STATE).with_for_update()
 
     def _number(self) -> int:
         self._arrivals += 1
