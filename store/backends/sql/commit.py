@@ -12,11 +12,10 @@ from team_console.store.backends.sql.history import (
     archived_row,
     as_text,
     audit_rows,
-    dump,
     message_of,
 )
 from team_console.store.backends.sql.recorded_reader import with_recorded
-from team_console.store.backends.sql.rows import RowEntry, changed_row, new_row
+from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, new_row
 from team_console.store.backends.sql.settings import write_settings
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
 from team_console.store.backends.sql.transaction import SqlTransaction
