@@ -171,7 +171,6 @@ class Board:
                 fold.remove(entry)
             self._last_seen.remove(entry)
             self._reports.remove(entry)
-            self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
         for message_id in missing:
@@ -180,11 +179,11 @@ class Board:
             self._forget(message_id)
         for entry in change.added:
             self._forget(entry.message.message_id)
-            for fold in self._live:
+        for fold in (*self._live, self._last_seen, self._reports):
+            for entry in change.added:
                 fold.add(entry)
-            self._last_seen.add(entry)
-            self._reports.add(entry)
-            self._facts.heard(entry)
+        self._facts.heard((*change.removed, *change.added))
+        for entry in change.added:
             if entry.is_fact:
                 self._facts.add(entry)
 
@@ -224,7 +223,7 @@ class Board:
         self._last_seen.remember(entry)
         self._reports.remember(entry)
         self._quotations.remember(entry)
-        self._facts.heard(entry)
+        self._facts.heard((entry,))
         if known is not None:
             self._facts.remove(known)
             del self._past[message.message_id]
