@@ -38,6 +38,8 @@ _FILES = 4
 _REPORT = struct.Struct("<i")
 _TEMPLATE_SETTINGS = ("PYTHON", "LD_", "TEXTUAL")
 """What an interpreter or a library reads while it starts, which a fork cannot do again."""
+SEED = "DELAYS_OF_TESTS"
+"""Variable that tells the seed of `tests.delays`."""
 _LATER = "PYTHONFAULTHANDLER"
 """What a fork can do again."""
 _LEFT_OUT = ("team_console.console.mcp", "team_console.console.demo")
@@ -283,6 +285,8 @@ def _become(request: Mapping[str, Any], files: Sequence[int], foreign: Sequence[
         os.environ.clear()
         os.environ.update(request["environment"])
         time.tzset()
+        if SEED in os.environ:
+            import_module("tests.delays").install_in_child(os.environ)
         sys.argv = [
             "team-console",
             *(os.fsdecode(word.encode("utf-8", "surrogateescape")) for word in request["arguments"]),

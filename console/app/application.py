@@ -28,7 +28,6 @@ from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.console.terminal.canvas import Canvas
-from team_console.console.terminal.driver import sparing
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint
 from team_console.store.desk.caller import Caller
@@ -43,7 +42,6 @@ from team_console.store.views.truth import is_in_the_way
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
-from textual.driver import Driver
 from textual.timer import Timer
 
 _COLLECT_AFTER = (2_000, 10, 10)
@@ -110,10 +108,6 @@ class ConsoleApp(FollowingApp[int]):
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
-
-    def get_driver_class(self) -> type[Driver]:
-        """A driver that writes only cells that changed."""
-        return sparing(super().get_driver_class())
 
     def action_command_palette(self) -> None:
         """Everything by its name."""
@@ -213,15 +207,7 @@ class ConsoleApp(FollowingApp[int]):
         """See `FollowingApp.hinted`."""
         known = self.situation.watch
         if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
-            self._show(watch=hint)
-
-    def progressed(self, done: int, total: int) -> None:
-        """See `FollowingApp.progressed`."""
-        self._show(progress=(done, total))
-
-    def glimpsed(self, sight: ReadResult) -> None:
-        """See `FollowingApp.glimpsed`."""
-        self._show(sight=sight)
+            self.learned(watch=hint)
 
     def saw(self, sight: ReadResult) -> None:
         """Show what was read, unless a later reading was shown already."""
@@ -230,7 +216,7 @@ class ConsoleApp(FollowingApp[int]):
             return
         now = self.team.clock()
         good = now if sight.fresh else self.situation.good_at
-        self._show(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         self._look_while_held(sight)
         self._look_when_one_ends(sight.view, now)
         self._tell_news(sight.view)
@@ -278,10 +264,11 @@ class ConsoleApp(FollowingApp[int]):
 
     def failed(self, error: BaseException) -> None:
         """See `FollowingApp.failed`."""
-        self._show(failure=reason_of(error))
+        self.learned(failure=reason_of(error))
         self.set_timer(HOLDER_LOOK, self.look)
 
-    def _show(self, **known: Any) -> None:
+    def learned(self, **known: Any) -> None:
+        """Show what is known of the store now, with what was known before; see `FollowingApp.learned`."""
         self.situation = replace(self.situation, **known)
         now = self.team.clock()
         if self.main.is_mounted:

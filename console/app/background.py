@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
+from team_console.console.app.drafts import Drafts
 from team_console.console.display.wording import error_text
 from team_console.console.evidence.gathering import Wish, gather
 from team_console.console.panes.attachments import AttachmentCache
@@ -33,14 +34,16 @@ _STOPPING = "stop in turn"
 
 
 class Host(Protocol):
-    """What background work needs of the screen it works for.
+    """What background work, and decisions that are not written yet, need of the screen they are for.
 
     Attributes:
+        drafts: What was typed and not handed in.
         look: Has the store looked at again.
         report: Takes an exception nobody expected; it says so and keeps it in the log.
     """
 
     caller: Caller
+    drafts: Drafts
     shelf: AttachmentCache
     look: Callable[[], None]
     report: Callable[[Exception], None]
@@ -61,6 +64,12 @@ class Host(Protocol):
 
     def show_again(self) -> None:
         """Show the same situation anew, because more is known of it."""
+
+    def show_unwritten(self) -> None:
+        """Show what is not written yet, and for how long."""
+
+    def seek(self, subject: str) -> None:
+        """Put the cursor on what was taken back."""
 
 
 class Background:
@@ -119,8 +128,9 @@ class Background:
 
     async def _gather(self, wish: Wish) -> None:
         shelf = self._host.shelf
+        known = shelf.evidence.get(wish.key)
         try:
-            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish)))
+            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish), known))
         except Exception as error:
             self._host.report(error)
             found = gathered(wish, NOT_FOUND_OUT)

@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import TypeVar
 
 from team_console.console.app.faults import Fault, Faults
+from team_console.console.terminal.driver import sparing
 from team_console.widgets.guarded import defect_in
 from textual.app import App
+from textual.driver import Driver
 from textual.message import Message
 from textual.worker import Worker, WorkerFailed, WorkerState
 
@@ -25,6 +27,10 @@ class ContainedApp(App[ReturnT]):
         super().__init__(ansi_color=ansi_color)
         self.faults = Faults()
         self._is_telling = False
+
+    def get_driver_class(self) -> type[Driver]:
+        """A driver that writes only cells that changed."""
+        return sparing(super().get_driver_class())
 
     async def _dispatch_message(self, message: Message) -> None:
         try:

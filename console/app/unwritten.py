@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from team_console.console.app.background import Host
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.rehearsal import rehearse
 from team_console.console.display.wording import error_text, reason_of
@@ -21,7 +22,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.widgets.standing import Later
-from textual.app import App
 from textual.timer import Timer
 
 _TOLD = 3
@@ -100,28 +100,6 @@ class Waiting(Struct):
         with self.lock:
             mine, self.taken = not self.taken, True
             return mine
-
-
-class Host(Protocol):
-    """What unwritten decisions need of the screen they were made on."""
-
-    caller: Caller
-    drafts: Drafts
-    look: Callable[[], None]
-    report: Callable[[Exception], None]
-
-    @property
-    def app(self) -> App[Any]:
-        """The running application."""
-
-    def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; `text` is safe already."""
-
-    def show_unwritten(self) -> None:
-        """Show what is not written yet, and for how long."""
-
-    def seek(self, subject: str) -> None:
-        """Put the cursor on what was taken back."""
 
 
 class Unwritten:

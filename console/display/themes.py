@@ -106,9 +106,9 @@ THEMES = (
     ),
     Theme(
         name=CONTRAST,
-        primary="#ffd75f",
+        primary="#5fd7ff",
         secondary="#d7afff",
-        accent="#ffd75f",
+        accent="#5fd7ff",
         foreground="#ffffff",
         background="#000000",
         surface="#000000",
@@ -120,13 +120,13 @@ THEMES = (
         variables={
             "text-muted": "#d0d0d0",
             "text-disabled": "#a8a8a8",
-            "text-accent": "#ffd75f",
+            "text-accent": "#5fd7ff",
             "text-secondary": "#d7afff",
             "text-success": "#87ff87",
             "text-warning": "#ffaf00",
             "text-error": "#ff8787",
-            "primary-muted": "#5f4b00",
-            "accent-muted": "#5f4b00",
+            "primary-muted": "#00485f",
+            "accent-muted": "#00485f",
             "error-muted": "#5f0000",
             "warning-muted": "#5f3f00",
             "success-muted": "#005f00",
@@ -134,14 +134,14 @@ THEMES = (
             "border-blurred": "#8a8a8a",
             "scrollbar": "#a8a8a8",
             "scrollbar-hover": "#d0d0d0",
-            "scrollbar-active": "#ffd75f",
+            "scrollbar-active": "#5fd7ff",
             "scrollbar-background": "#000000",
             "scrollbar-background-hover": "#000000",
             "scrollbar-background-active": "#000000",
             "scrollbar-corner-color": "#000000",
-            "input-cursor-background": "#ffd75f",
+            "input-cursor-background": "#5fd7ff",
             "block-cursor-foreground": "#000000",
-            "block-cursor-background": "#ffd75f",
+            "block-cursor-background": "#5fd7ff",
         },
     ),
 )
@@ -153,9 +153,19 @@ TERMINAL = tuple(
         secondary="ansi_magenta" if focus == "ansi_cyan" else "ansi_cyan",
         accent=focus,
         warning=late,
-        variables={**BUILTIN_THEMES[name].variables, **_QUIET_SCROLLBARS, "border": focus},
+        variables={
+            **BUILTIN_THEMES[name].variables,
+            **_QUIET_SCROLLBARS,
+            "border": focus,
+            "primary-muted": "ansi_default",  # half of a colour is no colour of 16: what is typed in could not be read
+            "input-cursor-background": focus,
+            "input-cursor-foreground": letters,
+        },
     )
-    for name, focus, late in (("ansi-dark", "ansi_cyan", "ansi_yellow"), ("ansi-light", "ansi_blue", "ansi_magenta"))
+    for name, focus, late, letters in (
+        ("ansi-dark", "ansi_cyan", "ansi_yellow", "ansi_black"),
+        ("ansi-light", "ansi_blue", "ansi_magenta", "ansi_bright_white"),
+    )
 )
 """The terminal's own colours, used as ours are: one for focus and keys, another for what is late, green for done."""
 

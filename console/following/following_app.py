@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from team_console.console.app.containment import ContainedApp
 from team_console.console.app.feed import Feed, ReadResult
@@ -96,12 +96,8 @@ class FollowingApp(ContainedApp[ReturnT]):
         """Say that the store could not be read."""
 
     @abstractmethod
-    def glimpsed(self, sight: ReadResult) -> None:
-        """Show the newest messages until all are read."""
-
-    @abstractmethod
-    def progressed(self, done: int, total: int) -> None:
-        """Say how far the first reading is."""
+    def learned(self, **known: Any) -> None:
+        """Show what is known until all is read: the newest messages as `sight`, or the `progress`: done, total."""
 
     @abstractmethod
     def hinted(self, hint: WatchHint) -> None:
@@ -181,13 +177,13 @@ class FollowingApp(ContainedApp[ReturnT]):
     @on(Glimpsed)
     def _glimpsed(self, event: Glimpsed) -> None:
         if self._reading and not self.is_read:
-            self.glimpsed(event.sight)
+            self.learned(sight=event.sight)
         self.call_after_refresh(event.shown.set)
 
     @on(Progressed)
     def _progressed(self, event: Progressed) -> None:
         if self._reading and not self.is_read:
-            self.progressed(event.done, event.total)
+            self.learned(progress=(event.done, event.total))
 
     def _report(self, done: int, total: int) -> bool:
         moment = monotonic()

@@ -54,7 +54,7 @@ def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
     if not fit:
         workspace.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
-    lines = [f"{counted(len(fit), 'message')}: each {how.effect}."]
+    lines = [f"It {how.effect}." if len(fit) == 1 else f"{counted(len(fit), 'message')}: each {how.effect}."]
     lines += [_named(message) for message in seen.possible[:5]]
     if len(fit) > 5:
         lines.append(f"  and {len(fit) - 5} more")

@@ -17,6 +17,8 @@ _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
 _LEAVE = "ctrl+q"
 """The key that leaves the console from anywhere."""
+_LAPS = 2
+"""How often a key is followed: what it made its widget or a binding send, such as `Submitted`, travels behind it."""
 _MOST, _AGAIN = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 
@@ -27,7 +29,9 @@ class KeyQueue:
     Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would
     travel side by side, and the later could act first; a key that follows an escape would still go to the form that the
     escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
-    A screen that is opening, or a form that is handing in, has its keys wait until it is done (`takes_keys`).
+    What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
+    so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
+    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`).
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -59,9 +63,11 @@ class KeyQueue:
         self._waiting = deque(event for event in self._waiting if _leaves(event))
         return sum(isinstance(event, Key) for event in dropped)
 
-    def _is_held(self) -> bool:
-        """Whether what stands in front cannot take a key yet; then another look follows."""
-        if getattr(self._app.screen, "takes_keys", True):
+    def _is_held(self, event: Event) -> bool:
+        """Whether what stands in front cannot take `event` yet; then another look follows."""
+        front = self._app.screen
+        holds_back = getattr(front, "holds_back", None)
+        if getattr(front, "takes_keys", True) and not (holds_back and isinstance(event, Key) and holds_back(event.key)):
             self._held_since = None
             return False
         if self._held_since is None:
@@ -85,26 +91,29 @@ class KeyQueue:
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
                 return
-            if self._is_held():
+            if self._is_held(event):
                 return
             self._waiting.popleft()
             await self._dispatch(event)
             self._last, self._is_typing = target, is_typing
 
     def _wait_for(self, pump: MessagePump) -> None:
-        """Go on when all keys that `pump` got are through."""
+        """Go on when all keys that `pump` got are through, and what it made of them."""
         self._number = self._following = self._number + 1
-        self._follow(pump, self._number)
+        self._follow(pump, pump, self._number, _LAPS)
         self._app.set_timer(_PATIENCE, partial(self._through, self._number))
 
-    def _follow(self, pump: MessagePump, number: int) -> None:
-        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app."""
+    def _follow(self, pump: MessagePump, first: MessagePump, number: int, laps: int) -> None:
+        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again."""
         while pump is not self._app:
             parent = pump._parent or self._app
-            if pump.call_later(self._follow, parent, number):
+            if pump.call_later(self._follow, parent, first, number, laps):
                 return
             pump = parent
-        self._app.call_later(self._through, number)
+        if laps > 1:
+            self._app.call_later(self._follow, first, first, number, laps - 1)
+        else:
+            self._app.call_later(self._through, number)
 
     async def _through(self, number: int) -> None:
         if number == self._following:

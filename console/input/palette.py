@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from team_console.console.display.wording import error_text
 from team_console.console.input.action import Action
@@ -17,18 +17,68 @@ from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.widgets.overlay import Overlay
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual import on
+from textual._types import IgnoreReturnCallbackType
+from textual.binding import Binding, BindingType
+from textual.command import Command, CommandInput, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
+from textual.widgets import OptionList
 from textual.worker import Worker
+
+_OF_THE_LIST = frozenset(("enter", "up", "down", "pageup", "pagedown"))
+"""Keys that mean what the search comes to."""
 
 
 class Palette(Overlay, CommandPalette):
     """The list of everything by its name, with a line to search it by."""
 
+    # Before the line gets it: from then on keys are meant for what the command leads to.
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Run", show=False, priority=True)]
+
+    _sought: str | None = None
+    _search: Worker[Any] | None = None
+    _is_chosen = False
+
     @property
     def takes_keys(self) -> bool:
-        """Whether its line and its list are there: letters typed right behind the colon wait for them."""
-        return self.focused is not None
+        """Whether its line and its list are there, until one is chosen: keys typed ahead wait for what comes then."""
+        return self.focused is not None and not self._is_chosen
+
+    def holds_back(self, key: str) -> bool:
+        """Whether `key` must wait for the list of what is typed: the one of before would be meant otherwise."""
+        is_found = self._search is not None and self._search.is_finished
+        return key in _OF_THE_LIST and not (is_found and self._sought == self.query_one(CommandInput).value.strip())
+
+    def action_choose(self) -> None:
+        """Run the command under the cursor."""
+        commands = self.query_one(CommandList)
+        option = commands.highlighted_option
+        if self._list_visible and isinstance(option, Command):
+            self._choose(option)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        event.prevent_default()  # the toolkit's way closes the list first and lets keys in before the command ran
+        if isinstance(event.option, Command):
+            self._choose(event.option)
+
+    def _choose(self, command: Command) -> None:
+        if not self._is_chosen:
+            self._is_chosen = True
+            self._cancel_gather_commands()
+            self.app.delay_update()
+            self.app.call_later(self._leave_for, command.hit.command)
+
+    def _leave_for(self, act: IgnoreReturnCallbackType) -> Any:
+        """Close and act at once: no key comes between."""
+        self.dismiss()
+        return act()
+
+    def _gather_commands(self, search_value: str) -> Worker[Any]:
+        """Search, and remember for what."""
+        self._sought, self._search = search_value, super()._gather_commands(search_value)
+        return self._search
 
     def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
         """Run a search, whose end without a list, because the palette was closed, is nobody's business."""

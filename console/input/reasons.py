@@ -39,11 +39,6 @@ def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
     return why
 
 
-def nobody(subject: Subject) -> str | None:
-    """For what goes to the agents chosen."""
-    return None if subject.selection.agents else "no agent is chosen"
-
-
 def nobody_to_stop(subject: Subject) -> str | None:
     """For asking agents to stop."""
     if subject.me != subject.lead:

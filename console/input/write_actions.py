@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from team_console.console.input.action import Action, Group
 from team_console.console.input.reasons import (
     no_approval,
@@ -20,147 +22,132 @@ _LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, 
 _ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})
 _ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.INBOXES})
 
+_decide = partial(Action, group=Group.DECIDE)
+_write = partial(Action, group=Group.WRITE)
+_deliver = partial(Action, group=Group.DELIVER, deciding=True)
+
 WRITE_ACTIONS: tuple[Action, ...] = (
-    Action(
+    _decide(
         id="approve",
         keys=("a",),
         label="approve…",
         help="Say yes to the marked requests, else to the one under the cursor, or answer its question.",
-        group=Group.DECIDE,
         modes=_ANSWERING,
         wording=lambda subject: "answer…" if subject.asks_a_question else "",
         deciding=True,
         why_not=no_approval,
     ),
-    Action(
+    _decide(
         id="reject",
         keys=("r",),
         label="reject…",
         help="Say no to them, with the reason the askers need.",
-        group=Group.DECIDE,
         modes=_ANSWERING,
         deciding=True,
         why_not=no_rejection,
     ),
-    Action(
+    _decide(
         id="done",
         keys=("d",),
         label="done",
         help="Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
-        group=Group.DECIDE,
         modes=frozenset({Mode.NEEDS, Mode.INBOXES}),
         deciding=True,
         why_not=not_to_me,
     ),
-    Action(
+    _decide(
         id="dismiss",
         keys=("D",),
         label="clear information",
         help="Mark everything that is only for your information as read.",
-        group=Group.DECIDE,
         modes=frozenset({Mode.NEEDS}),
         footer=False,
         why_not=nothing_to_dismiss,
     ),
-    Action(
+    _decide(
         id="undo",
         keys=("U",),
         label="take back",
         help="Take back what you decided last, as long as it is not written.",
-        group=Group.DECIDE,
         footer=False,
         why_not=nothing_unwritten,
     ),
-    Action(
+    _decide(
         id="write_now",
         keys=("W",),
         label="write now",
         help="Write at once what you decided, without waiting any longer.",
-        group=Group.DECIDE,
         footer=False,
         why_not=nothing_unwritten,
     ),
-    Action(
+    _write(
         id="message",
         keys=("m",),
         label="message…",
         help="Write to the agents chosen; it quotes the message it answers.",
-        group=Group.WRITE,
         modes=_LETTERS,
     ),
-    Action(
+    _deliver(
         id="retry",
         keys=("t",),
         label="try again…",
         help="Deliver the chosen messages again, from the first try on.",
-        group=Group.DELIVER,
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
-        deciding=True,
         why_not=no_remedy(Remedy.RETRY),
     ),
-    Action(
+    _deliver(
         id="redirect",
         keys=("e",),
         label="redirect…",
         help="Send the chosen messages to another agent instead.",
-        group=Group.DELIVER,
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
-        deciding=True,
         why_not=no_remedy(Remedy.REDIRECT),
     ),
-    Action(
+    _deliver(
         id="discard",
         keys=("x",),
         label="discard…",
         help="Set the chosen messages aside; they go to the archive with your reason.",
-        group=Group.DELIVER,
         modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
-        deciding=True,
         why_not=no_remedy(Remedy.DISCARD),
     ),
-    Action(
+    _deliver(
         id="recall",
         keys=("u",),
         label="recall…",
         help="Take back the chosen messages that nobody has read yet.",
-        group=Group.DELIVER,
         modes=_ON_THE_WAY,
-        deciding=True,
         footer=False,
         why_not=no_remedy(Remedy.RECALL),
     ),
-    Action(
+    _write(
         id="broadcast",
         keys=("b",),
         label="broadcast…",
         help="Write to every member; how many that is comes first.",
-        group=Group.WRITE,
     ),
-    Action(
+    _write(
         id="shutdown",
         keys=("s",),
         label="shut down…",
         help="Ask the chosen agents to stop.",
-        group=Group.WRITE,
         modes=frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT}),
         deciding=True,
         why_not=nobody_to_stop,
     ),
-    Action(
+    _write(
         id="shutdown_all",
         keys=("S",),
         label="shut down all…",
         help="Ask every listening member to stop, one after the other.",
-        group=Group.WRITE,
         footer=False,
         why_not=not_lead,
     ),
-    Action(
+    _write(
         id="correct_course",
         keys=("C",),
         label="correct course…",
         help="Ask the scrum master to plan the sprint again.",
-        group=Group.WRITE,
         modes=frozenset({Mode.SPRINT}),
         why_not=not_lead,
     ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.evidence.gathering import Wish
 from team_console.console.panes.pane import Pane
 from team_console.store.model.message import Message
@@ -17,6 +18,7 @@ from team_console.store.views.evidence.beside import rejected_before
 from team_console.store.views.evidence.checks import claimed_checks
 from team_console.store.views.evidence.facts import Evidence
 from team_console.store.views.rows import RequestRow
+from team_console.widgets.details.client_request import asked_blocks
 from team_console.widgets.details.document import Block
 from team_console.widgets.details.evidence import compared_blocks, evidence_blocks, looking_block
 from team_console.widgets.details.request import earlier_plans
@@ -66,8 +68,12 @@ class EvidenceWanted(TextualMessage):
     wish: Wish
 
 
-def gathered(wish: Wish, evidence: Evidence) -> Gathered:
-    """Evidence made ready to be shown."""
+def gathered(wish: Wish, evidence: Evidence, known: object = None) -> Gathered:
+    """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
+    if isinstance(known, Gathered) and known.wish.is_for_the_same(wish) and known.evidence == evidence:
+        return replace(known, at=monotonic())
+    if wish.row is not None and wish.row.kind is RequestKind.PERMISSION:
+        asked_blocks(wish.message)  # remembered: a change of thousands of lines is compared here, not while keys wait
     seen = seen_of(wish.message, before=evidence.before, evidence=evidence.lines)
     return Gathered(wish, evidence, monotonic(), seen, compared_blocks(evidence), evidence_blocks(evidence))
 
@@ -81,6 +87,15 @@ def beside(pane: Pane, row: RequestRow) -> Beside:
     if known is None:
         return Beside(seen_of(row.question, evidence=(NOT_YET,)), (), looking_block(), wish)
     return Beside(known.seen, known.above, known.below, wish)
+
+
+def is_ready(pane: Pane, row: RequestRow) -> bool:
+    """Whether all that stands beside a request is known, so that showing it now shows it once."""
+    wish = wish_of(pane, row)
+    if wish is None:
+        return not pane.is_incomplete(row.question)
+    known = pane.shelf.evidence.get(wish.key)
+    return isinstance(known, Gathered) and known.wish.is_for_the_same(wish)
 
 
 def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Block, ...]:

@@ -34,6 +34,8 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
 
+_ROOM_FOR_BOTH = 26
+"""Cells of the roster from which on its title says both how many agents there are and what is unread."""
 _as_tuple = LastResult[Sequence[Message], tuple[Message, ...]](tuple)
 
 
@@ -98,10 +100,9 @@ class InboxesPane(ListPane[Message]):
         """Kind, names, summary and text."""
         return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
 
-    def prepare(self, row: Message) -> None:
-        """What stands beside its request."""
-        if (request := self._request_of(row)) is not None:
-            beside(self, request)
+    def request_of(self, row: Message) -> RequestRow | None:
+        """The request it asks."""
+        return self._request_of(row)
 
     def document_of(self, row: Message) -> Document | None:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
@@ -165,10 +166,21 @@ class InboxesPane(ListPane[Message]):
         self.roster.set_rows(view.roster if view else (), now=now, empty=empty, names=names_of(view))
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
+        self._show_roster_title()
+        super().show(situation, now)
+
+    def on_resize(self) -> None:
+        """A title that fits."""
+        if self.is_complete:
+            self._show_roster_title()
+
+    def _show_roster_title(self) -> None:
+        view = self.situation.view
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        set_title(self.roster, f"Agents · {len(self.roster.rows)}", count or (f"{unread:,} unread" if unread else ""))
-        super().show(situation, now)
+        # What is to be read matters more than how many agents there are, where there is room for one of them.
+        number = f" · {len(self.roster.rows)}" if not 0 < self.roster.size.width < _ROOM_FOR_BOTH else ""
+        set_title(self.roster, f"Agents{number}", count or (f"{unread:,} unread" if unread else ""))
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
+from team_console.console.display.sorting import sorted_rows, sorts_of
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
+from team_console.console.panes.cursor import Cursor
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
-from team_console.console.panes.sorting import sorted_rows, sorts_of
 from team_console.store.protocol.seen import Seen
-from team_console.store.views.rows import View
+from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
 from team_console.widgets.rows.drawing import Draw
@@ -26,15 +27,11 @@ from team_console.widgets.rows.row_list import RowList
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.timer import Timer
 
 if TYPE_CHECKING:
     from textual.widgets import Input
 
 RowT = TypeVar("RowT")
-
-_REST = 0.04
-"""Seconds the cursor must rest before the thing under it is drawn, so that a held key draws rows only."""
 
 
 class ListPane(Pane, Generic[RowT]):
@@ -54,7 +51,7 @@ class ListPane(Pane, Generic[RowT]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self.query_text = ""
-        self._resting: Timer | None = None
+        self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
         self._shown: RowT | None = None
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
@@ -119,8 +116,9 @@ class ListPane(Pane, Generic[RowT]):
     def document_of(self, row: RowT) -> Document | None:
         """What there is to read of a row."""
 
-    def prepare(self, row: RowT) -> None:
-        """Have what stands beside a row looked for, before it is drawn."""
+    def request_of(self, row: RowT) -> RequestRow | None:
+        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        return None
 
     @abstractmethod
     def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
@@ -218,9 +216,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def draw_now(self, *, whole: bool = False) -> None:
         """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
+        self._cursor.stop()
         self._show_detail()
         if whole:
             self.detail.refresh()
@@ -262,7 +258,7 @@ class ListPane(Pane, Generic[RowT]):
         return index is not None and self.rows.select(self.key_of(rows[index]))
 
     def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
-        text = self.words_of(row).casefold()
+        text = self.words_of(row).casefold() if words else ""
         return all(word in text for word in words)
 
     def sort_next(self) -> str | None:
@@ -277,7 +273,7 @@ class ListPane(Pane, Generic[RowT]):
     @property
     def is_asking(self) -> bool:
         """Whether words to filter by are being typed."""
-        return self._asking.is_open
+        return self.is_complete and self._asking.is_open
 
     @property
     def _asking(self) -> FilterLine:
@@ -319,11 +315,7 @@ class ListPane(Pane, Generic[RowT]):
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
         if event.by_user:
-            if self._resting is not None:
-                self._resting.stop()
-            else:
-                self._prepare()
-            self._resting = self.set_timer(_REST, self.draw_now)
+            self._cursor.moved()
         else:
             self._show_detail()
         self.post_message(self.Looked(self))
@@ -356,7 +348,11 @@ class ListPane(Pane, Generic[RowT]):
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
-        self._prepare() if again and self._resting is not None else self._show_detail()
+        is_moving = again and self._cursor.is_moving
+        if again:
+            self._cursor.more_is_known()
+        if not is_moving:
+            self._show_detail()
 
     def first_step(self) -> str:
         """The command that would put something into an empty list; empty when there is something."""
@@ -383,10 +379,6 @@ class ListPane(Pane, Generic[RowT]):
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
-    def _prepare(self) -> None:
-        if (row := self.rows.cursor_row) is not None:
-            self.prepare(row)
-
     def _show_detail(self) -> None:
         row = self._shown = self.rows.cursor_row
         try:
@@ -398,3 +390,4 @@ class ListPane(Pane, Generic[RowT]):
             document = with_unwritten(document, decided)
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
+        self._cursor.look_around()

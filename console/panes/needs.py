@@ -17,7 +17,7 @@ from team_console.store.desk.requests import fingerprint
 from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of, to_do
-from team_console.store.views.rows import AttentionItem, Need, View
+from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
 from team_console.widgets.details.document import Document, Fact, Lines
 from team_console.widgets.details.message import message_document
 from team_console.widgets.details.request import earlier_plans, request_document
@@ -139,10 +139,9 @@ class NeedsPane(ListPane[AttentionItem]):
             )
         return _plain_document(row)
 
-    def prepare(self, row: AttentionItem) -> None:
-        """What stands beside its request."""
-        if row.request is not None:
-            beside(self, row.request)
+    def request_of(self, row: AttentionItem) -> RequestRow | None:
+        """The request that waits, if it is one."""
+        return row.request
 
     def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""

@@ -106,6 +106,11 @@ class Pane(Guarded, Container):
         return self.is_mounted and self.is_attached
 
     @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return False
+
+    @property
     def is_drawn(self) -> bool:
         """Whether the thing under the cursor stands on the screen as it is."""
         return True

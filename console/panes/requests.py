@@ -62,9 +62,9 @@ class RequestsPane(ListPane[RequestRow]):
             below=around.below,
         )
 
-    def prepare(self, row: RequestRow) -> None:
-        """What stands beside it."""
-        beside(self, row)
+    def request_of(self, row: RequestRow) -> RequestRow | None:
+        """The row itself."""
+        return row
 
     def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
         """The request under the cursor and who asked it; of several, all of them."""

@@ -27,6 +27,9 @@ from team_console.widgets.team.strip import TeamStrip
 from textual.screen import Screen
 from textual.timer import Timer
 
+_OF_THE_FILTER = (KeyHint("enter", "keep these rows"), KeyHint("esc", "all rows"))
+"""Keys while words to filter by are typed: all others are letters."""
+
 
 class Shown(Struct, frozen=True):
     """What the frame is drawn from.
@@ -87,10 +90,10 @@ class Frame:
         if shown.has_column:
             self._screen.query_one(TeamColumn).show(cells, events, shown.now)
 
-    def show_keys(self, subject: Subject, *, cannot_write: bool) -> None:
+    def show_keys(self, subject: Subject, *, cannot_write: bool, is_filtering: bool = False) -> None:
         """The keys that do something to `subject`; none while something stands in front that has its own."""
-        if self._screen.app.screen is not self._screen:
-            self._screen.query_one(KeyBar).show(())
+        if self._screen.app.screen is not self._screen or is_filtering:
+            self._screen.query_one(KeyBar).show(_OF_THE_FILTER if is_filtering else ())
             return
         here = (action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer)
         usable = (action for action in here if action.disabled(subject) is None)

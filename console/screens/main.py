@@ -339,7 +339,7 @@ class MainScreen(Guarded, Screen[None]):
 
     def _show_keys(self) -> None:
         if self.is_mounted:
-            self.frame.show_keys(self.subject(), cannot_write=self.cannot_write)
+            self.frame.show_keys(self.subject(), cannot_write=self.cannot_write, is_filtering=self.pane.is_asking)
 
     @on(Pane.Looked)
     @on(DescendantFocus)

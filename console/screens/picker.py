@@ -9,7 +9,6 @@ from typing import ClassVar
 from team_console.console.app.containment import ContainedApp
 from team_console.console.app.leaving import run_to_the_end
 from team_console.console.display.themes import THEMES, first_theme, native_colours
-from team_console.console.terminal.driver import sparing
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
 from team_console.widgets.rows.drawing import Drawing
@@ -19,7 +18,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.driver import Driver
 
 
 class PickerApp(ContainedApp[str | None]):
@@ -38,10 +36,6 @@ class PickerApp(ContainedApp[str | None]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
-
-    def get_driver_class(self) -> type[Driver]:
-        """A driver that writes only cells that changed."""
-        return sparing(super().get_driver_class())
 
     def compose(self) -> ComposeResult:
         """The list and its keys."""

@@ -61,7 +61,9 @@ class StandingForms:
 
 
 def _cover(pane: Pane, lines: int) -> None:
-    """Keep `lines` free below the thing; a narrow terminal takes them from the list."""
+    """Keep `lines` free below the thing, or below the rows where only they are shown; a narrow list gives way."""
     if isinstance(pane, ListPane) and pane.is_complete:
-        pane.set_class(lines > 0, "-asking")
+        shows_thing = bool(pane.detail.display)
+        pane.set_class(lines > 0 and shows_thing, "-asking")
         pane.detail.styles.margin = (0, 0, lines, 0)
+        pane.query_one(".pane--rows").styles.margin = (0, 0, 0 if shows_thing else lines, 0)

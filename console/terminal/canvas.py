@@ -26,6 +26,8 @@ _ASIDE = re.compile(
 _BLANKS, _LAST_BLANKS = 10, 4
 """More spaces than this are erased rather than written; fewer at the end of a run, where the pen need not pass them."""
 _BLANKS_APART = re.compile(f"( {{{_BLANKS + 1},}}| {{{_LAST_BLANKS + 1},}}$)")
+Stretch = tuple[str, str, int]
+"""Neighbouring cells that are written together: their style, their text and how many they are."""
 _HOME = (1, 1)
 """Where the cursor is left when nothing is typed; it is hidden then and may stay where it is."""
 
@@ -115,40 +117,42 @@ class Canvas:
             return []
         before = before + [None] * (len(line) - len(before))
         runs = changed_stretches(before, line)
-        if any(cell is not None and not cell[0] for cell in (*before, *line)):
+        if _has_wide(line) or _has_wide(before):
             runs = [(_first_known(line), len(line))]
         return [Run(number, start, line[start:stop], stop >= len(line)) for start, stop in runs]
 
     def _shortest(self, runs: Sequence[Run]) -> str:
         """The runs, written in the order that takes the fewest bytes."""
         before, best, pen = self._pen, None, self._pen
+        stretches: dict[tuple[int, int, int], Sequence[Stretch]] = {}
         for order in orders(runs, before.style):
             self._pen = copy(before)
-            out = "".join(piece for run in order for piece in self._written(run))
+            out = "".join([piece for run in order for piece in self._written(run, _known(stretches, run))])
             if best is None or len(out) < len(best):
                 best, pen = out, self._pen
         self._pen = pen
         return best or ""
 
-    def _written(self, run: Run) -> Iterator[str]:
+    def _written(self, run: Run, stretches: Sequence[Stretch]) -> Iterator[str]:
         yield self._pen.move(run.row, run.start + 1)
-        yield from self._run(run.row, run.start + 1, list(_stretches(run.cells)))
+        yield from self._run(run.row, run.start + 1, stretches)
         if run.is_end:
             self._pen.lift(row=run.row)
 
-    def _run(self, number: int, column: int, stretches: list[tuple[str, str, int]]) -> Iterator[str]:
+    def _run(self, number: int, column: int, stretches: Sequence[Stretch]) -> Iterator[str]:
         """Stretches of a row one after the other, the first of them at `column`, where the pen is."""
         pen, last = self._pen, len(stretches) - 1
         for place, (style, text, width) in enumerate(stretches):
             column += width
-            if text.isspace():
+            blank = text.isspace()
+            if blank:
                 # Blanks look the same in the style of what follows: one change of style does for both.
                 ahead = stretches[place + 1][0] if place < last else ""
                 alike = bool(ahead) and not pen.blanks_like(style) and are_blanks_alike(style, ahead)
                 yield pen.to(ahead) if alike else pen.to_blank(style)
             else:
                 yield pen.to(style)
-            if len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(text, style):
+            if blank and len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(style):
                 yield pen.erase(len(text))
             else:
                 yield pen.write(text)
@@ -157,12 +161,20 @@ class Canvas:
                 pen.lift(row=number)
                 yield pen.move(number, column)
 
-    def _can_erase(self, text: str, style: str) -> bool:
-        """Whether they are spaces, and the terminal erases in the background's colour."""
-        return self._erases and text.isspace() and SHOWS_ON_BLANKS.isdisjoint(parts_of(style)[0])
+    def _can_erase(self, style: str) -> bool:
+        """Whether spaces of this style can be erased: the terminal does it in the background's colour."""
+        return self._erases and SHOWS_ON_BLANKS.isdisjoint(parts_of(style)[0])
 
 
-def _stretches(cells: Row) -> Iterator[tuple[str, str, int]]:
+def _known(stretches: dict[tuple[int, int, int], Sequence[Stretch]], run: Run) -> Sequence[Stretch]:
+    """The stretches of a run, worked out once for all orders it is tried in."""
+    place = (run.row, run.start, len(run.cells))
+    if place not in stretches:
+        stretches[place] = tuple(_stretches(run.cells))
+    return stretches[place]
+
+
+def _stretches(cells: Row) -> Iterator[Stretch]:
     """Neighbouring cells of one style as that style, their text and how many they are.
 
     A joined character and many blanks are by themselves.
@@ -171,7 +183,9 @@ def _stretches(cells: Row) -> Iterator[tuple[str, str, int]]:
     for style, group in groupby(known, itemgetter(1)):
         texts = [cell[0] for cell in group]
         plain = "".join(texts)
-        if len(texts) > _LAST_BLANKS and len(plain) == len(texts) and all(texts) and not is_joined(plain):
+        if len(texts) <= _LAST_BLANKS and plain.isascii():
+            yield style, plain, len(plain)
+        elif len(texts) > _LAST_BLANKS and len(plain) == len(texts) and all(texts) and not is_joined(plain):
             yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
         else:
             yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
@@ -191,6 +205,11 @@ def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:
             begin = end
     if begin < len(texts):
         yield "".join(texts[begin:]), len(texts) - begin
+
+
+def _has_wide(line: Row) -> bool:
+    """Whether a cell is the right half of a wide character."""
+    return "" in [cell and cell[0] for cell in line]
 
 
 def _first_known(line: Row) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import ne
 
 from msgspec import Struct
 from team_console.console.terminal.cells import Row
@@ -31,8 +32,8 @@ class Run(Struct, frozen=True):
 def changed_stretches(before: Row, after: Row) -> list[tuple[int, int]]:
     """Stretches that differ, those joined that are only a small known gap apart."""
     runs: list[tuple[int, int]] = []
-    for index, (old, new) in enumerate(zip(before, after, strict=True)):
-        if new is None or old == new:
+    for index in [index for index, differs in enumerate(map(ne, before, after)) if differs]:
+        if after[index] is None:
             continue
         if runs and _is_small(after[runs[-1][1] - 1 : index + 1]):
             runs[-1] = (runs[-1][0], index + 1)

@@ -78,7 +78,7 @@ def _distance(old: list[Row], new: list[Row], part: slice) -> int:
 
 
 def _name(row: Row, part: slice) -> str:
-    return "".join(cell[0] for cell in row[part] if cell is not None)
+    return "".join([cell[0] for cell in row[part] if cell is not None])
 
 
 def _best_stretch(old: list[Row], new: list[Row], by: int, low: int) -> Shift | None:

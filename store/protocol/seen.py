@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -64,8 +65,12 @@ class Seen(Struct, frozen=True):
         return {SHOWN: self.sha256, EVIDENCE: kept, SHOWN_BY: str(self.face)}
 
 
+@lru_cache(maxsize=128)
 def digest_of(message: Message) -> str:
-    """SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing."""
+    """SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing.
+
+    Remembered for each message itself, which never changes: of a long one it is felt, and a screen asks often.
+    """
     said = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 

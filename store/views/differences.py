@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _CONTEXT = 3
@@ -21,6 +22,7 @@ Change = tuple[str, int, int, int, int]
 """What is done (`equal`, `replace`, `delete`, `insert`), and from where to where in the old and the new lines."""
 
 
+@lru_cache(maxsize=8)
 def difference(before: str, after: str) -> tuple[str, ...]:
     """Lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing differs."""
     old, new = _LINE.findall(before), _LINE.findall(after)

@@ -31,6 +31,8 @@ from tests.idle_widgets import wait_for_widgets
 from tests.memory_team import MemoryTeam
 
 WAIT = 60.0
+_ROUNDS = 2
+"""A change is laid out in the first; what the layout moves is handled in the second."""
 LEAD, AUTHOR = "ceo", "task-manager"
 
 
@@ -160,6 +162,18 @@ class Desk:
         while not condition():
             assert time.monotonic() < deadline, f"never happened: {what}\n{self.text}"
             await self.pilot.pause(0.02)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let the screen stand as what was done until now makes it: handled, laid out and painted."""
+        for _ in range(_ROUNDS):
+            await self.pilot._wait_for_screen()
+            if self.app._screen_stack:
+                self.app.screen._on_timer_update()
+
+    async def shows(self, *texts: str) -> None:
+        """Wait until each of these texts stands on the screen."""
+        await self.until(lambda: all(text in self.text for text in texts), f"a screen with {texts}")
 
     async def form(self) -> Form[object]:
         """The form that is open, once there is one."""

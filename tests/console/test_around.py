@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from team_console.widgets.forms.note import Letter
 from tests import showcase
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
-from tests.pty import console
+from tests.pty import Terminal, console
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +113,28 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> No
         terminal.wait_until(lambda: b"Escalation" in terminal.output[marker:], "the picture again")
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+def test_a_console_that_was_stopped_from_outside_goes_on_with_the_terminal_it_has(tmp_path: Path) -> None:
+    showcase.build(tmp_path)
+    with console(tmp_path) as terminal:
+        terminal.wait_for("Escalation", "LIVE")
+        for _ in range(2):
+            os.kill(terminal.pid, signal.SIGSTOP)
+            terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
+            marker = len(terminal.output)
+            os.kill(terminal.pid, signal.SIGCONT)
+            terminal.wait_until(partial(_is_drawn, terminal, marker), "the picture again")
+        terminal.send("6")
+        terminal.wait_for("History ·")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        taken, given_back = (terminal.output.count(sequence) for sequence in (b"\x1b[?1049h", b"\x1b[?1049l"))
+        assert taken == given_back == 3
+
+
+def _is_drawn(terminal: Terminal, since: int) -> bool:
+    return b"Escalation" in terminal.output[since:]
 
 
 def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:

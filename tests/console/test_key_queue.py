@@ -12,6 +12,7 @@ from team_console.console.input.key_queue import KeyQueue
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
+from textual.widgets import Input
 
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -153,3 +154,35 @@ async def test_a_key_typed_before_a_form_has_closed_goes_to_what_stands_behind_i
         await desk.until(left.is_set, "the end that q asks for")
         assert form not in app.screen_stack
         app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
+
+
+class Sheet(Widget):
+    """Takes its time with what is handed in, as a screen on a busy machine does."""
+
+    handed_in: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Input()
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        for _ in range(200):
+            await asyncio.sleep(0)
+        self.handed_in = self.query_one(Input).value
+
+
+class Handing(Desk):
+    """A sheet with one field."""
+
+    def compose(self) -> ComposeResult:
+        yield Sheet()
+
+
+async def test_a_key_waits_for_what_the_one_before_it_made_its_field_send() -> None:
+    app = Handing()
+    async with app.run_test():
+        app.query_one(Input).focus()
+        for key in ("enter", "a"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        sheet = app.query_one(Sheet)
+        await until(lambda: sheet.handed_in is not None and sheet.query_one(Input).value == "a")
+        assert sheet.handed_in == ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.panes import list_pane
+from team_console.console.panes import cursor
 from team_console.console.panes.beside import Gathered
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
+from team_console.store.desk.mail import send
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
 
@@ -44,21 +45,59 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
     async with opened(team) as desk:
         await desk.press(mode)
         await desk.until(lambda: _is_known(desk), "the evidence beside the first row")
-        monkeypatch.setattr(list_pane, "_REST", 3_600.0)
+        monkeypatch.setattr(cursor, "_REST", 3_600.0)
         desk.app.main.shelf.evidence.clear()
-        drawn: list[str] = []
+        drawn: list[Document] = []
+        listing = desk.app.main.panes.listing
+        first = listing.detail.document if listing is not None else None
+        assert first is not None
         real = Detail.show
 
         def show(self: Detail, document: Document | None, **more: tuple[()]) -> None:
-            drawn.append(document.key if document is not None else "")
+            if document is not None and document.key != first.key and document not in drawn:
+                drawn.append(document)
             real(self, document, **more)
 
         before = desk.detail
         monkeypatch.setattr(Detail, "show", show)
         await desk.pilot.press("j")
-        await desk.until(lambda: _is_known(desk), "the evidence beside the second row")
-        assert drawn == []
-        desk.app.main.pane.draw_now()
-        assert len(drawn) == 1
+        await desk.until(lambda: bool(drawn), "the second row")
+        assert _is_known(desk)
+        assert len(drawn) == 1, "first without what stands beside it"
         assert desk.detail != before
         assert "what is new: +2500" in desk.detail
+
+
+async def test_what_stands_beside_the_next_row_is_looked_for_before_anybody_goes_there(team: MemoryTeam) -> None:
+    _hand_in(team)
+    async with opened(team) as desk:
+        await desk.press("3")
+        rows = desk.app.main.panes.listing
+        assert rows is not None
+        open_rows = [row.key for row in rows.rows.rows if row.is_open]
+        assert len(open_rows) == len(_NAMES)
+        kept = desk.app.main.shelf.evidence
+        await desk.until(lambda: all(isinstance(kept.get(key), Gathered) for key in open_rows), "both rows' evidence")
+
+
+@pytest.mark.parametrize(("apart", "draws"), [(1.0, True), (0.01, False)])
+async def test_a_key_draws_what_is_ready_at_once_and_a_held_key_draws_rows_only(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, apart: float, draws: bool
+) -> None:
+    for number in range(4):
+        send(Caller(team, _NAMES[0]), to=LEAD, content=f"letter {number}", summary=f"letter {number}")
+    moment = 1_000.0
+
+    def clock() -> float:
+        nonlocal moment
+        moment += apart
+        return moment
+
+    async with opened(team) as desk:
+        await desk.press("2", "tab")
+        listing = desk.app.main.panes.listing
+        assert listing is not None
+        monkeypatch.setattr(cursor, "_REST", 3_600.0)
+        monkeypatch.setattr(cursor, "monotonic", clock)
+        await desk.press("j", "j")
+        assert listing.is_drawn is draws

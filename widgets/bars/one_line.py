@@ -13,8 +13,8 @@ class OneLine(Inked, Widget):
 
     DEFAULT_CSS = "OneLine { height: 1; }"
 
-    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self._left: Line = ()
         self._right: Line = ()
 

@@ -81,8 +81,9 @@ def permission_blocks(message: Message) -> tuple[Block, ...]:
     return (*asked_blocks(message), *origin_facts(message), *more)
 
 
+@lru_cache(maxsize=64)
 def asked_blocks(message: Message) -> tuple[Block, ...]:
-    """What would be done, whole."""
+    """What would be done, whole; remembered per message, since a change of many lines takes long to be made."""
     return proposal_blocks(_proposal(message))
 
 

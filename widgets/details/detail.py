@@ -11,23 +11,22 @@ from team_console.store.protocol.seen import Seen
 from team_console.widgets.details.document import Document, laid_out
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.text.cells import Line, fit, marked_hits
-from team_console.widgets.text.tones import Inked
+from team_console.widgets.text.scrolled import Scrolled
 from team_console.widgets.text.viewport import room_of
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-_AHEAD = 200
+_AHEAD = 40
 """Lines below the screen that are laid out with those on it."""
-_STEP = 1_000
+_STEP = 250
 """Lines that are laid out between two keys, once the screen stands."""
 _PAUSE = 0.1
 """Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
 
 
-class Detail(Inked, ScrollView, can_focus=True):
+class Detail(Scrolled, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:
@@ -56,13 +55,12 @@ class Detail(Inked, ScrollView, can_focus=True):
     ]
     HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
 
-    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.document: Document | None = None
         self.raw = self.full = False
         self._lines: list[Line] = []
         self._rest: Iterator[Line] | None = None
-        self._empty: tuple[Line, ...] = ()
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self._hits: tuple[str, ...] = ()
@@ -77,14 +75,14 @@ class Detail(Inked, ScrollView, can_focus=True):
         """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
         return self.document.seen if self.document is not None and self._drawn else None
 
-    def show(self, document: Document | None, *, empty: tuple[Line, ...] = ()) -> None:
-        """Show `document`, or the lines `empty` when there is none. The same thing keeps its place."""
-        if document == self.document and empty == self._empty:
+    def show(self, document: Document | None) -> None:
+        """Show `document`, or nothing. The same thing keeps its place."""
+        if document == self.document:
             return
         same = document is not None and self.document is not None and document.key == self.document.key
         if document is None or self.document is None or not _is_same(document, self.document):
             self._drawn = ""
-        self.document, self._empty = document, empty
+        self.document = document
         self._lay_out(keep=same)
 
     def toggle_raw(self) -> bool:
@@ -170,9 +168,7 @@ class Detail(Inked, ScrollView, can_focus=True):
             return
         before, top = self._lines, self.scroll_offset.y if keep else 0
         self._lines = []
-        self._rest = (
-            laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(self._empty)
-        )
+        self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
         self._take(top + room_of(self).height + _AHEAD)
         height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
         self._set_size(Size(width, height))

@@ -81,7 +81,7 @@ def _step(step: Step, life: Lifecycle, now: datetime) -> Line:
     when = clock_time(step.at, now) if step.at else ""
     return (
         (f"{mark} {step.number:>2}  ", tone),
-        (pad(safe_line(step.title, 60), 40) + " ", "" if step.at else "muted"),
+        (pad(safe_line(step.title, 60), 34) + " ", "" if step.at else "muted"),
         (when, "muted"),
         (note, "warn"),
     )

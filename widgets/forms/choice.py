@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.told import Told
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 
 class Choice(OneLine, can_focus=True):
@@ -16,7 +16,7 @@ class Choice(OneLine, can_focus=True):
     DEFAULT_CSS = """
     Choice { width: 1fr; background: $panel; }
     Choice:focus { background: $primary-muted; }
-    Choice:nocolor:focus { text-style: underline; }
+    Choice:ansi:focus { text-style: underline; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "step(-1)", "Before", show=False),
@@ -25,16 +25,10 @@ class Choice(OneLine, can_focus=True):
     HELP = "Left and right change the value."
 
     @dataclass
-    class Changed(Message):
+    class Changed(Told["Choice"]):
         """Another value was chosen."""
 
-        choice: Choice
         value: str
-
-        @property
-        def control(self) -> Choice:
-            """The choice that changed."""
-            return self.choice
 
     def __init__(self, values: tuple[str, ...], value: str = "", *, empty: str = "", id: str | None = None) -> None:
         """`empty` is shown for the empty value."""

@@ -59,6 +59,8 @@ class Handoff(Struct, frozen=True):
 
 _ROOMY = 36
 """Lines of a terminal from which on the text has more of them."""
+_TIGHT = 56
+"""Columns below which each choice has a line of its own."""
 Foresee = Callable[[tuple[str, ...]], str]
 """Says in one safe line whom a message to these names would reach; runs in a thread."""
 
@@ -136,7 +138,8 @@ class Compose(Form[ResultT]):
             yield from self._choices()
         else:
             yield labelled("to", Static(Content(self._to), markup=False))
-        summary = Field(get("summary", ""), placeholder="five to ten words that say it all", id="summary")
+        wanted = "five to ten words" if self._is_tight else "five to ten words that say it all"
+        summary = Field(get("summary", ""), placeholder=wanted, id="summary")
         yield labelled("summary", summary, Static("", classes="compose--words", markup=False))
         yield Container(*self._extra(), classes="compose--extra")
         letter = Letter(get("content", ""), id="content")
@@ -145,18 +148,25 @@ class Compose(Form[ResultT]):
         yield Static("", classes="form--note", id="preview", markup=False)
 
     def _choices(self) -> Iterator[Container]:
-        """Handoff, kind and priority; the last two share a line."""
+        """Handoff, kind and priority; the last two share a line where there is room."""
         get = self.draft.get
         if self._handoffs:
             yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
         priorities = tuple(str(item) for item in Priority)
         urgent = Choice(("", *priorities), get("priority", ""), empty="default", id="priority")
-        if len(self._kinds) > 1:
-            kind = Choice(tuple(self._kinds), get("kind", ""), id="kind")
+        kind = Choice(tuple(self._kinds), get("kind", ""), id="kind") if len(self._kinds) > 1 else None
+        if kind is not None and not self._is_tight:
             kind.add_class("compose--short")
             yield labelled("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
         else:
+            if kind is not None:
+                yield labelled("kind", kind)
             yield labelled("priority", urgent)
+
+    @property
+    def _is_tight(self) -> bool:
+        """Whether a line has room for little more than one field."""
+        return self.behind is not None and self.behind.room().width < _TIGHT
 
     def on_mount(self) -> None:
         """Begin at the first field that is empty."""

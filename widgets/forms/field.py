@@ -17,7 +17,7 @@ class Field(Guarded, Input):
     DEFAULT_CSS = """
     Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
     Field:focus { background: $primary-muted; }
-    Field:nocolor:focus { text-style: underline; }
+    Field:ansi:focus { text-style: underline; }
     """
 
     def __init__(

@@ -312,7 +312,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if self._busy or self.behind is None or self.behind.edit is None:
             return
         try:
-            event.note.take(self.behind.edit(event.note.text))
+            event.widget.take(self.behind.edit(event.widget.text))
         except TeamError as error:
             self.show_error(error)
             return

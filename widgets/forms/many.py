@@ -123,7 +123,9 @@ class Many(Form[Any]):
 
     def fields(self) -> ComposeResult:
         """What was never looked at, the list, what is left alone, the words."""
-        yield Static(Content(self._warned()), id="unseen", classes="form--note", markup=False)
+        unseen = Static(Content(self._warned()), id="unseen", classes="form--note", markup=False)
+        unseen.display = bool(self._warned())
+        yield unseen
         yield Excerpt((Lines(self._lines(), is_table=True),), most=8, id="items")
         if self._notes:
             yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
@@ -213,7 +215,9 @@ class Many(Form[Any]):
             self._show()
 
     def _show(self) -> None:
-        self.query_one("#unseen", Static).update(Content(self._warned()))
+        unseen = self.query_one("#unseen", Static)
+        unseen.update(Content(self._warned()))
+        unseen.display = bool(self._warned())
         self.query_one("#items", Excerpt).put((Lines(self._lines(), is_table=True),))
         self.query_one(Hints).show(self.keys())
         button = self.query_one("#hand-in", Button)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from team_console.store.model.safe import safe_text
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.told import Told
 from textual.binding import Binding
 from textual.content import Content
 from textual.events import Key, Paste
-from textual.message import Message
 from textual.widgets import TextArea
 
 
@@ -25,27 +23,11 @@ class Note(Guarded, TextArea):
         Binding("ctrl+e", "edit", "Edit in an editor", show=False),
     ]
 
-    @dataclass
-    class Entered(Message):
+    class Entered(Told["Note"]):
         """Enter was pressed."""
 
-        note: Note
-
-        @property
-        def control(self) -> Note:
-            """The note it was pressed in."""
-            return self.note
-
-    @dataclass
-    class EditorWanted(Message):
+    class EditorWanted(Told["Note"]):
         """The text should be edited in the human's own editor."""
-
-        note: Note
-
-        @property
-        def control(self) -> Note:
-            """The note whose text it is."""
-            return self.note
 
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
         """`placeholder`: what belongs here, as safe text."""
@@ -54,6 +36,10 @@ class Note(Guarded, TextArea):
             safe_text(text), id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=shown
         )
         self.highlight_cursor_line = False
+
+    def on_mount(self) -> None:
+        """Go on behind what stands there already."""
+        self.move_cursor(self.document.end)
 
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter":

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
 from team_console.widgets.text.cells import Line, fit, wrap
 from team_console.widgets.text.tones import Inked
+from team_console.widgets.told import Told
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -47,27 +46,11 @@ class Options(Inked, Widget, can_focus=True):
     ]
     HELP = "The keys 1 to 9 choose, the arrows go through them; of several, space chooses."
 
-    @dataclass
-    class Changed(Message):
+    class Changed(Told["Options"]):
         """Something else is chosen."""
 
-        options: Options
-
-        @property
-        def control(self) -> Options:
-            """The options that changed."""
-            return self.options
-
-    @dataclass
-    class Entered(Message):
+    class Entered(Told["Options"]):
         """Enter was pressed."""
-
-        options: Options
-
-        @property
-        def control(self) -> Options:
-            """The options it was pressed in."""
-            return self.options
 
     def __init__(
         self, lines: Sequence[OptionLine], *, chosen: Sequence[int] = (), several: bool = False, id: str | None = None

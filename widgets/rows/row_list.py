@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from team_console.widgets.rows.drawing import NO_NAMES, Draw, in_one_ink
 from team_console.widgets.rows.picture import GUTTER, Headings, ListPicture, changed_lines
 from team_console.widgets.rows.places import HEADING
 from team_console.widgets.rows.selection import RowSelection
 from team_console.widgets.text.cells import Line, fit, marked_hits
+from team_console.widgets.text.scrolled import Scrolled
 from team_console.widgets.text.short_names import ShortNames
-from team_console.widgets.text.tones import Inked
 from team_console.widgets.text.viewport import room_of
+from team_console.widgets.told import Told
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
-from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 RowT = TypeVar("RowT")
@@ -32,7 +31,7 @@ _WIDE = 100
 """Columns of the screen from which on each row has one line."""
 
 
-class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
+class RowList(Scrolled, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.
@@ -68,31 +67,19 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
 
     @dataclass
-    class Told(Message):
-        """Something happened in `row_list`; the base of the messages below."""
-
-        row_list: RowList[Any]
-
-        @property
-        def control(self) -> RowList[Any]:
-            """The list it happened in."""
-            return self.row_list
-
-    @dataclass
-    class Moved(Told):
+    class Moved(Told[Scrolled]):
         """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
 
         key: str | None
         by_user: bool
 
     @dataclass
-    class Opened(Told):
+    class Opened(Told[Scrolled]):
         """Enter was pressed or the row clicked twice."""
 
         key: str
 
-    @dataclass
-    class Marked(Told):
+    class Marked(Told[Scrolled]):
         """Marks changed."""
 
     def __init__(

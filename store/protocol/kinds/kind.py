@@ -38,11 +38,11 @@ class Kind(Struct, frozen=True):
     """One kind of message.
 
     Attributes:
-        name: The word in `type`, or before the colon for sprint messages.
         family: Source it comes from.
+        name: The word in `type`, or before the colon for sprint messages.
         meaning: One plain sentence for help and the README table.
         direction: Who writes it to whom, as the source says (`Slave -> Master`).
-        door: The command line verb that sends it.
+        entry_point: The command line verb that sends it.
         priority: Default priority (decision D5).
         opens: The request it opens, if any.
         answers: The request it answers, if any.
@@ -51,8 +51,8 @@ class Kind(Struct, frozen=True):
         withdraws: Whether it takes back an open request of its own sender, with a reason.
     """
 
-    name: str
     family: Family
+    name: str
     meaning: str
     direction: str
     entry_point: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,102 +23,61 @@ READ_ONLY = ""
 """The door of kinds that are understood on reading and never written by us."""
 
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
-_ASK, _MEDIUM = RequestKind, Priority.MEDIUM
+_ASK = RequestKind
 
-
-def _sendmessage(
-    name: str,
-    meaning: str,
-    direction: str,
-    entry_point: str,
-    source: str,
-    *,
-    priority: Priority = _MEDIUM,
-    opens: RequestKind | None = None,
-    answers: RequestKind | None = None,
-    supersedes: bool = False,
-) -> Kind:
-    place = f"001 section {source}"
-    return Kind(name, Family.SENDMESSAGE, meaning, direction, entry_point, priority, opens, answers, place, supersedes)
-
-
-def _messenger(name: str, meaning: str, direction: str, priority: Priority, opens: RequestKind | None = None) -> Kind:
-    return Kind(name, Family.MESSENGER, meaning, direction, SEND, priority, opens, None, "000, B.1")
-
-
-def _sprint(
-    name: str,
-    meaning: str,
-    direction: str,
-    *,
-    entry_point: str = SEND,
-    priority: Priority = _MEDIUM,
-    opens: RequestKind | None = None,
-    answers: RequestKind | None = None,
-    source: str = "002",
-) -> Kind:
-    return Kind(name, Family.SPRINT, meaning, direction, entry_point, priority, opens, answers, source)
-
-
-def _client(
-    name: str,
-    meaning: str,
-    direction: str,
-    entry_point: str,
-    *,
-    opens: RequestKind | None = None,
-    answers: RequestKind | None = None,
-) -> Kind:
-    return Kind(name, Family.CLIENTS, meaning, direction, entry_point, _HIGH, opens, answers, "D20")
-
-
-def _router(name: str, meaning: str, direction: str, priority: Priority = _MEDIUM) -> Kind:
-    return Kind(name, Family.ROUTER, meaning, direction, "route, send", priority, None, None, "003 Message Types")
-
+_sendmessage = partial(Kind, Family.SENDMESSAGE)
+_messenger = partial(Kind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
+_sprint = partial(Kind, Family.SPRINT, entry_point=SEND, source="002")
+_client = partial(Kind, Family.CLIENTS, priority=_HIGH, source="D20")
+_router = partial(Kind, Family.ROUTER, entry_point="route, send", source="003 Message Types")
 
 _ALL = (
-    _sendmessage("message", "A direct message to one agent.", "Any -> Any", "send, sendmessage", "2.1"),
     _sendmessage(
-        "broadcast",
-        "The same message to every member, one delivery each.",
-        "Any -> All",
-        "broadcast, sendmessage",
-        "2.2",
+        *("message", "A direct message to one agent.", "Any -> Any", "send, sendmessage"), source="001 section 2.1"
     ),
     _sendmessage(
-        *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN, "2.3"),
+        *("broadcast", "The same message to every member, one delivery each.", "Any -> All", "broadcast, sendmessage"),
+        source="001 section 2.2",
+    ),
+    _sendmessage(
+        *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN),
+        source="001 section 2.3",
         priority=_HIGH,
         opens=_ASK.SHUTDOWN,
         supersedes=True,
     ),
     _sendmessage(
-        *("shutdown_response", "Agrees to stop, or refuses with a reason.", "Agent -> Lead", VERDICT, "2.4"),
+        *("shutdown_response", "Agrees to stop, or refuses with a reason.", "Agent -> Lead", VERDICT),
+        source="001 section 2.4",
         priority=_HIGH,
         answers=_ASK.SHUTDOWN,
     ),
     _sendmessage(
-        *("plan_approval_request", "Hands in a plan and waits for the verdict.", "Agent -> Lead", PLAN, "2.5, 5.4"),
+        *("plan_approval_request", "Hands in a plan and waits for the verdict.", "Agent -> Lead", PLAN),
+        source="001 section 2.5, 5.4",
         priority=_HIGH,
         opens=_ASK.PLAN,
         supersedes=True,
     ),
     _sendmessage(
-        *("plan_approval_response", "Approves a plan, or rejects it with feedback.", "Lead -> Agent", VERDICT, "2.5"),
+        *("plan_approval_response", "Approves a plan, or rejects it with feedback.", "Lead -> Agent", VERDICT),
+        source="001 section 2.5",
         priority=_HIGH,
         answers=_ASK.PLAN,
     ),
-    Kind(
-        *("request_withdrawn", Family.SENDMESSAGE, "Takes back a request of its own, with the reason.", "Any -> Any"),
-        entry_point="withdraw",
+    _sendmessage(
+        *("request_withdrawn", "Takes back a request of its own, with the reason.", "Any -> Any", "withdraw"),
         source="D21",
         withdraws=True,
     ),
-    _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", _HIGH),
-    _messenger("review", "Asks for a review of an artifact.", "Any -> Any", _MEDIUM),
-    _messenger("clarify", "Asks a question that blocks the asker.", "Any -> Any", _HIGH, _ASK.CLARIFICATION),
-    _messenger("escalate", "Brings an issue to the human.", "Any -> User", _CRITICAL, _ASK.ESCALATION),
-    _messenger("notify", "Tells a group what happened.", "Any -> Group", _LOW),
-    _messenger("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group", _MEDIUM),
+    _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", priority=_HIGH),
+    _messenger("review", "Asks for a review of an artifact.", "Any -> Any"),
+    _messenger(
+        "clarify", "Asks a question that blocks the asker.", "Any -> Any", priority=_HIGH, opens=_ASK.CLARIFICATION
+    ),
+    _messenger("escalate", "Brings an issue to the human.", "Any -> User", priority=_CRITICAL, opens=_ASK.ESCALATION),
+    _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW),
+    _messenger("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group"),
     _sprint(
         *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
         priority=_HIGH,
@@ -174,7 +134,7 @@ _ALL = (
     _router("task_assignment", "Assigns a task to implement.", "orchestrator -> code_developer"),
     _router("task_complete", "Reports a finished task.", "code_developer -> orchestrator"),
     _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
-    _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", _HIGH),
+    _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", priority=_HIGH),
     _router("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
     _client(
         *("permission_request", "Asks whether a tool may be used: a command, an edit, a page.", "Agent -> Lead", HOOK),
@@ -192,16 +152,10 @@ _ALL = (
         *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),
         answers=_ASK.QUESTION,
     ),
-    Kind(
-        *(
-            "session_state",
-            Family.CLIENTS,
-            "Notes that a client's session, or a teammate in it, works, rests or ended.",
-        ),
-        direction="Agent -> itself",
-        entry_point=HOOK,
+    _client(
+        *("session_state", "Notes that a client's session, or a teammate in it, works, rests or ended."),
+        *("Agent -> itself", HOOK),
         priority=_LOW,
-        source="D20",
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 MOST_NAMES = 40
 """Names of one text that are looked at."""
@@ -22,6 +23,7 @@ _FILE = re.compile(
 _PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
 
 
+@lru_cache(maxsize=16)
 def named_files(text: str) -> tuple[str, ...]:
     """The paths that a text names, in its order, each once, at most `MOST_NAMES`."""
     shown = text[:_LOOKED_AT]

@@ -114,13 +114,13 @@ def is_skipped(entry: QueueEntry) -> bool:
 def _close(entries: Sequence[QueueEntry], index: int) -> tuple[QueueEntry, int]:
     """The joined entry and how many entries it uses; the entry itself when nothing near closes it."""
     raws: list[bytes] = []
-    used, width = 0, _NARROWEST
-    while used < 2 and width <= _WIDEST:
+    used, width = None, _NARROWEST
+    while used is None and width <= _WIDEST:
         before, raws = len(raws), _window(entries, index, width)
         if len(raws) > before:
             used = _closing(raws, line_ends(raws))
         width *= 8
-    if used < 2:
+    if used is None or used < 2:
         return entries[index], 1
     candidate = QueueEntry.of(b"".join(raws[:used]))
     if candidate.error is not None and candidate.error.kind not in (Kind.MEANING, Kind.ALIAS):
@@ -128,13 +128,18 @@ def _close(entries: Sequence[QueueEntry], index: int) -> tuple[QueueEntry, int]:
     return candidate, used
 
 
-def _closing(raws: Sequence[bytes], ends: Sequence[int]) -> int:
-    """How many of `raws` the first item takes, 0 when they do not close it. `ends` are the lines up to each."""
+def _closing(raws: Sequence[bytes], ends: Sequence[int]) -> int | None:
+    """How many of `raws` the first item takes: 0 when nothing can close it, None when what follows `raws` may.
+
+    `ends` are the lines up to each. What is broken before the last of them is as broken with more behind it.
+    """
     try:
         return bisect_left(ends, first_item_end(b"".join(raws))) + 1
     except CodecError as error:
         sound = bisect_right(ends, error.line - 1)
-        if error.kind is Kind.OPEN or sound >= len(raws) or sound < 2:
+        if error.kind is Kind.OPEN or sound >= len(raws):
+            return None
+        if sound < 2:
             return 0
     try:  # libyaml reads ahead, so the error may lie behind the item
         return bisect_left(ends, first_item_end(b"".join(raws[:sound]))) + 1

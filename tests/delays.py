@@ -1,0 +1,169 @@
+"""A slow and busy machine, as a plugin of pytest: what runs beside a test takes a while, each time another one.
+
+    python -m pytest -n 0 -p tests.delays --delays 1 tests/console
+
+Threads begin and end late, timers and messages of the screen's widgets come late, and child processes are stopped again
+and again while they start. The delays are drawn from the seed and the test's name. A test that acts or looks once where
+it should wait fails under some seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from textual.message_pump import MessagePump
+from textual.timer import Timer
+
+from tests.forked import SEED, Template
+
+if TYPE_CHECKING:
+    import pytest
+
+_THREAD, _TIMER, _MESSAGE, _STOPPED, _RUNNING = 0.05, 0.03, 0.03, 0.12, 0.06
+"""Seconds that each takes at most."""
+_START = 0.5
+"""Seconds until a command line begins at most."""
+_LATE_MESSAGES = 0.05
+"""Share of messages that come late."""
+_STOPS = 12
+"""How often a child process is stopped."""
+_NAME = "delays"
+
+
+class Delays:
+    """Delays drawn from a seed, put where a machine would be slow."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._random = Random(seed)
+
+    def begin(self, name: str) -> None:
+        """Draw anew for the test of that name."""
+        self._random = Random(f"{self._seed}:{name}")
+
+    def install(self) -> None:
+        """Make threads, timers and messages of this process late."""
+        self._wrap(ThreadPoolExecutor, "submit", self._submitted)
+        self._wrap(threading.Thread, "run", self._run)
+        self._wrap(Timer, "_tick", functools.partial(self._late, most=_TIMER, share=1.0))
+        self._wrap(MessagePump, "_dispatch_message", functools.partial(self._late, most=_MESSAGE, share=_LATE_MESSAGES))
+
+    def install_for_children(self) -> None:
+        """Make processes that this one starts slow."""
+        self._wrap(Template, "start", self._child)
+        self._wrap(subprocess.Popen, "_execute_child", self._program)
+
+    @staticmethod
+    def _wrap(owner: Any, name: str, around: Callable[..., Any]) -> None:
+        plain = getattr(owner, name)
+
+        @functools.wraps(plain)
+        def wrapped(*arguments: Any, **options: Any) -> Any:
+            return around(plain, *arguments, **options)
+
+        setattr(owner, name, wrapped)
+
+    def seconds(self, most: float) -> float:
+        """Some seconds, seldom as many as `most`."""
+        return self._random.random() ** 2 * most
+
+    def _submitted(
+        self,
+        plain: Callable[..., Any],
+        pool: ThreadPoolExecutor,
+        work: Callable[..., Any],
+        *arguments: Any,
+        **options: Any,
+    ) -> Any:
+        def slowly() -> Any:
+            time.sleep(self.seconds(_THREAD))
+            try:
+                return work(*arguments, **options)
+            finally:
+                time.sleep(self.seconds(_THREAD))
+
+        return plain(pool, slowly)
+
+    def _run(self, plain: Callable[..., Any], thread: threading.Thread) -> None:
+        if thread.name != _NAME:
+            time.sleep(self.seconds(_THREAD))
+        plain(thread)
+
+    async def _late(
+        self, plain: Callable[..., Awaitable[Any]], *arguments: Any, most: float, share: float, **options: Any
+    ) -> Any:
+        if self._random.random() < share:
+            await asyncio.sleep(self.seconds(most))
+        return await plain(*arguments, **options)
+
+    def _child(self, plain: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        child = plain(*arguments, **options)
+        if not options.get("is_terminal"):  # it would take the end of a stop for the end of one by ctrl+z
+            self._stop_at_times(child.pid)
+        return child
+
+    def _program(self, plain: Callable[..., Any], process: Any, arguments: Any, *more: Any) -> None:
+        plain(process, arguments, *more)
+        if "tests.forked" not in arguments:
+            self._stop_at_times(process.pid)
+
+    def _stop_at_times(self, pid: int) -> None:
+        pauses = [(self.seconds(_STOPPED), self.seconds(_RUNNING)) for _ in range(_STOPS)]
+        with suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(pid)
+            threading.Thread(target=_stop, args=(descriptor, pauses), name=_NAME, daemon=True).start()
+
+
+def _stop(descriptor: int, pauses: list[tuple[float, float]]) -> None:
+    """Stop a process and let it go on; it is named by a descriptor, since its number may be another's by then."""
+    with suppress(ProcessLookupError):
+        for stopped, running in pauses:
+            signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
+            time.sleep(stopped)
+            signal.pidfd_send_signal(descriptor, signal.SIGCONT)
+            time.sleep(running)
+    os.close(descriptor)
+
+
+def install_in_child(environment: Mapping[str, str]) -> None:
+    """Be slow in a forked command line too, when the tests that started it are."""
+    if seed := environment.get(SEED):
+        delays = Delays(f"{seed}:{os.getpid()}")
+        delays.install()
+        time.sleep(delays.seconds(_START))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--delays SEED`."""
+    parser.addoption("--delays", metavar="SEED", help="be a slow machine, with delays drawn from this seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the delays in place before any test runs."""
+    if seed := config.getoption("--delays"):
+        os.environ[SEED] = seed
+        delays = Delays(seed)
+        delays.install()
+        delays.install_for_children()
+        config.pluginmanager.register(_PerTest(delays), _NAME)
+
+
+class _PerTest:
+    """Draws each test's delays from its own name, so that one test alone meets the same ones."""
+
+    def __init__(self, delays: Delays) -> None:
+        self._delays = delays
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._delays.begin(item.nodeid)
