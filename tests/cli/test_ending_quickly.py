@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 _PROGRAM = """
-import atexit, sys, threading, time
+import atexit, sys, threading
 from team_console.console.__main__ import command
 atexit.register(lambda: print("registered"))
 def late():
-    time.sleep(0.2)
+    threading.main_thread().join()
     print("thread")
 if sys.argv.pop(1) == "thread":
     threading.Thread(target=late).start()
