@@ -177,7 +177,6 @@ class Board:
         for entry in change.removed:
             for fold in self._live:
                 fold.remove(entry)
-            self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
         for message_id in missing:
@@ -186,9 +185,11 @@ class Board:
             self._forget(message_id)
         for entry in change.added:
             self._forget(entry.message.message_id)
-            for fold in self._live:
+        for fold in self._live:
+            for entry in change.added:
                 fold.add(entry)
-            self._facts.heard(entry)
+        self._facts.heard((*change.removed, *change.added))
+        for entry in change.added:
             if entry.is_fact:
                 self._facts.add(entry)
 
@@ -225,7 +226,7 @@ class Board:
         entry = Entry.of(message, known.place if known is not None else self._oldest)
         for fold in self._kept:
             fold.remember(entry)
-        self._facts.heard(entry)
+        self._facts.heard((entry,))
         if known is not None:
             self._facts.remove(known)
             del self._past[message.message_id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from team_console.store.model.problem import Problem
@@ -51,10 +52,10 @@ class Facts:
         self.lifecycles.remove(entry)
         self._sort_in(entry, present=False)
 
-    def heard(self, entry: Entry) -> None:
-        """A message of any kind came or went."""
-        if is_speech(entry):
-            self.requests.heard(entry.message.sender)
+    def heard(self, entries: Iterable[Entry]) -> None:
+        """Messages of any kind came or went."""
+        for name in {entry.message.sender for entry in entries if is_speech(entry)}:
+            self.requests.heard(name)
 
     def refresh(self, now: datetime, last_seen: LastSeen, *, complete: bool) -> None:
         """Bring every part up to date; `complete` says whether all archived facts are known."""
