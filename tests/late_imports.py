@@ -183,7 +183,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         ),
     },
     "console/cli/verbs/mcp.py": {
-        "console.mcp.serve": (1118.42, "help and completions load every verb, and must not load what the verbs do"),
+        "console.mcp.server": (1118.42, "help and completions load every verb, and must not load what the verbs do"),
         "mcp.server.mcpserver": (1003.71, "it is there only with the extra [mcp]"),
     },
     "console/cli/verbs/migrate.py": {

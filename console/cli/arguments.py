@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from functools import cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from team_console.console.cli.registry import BY_NAME, VERBS, Verb
 from team_console.store.model.errors import Code, TeamError
@@ -94,21 +94,23 @@ def parser_for(verb: Verb | None) -> Parser:
 def add_global_flags(parser: argparse.ArgumentParser) -> None:
     """The flags every verb takes (`ARCHITECTURE.md`, the command line)."""
     group = parser.add_argument_group("everywhere")
-    team = group.add_argument("-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
-    complete_with(team, "files")
-    actor = group.add_argument(
-        "--as", dest="actor", metavar="NAME", help="who acts (or TEAM_CONSOLE_AS; else the team's lead)"
+    add_completed(group, "files", "-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
+    add_completed(
+        group,
+        "agents",
+        "--as",
+        dest="actor",
+        metavar="NAME",
+        help="who acts (or TEAM_CONSOLE_AS; else the team's lead)",
     )
-    complete_with(actor, "agents")
     group.add_argument("--json", dest="as_json", action="store_true", help="print one JSON object")
     group.add_argument("--read-only", action="store_true", help="lock, create and write nothing")
     group.add_argument("--version", action="store_true", help="print the version and leave")
 
 
-def complete_with(action: argparse.Action, source: str) -> argparse.Action:
-    """Say what completes this argument: `files`, or what `_complete` can list (`agents`, `requests`, ...)."""
-    action.complete_from = source  # type: ignore[attr-defined]
-    return action
+def add_completed(parser: argparse._ActionsContainer, source: str, *names: str, **options: Any) -> None:
+    """An argument that a shell completes from `source`: `files`, or what `_complete` can list (`agents`, ...)."""
+    parser.add_argument(*names, **options).complete_from = source  # type: ignore[attr-defined]
 
 
 def overview() -> str:

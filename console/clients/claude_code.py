@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from team_console.console.clients.events import Event, EventName, Reply, Wish
+from team_console.console.clients.events import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.quick.needs import teammate_of
 from team_console.store.protocol.foreign_fields import flag, mapping, mappings, text_in
 
@@ -58,22 +58,12 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
         verdict: The payload of the message that answers the request.
     """
     decision = _decision(event, verdict)
-    return None if decision is None else _specific(EventName.PERMISSION, decision=decision)
-
-
-def context_reply(event: Event, words: str) -> Reply:
-    """Text that the model reads with what comes next."""
-    return _specific(event.name, additionalContext=words)
-
-
-def go_on_reply(event: Event, words: str) -> Reply:
-    """Keep the turn from ending: the model goes on with these words."""
-    return {"decision": "block", "reason": words}
+    return None if decision is None else specific_reply(EventName.PERMISSION, decision=decision)
 
 
 def allow_reply(event: Event) -> Reply:
     """Let a tool be used without asking."""
-    return _specific(event.name, permissionDecision="allow", permissionDecisionReason="allowed once by the human")
+    return specific_reply(event.name, permissionDecision="allow", permissionDecisionReason="allowed once by the human")
 
 
 def _wish(data: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> Wish | None:
@@ -131,7 +121,3 @@ def _teammates_work(data: Mapping[str, Any]) -> bool | None:
         return None
     tasks = mappings(data, "background_tasks")
     return any(task.get("type") == "teammate" and task.get("status") == "running" for task in tasks)
-
-
-def _specific(name: str, **fields: Any) -> Reply:
-    return {"hookSpecificOutput": {"hookEventName": str(name), **fields}}

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from team_console.console.clients.events import Event, EventName, Reply, Wish
+from team_console.console.clients.events import Event, EventName, Reply, Wish, specific_reply
 from team_console.store.protocol.foreign_fields import flag, mapping, text_in
 
 CLIENT = "codex"
@@ -57,20 +57,10 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     return None
 
 
-def context_reply(event: Event, words: str) -> Reply:
-    """Text that the model reads with what comes next."""
-    return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": words}}
-
-
-def go_on_reply(event: Event, words: str) -> Reply:
-    """Keep the turn from ending: the model goes on with these words."""
-    return {"decision": "block", "reason": words}
-
-
 def allow_reply(event: Event) -> Reply:
     """Let a tool be used without asking."""
-    return {"hookSpecificOutput": {"hookEventName": event.name, "permissionDecision": "allow"}}
+    return specific_reply(event.name, permissionDecision="allow")
 
 
 def _decided(decision: Reply) -> Reply:
-    return {"hookSpecificOutput": {"hookEventName": str(EventName.PERMISSION), "decision": decision}}
+    return specific_reply(EventName.PERMISSION, decision=decision)

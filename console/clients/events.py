@@ -82,3 +82,18 @@ class Event(Struct, frozen=True):
 
 Reply = dict[str, Any]
 """What a client is told: one JSON object on standard output."""
+
+
+def specific_reply(name: str, **fields: Any) -> Reply:
+    """A reply that is about the event `name`."""
+    return {"hookSpecificOutput": {"hookEventName": str(name), **fields}}
+
+
+def context_reply(event: Event, words: str) -> Reply:
+    """Text that the model reads with what comes next."""
+    return specific_reply(event.name, additionalContext=words)
+
+
+def go_on_reply(words: str) -> Reply:
+    """Keep the turn from ending: the model goes on with these words."""
+    return {"decision": "block", "reason": words}

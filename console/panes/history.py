@@ -186,14 +186,9 @@ class HistoryPane(ListPane[Message]):
         self._all, self._scanned, self._at_end = (), 0, False
         self._gaps.clear()
         snapshot = self.situation.snapshot
-        words = self.query_text.casefold().split()
-
-        def fits(message: Message) -> bool:
-            text = self.words_of(message).casefold()
-            return all(word in text for word in words)
-
+        words = tuple(self.query_text.casefold().split())
         live = snapshot.messages if snapshot is not None else ()
-        self._steps = search(self.shelf.team, live, fits if words else lambda message: True)
+        self._steps = search(self.shelf.team, live, lambda message: self._holds(message, words))
         self._go_on(first=True)
 
     def _go_on(self, *, first: bool = False) -> None:
@@ -253,15 +248,11 @@ class HistoryPane(ListPane[Message]):
         """Show new messages and new states of known ones without walking again."""
         states = {message.message_id: message for message in live}
         known = {message.message_id for message in self._all}
-        words = self.query_text.casefold().split()
-        new = [message for message in live if message.message_id not in known and self._fits(message, words)]
+        words = tuple(self.query_text.casefold().split())
+        new = [message for message in live if message.message_id not in known and self._holds(message, words)]
         new.sort(key=lambda message: message.created, reverse=True)
         self._all = (*new, *(states.get(message.message_id, message) for message in self._all))
         self._fill()
-
-    def _fits(self, message: Message, words: list[str]) -> bool:
-        text = self.words_of(message).casefold() if words else ""
-        return all(word in text for word in words)
 
 
 def _is_another(before: Snapshot | None, now: Snapshot) -> bool:

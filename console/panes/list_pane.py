@@ -258,7 +258,7 @@ class ListPane(Pane, Generic[RowT]):
         return index is not None and self.rows.select(self.key_of(rows[index]))
 
     def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
-        text = self.words_of(row).casefold()
+        text = self.words_of(row).casefold() if words else ""
         return all(word in text for word in words)
 
     def sort_next(self) -> str | None:

@@ -33,7 +33,7 @@ def sparing(driver_class: type[Driver]) -> type[Driver]:
     """`driver_class` with output through a `Canvas`, and input that is waited for instead of looked for."""
 
     class SparingDriver(driver_class):  # type: ignore[misc, valid-type]
-        _has_terminal: asyncio.AbstractEventLoop | None = None  # its loop, while it has the terminal
+        _has_terminal = False
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
@@ -62,22 +62,22 @@ def sparing(driver_class: type[Driver]) -> type[Driver]:
             if isinstance(over := getattr(self, "exit_event", None), PatientEvent):
                 over.open()
             super().start_application_mode()
-            self._has_terminal = asyncio.get_running_loop()
+            self._has_terminal = True
 
         def stop_application_mode(self) -> None:
-            self._has_terminal = None
+            self._has_terminal = False
             super().stop_application_mode()
 
         def _sigcont_application(self, *arguments: Any) -> None:
             # Textual takes every SIGCONT for the end of a ctrl+z, and would read and write a terminal it has twice.
             if getattr(self, "_must_signal_resume", False):
                 super()._sigcont_application(*arguments)
-            elif self._has_terminal is not None:
-                self._has_terminal.call_soon_threadsafe(self._take_again)
+            elif self._has_terminal:
+                asyncio.get_running_loop().call_soon_threadsafe(self._take_again)
 
         def _take_again(self) -> None:
             """Whoever stopped us from outside may have used the terminal: give it away, have it again, draw all."""
-            if self._has_terminal is not None and self._auto_restart:
+            if self._has_terminal and self._auto_restart:
                 self.suspend_application_mode()
                 self._must_signal_resume = True
                 self.resume_application_mode()

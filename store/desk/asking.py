@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.answering.questions import find_question, refuse_answered, withdrawal_of
@@ -175,16 +175,26 @@ def put_request(
     Raises:
         TeamError: As for a send.
     """
-    parts = _Parts(action, type, to, payload, id_parts, linked)
+
+    def put(tx: Transaction) -> tuple[Message, Message | None]:
+        """The request written, and what it supersedes."""
+        check_known(tx, [to, caller.actor])
+        older = linked(tx) if linked is not None else None
+        quoted = older.payload.get("in_reply_to") if older is not None else None
+        more = {"in_reply_to": quoted} if quoted is not None else {}
+        body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
+        messages, _ = write(tx, Draft(type, caller.actor, (to,), body), [to])
+        return messages[0], older
+
     signed = None
     if type == ORDER:
         with signer(caller, action=action) as sign:
-            signed = sign(lambda tx: Made(_put(tx, caller, parts)[0]))
+            signed = sign(lambda tx: Made(put(tx)[0]))
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}).check(config)
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
-        message, older = _put(tx, caller, parts)
+        message, older = put(tx)
         if signed is not None:
             message = put_signed(tx, Made(message), signed)
         request_id = message.request_id
@@ -192,28 +202,6 @@ def put_request(
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
     return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
-
-
-class _Parts(Struct, frozen=True):
-    """What a request is made of."""
-
-    action: str
-    type: str
-    to: str
-    payload: Mapping[str, Any]
-    id_parts: Sequence[str]
-    linked: Linked | None
-
-
-def _put(tx: Transaction, caller: Caller, parts: _Parts) -> tuple[Message, Message | None]:
-    """The request written, and what it supersedes."""
-    check_known(tx, [parts.to, caller.actor])
-    older = parts.linked(tx) if parts.linked is not None else None
-    quoted = older.payload.get("in_reply_to") if older is not None else None
-    more = {"in_reply_to": quoted} if quoted is not None else {}
-    payload = {"request_id": new_request_id(tx, *parts.id_parts), **parts.payload, **more}
-    messages, _ = write(tx, Draft(parts.type, caller.actor, (parts.to,), payload), [parts.to])
-    return messages[0], older
 
 
 def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:

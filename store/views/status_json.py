@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import asdict
 from team_console.store.contract.team import LockHolder, Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.problem import Problem
@@ -129,19 +130,13 @@ def check_json(view: View) -> dict[str, Any]:
 
 def finding_json(problem: Problem) -> dict[str, str]:
     """One finding."""
-    return {
-        "code": problem.code,
-        "severity": problem.severity,
-        "place": problem.place,
-        "message": problem.message,
-        "hint": problem.hint,
-    }
+    return asdict(problem)
 
 
 def _holder(holder: LockHolder | None) -> dict[str, Any] | None:
     if holder is None:
         return None
-    return {name: getattr(holder, name) for name in ("pid", "host", "since", "action", "alive")}
+    return asdict(holder)
 
 
 def _moment(moment: datetime | None) -> str | None:

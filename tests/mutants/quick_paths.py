@@ -53,11 +53,11 @@ QUICK_LINES = (
         (f"{_NAMING}::test_what_the_transaction_itself_changed_and_added_is_in_the_thread",),
     ),
     Line(
-        "an archived text that the queue does not show is read back",
-        "store/backends/yaml/codec/editing/emitter.py",
-        "payload == other and sorted(lines) == sorted(others)",
-        "bool(payload or other or others)",
-        (f"{_KEPT}::test_an_archived_text_is_read_back_unless_the_queue_proves_it",),
+        "a text of the queue that is not ordinary is written anew for the archive",
+        "store/backends/yaml/archive_text.py",
+        "entry = shown if is_ordinary(shown) else emit_again(message)",
+        "entry = shown or emit_again(message)",
+        (f"{_KEPT}::test_an_archived_text_is_written_anew_where_that_of_the_queue_is_not_ordinary",),
     ),
     Line(
         "a line is proven before it is written into many",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.verbs.send import delivery
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    ids = parser.add_argument("ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
-    complete_with(ids, "held")
+    add_completed(parser, "held", "ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
     parser.add_argument("--token", help="the lease's token; refuses when the message was handed out again since")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.chosen_options import Answers, answers_from
 from team_console.console.cli.printing.verdict import describe
@@ -20,8 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.\n"
         "A clarification or an escalation is answered in words, with --content."
     )
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument(
         "--option", action="append", default=[], metavar="[HEADER=]LABEL", help="what is chosen; repeat it"
     )

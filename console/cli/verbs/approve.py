@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
 from team_console.console.cli.seen import add_seen, seen_by
@@ -15,8 +15,7 @@ from team_console.store.model.safe import safe_line
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument("--note", help="a word to the asker")
     parser.add_argument(
         "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"

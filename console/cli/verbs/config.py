@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from msgspec.structs import asdict
 from team_console.console.cli.call import Call
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
@@ -40,9 +41,7 @@ def run(call: Call) -> int:
         call.out.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
         return 0
     if call.out.as_json:
-        mistakes = [
-            {"line": mistake.line, "message": mistake.message, "hint": mistake.hint} for mistake in checked.mistakes
-        ]
+        mistakes = [asdict(mistake) for mistake in checked.mistakes]
         call.out.json({"path": path, "exists": checked.exists, "mistakes": mistakes})
     else:
         for mistake in checked.mistakes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call, split_names
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -27,8 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "with the same message_id and a higher 'attempts'."
     )
     parser.add_argument("--loop", action="store_true", help="go on until interrupted")
-    to = parser.add_argument("--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")
-    complete_with(to, "agents")
+    add_completed(parser, "agents", "--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="time every command gets, instead of its own limit"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_place import place_of
 from team_console.store.model.errors import Code, TeamError
@@ -20,8 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict\n"
         "that stands is signed and fits."
     )
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument(
         "--command", action="store_true", help="print nothing but the commands that check it: evidence R --command | sh"
     )

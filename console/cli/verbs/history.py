@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
@@ -22,11 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Print archived and live messages, oldest first, each once. With --agent the log lines say OUTGOING and\n"
         "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored."
     )
-    agent = parser.add_argument("--agent", metavar="A", help="only what this agent sent or got")
-    complete_with(agent, "agents")
+    add_completed(parser, "agents", "--agent", metavar="A", help="only what this agent sent or got")
     parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
-    kind = parser.add_argument("--type", metavar="T", help="only this kind of message")
-    complete_with(kind, "kinds")
+    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
     parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
     parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log, or json with --json")
 

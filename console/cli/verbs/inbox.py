@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_summary
 from team_console.console.cli.printing.table import age_since, print_table
@@ -17,8 +17,7 @@ from team_console.store.views.rows import View
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    agent = parser.add_argument("agent", metavar="AGENT", help="whose inbox")
-    complete_with(agent, "agents")
+    add_completed(parser, "agents", "agent", metavar="AGENT", help="whose inbox")
     parser.add_argument("--unread", action="store_true", help="only what it has not read")
     parser.add_argument("--unanswered", action="store_true", help="only what it has read and not answered")
 

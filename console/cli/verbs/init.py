@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser
 from pathlib import Path
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.member_rows import parse_agent, with_lead
 from team_console.store.model.errors import Code, TeamError
@@ -25,8 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "  team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident\n"
         "  team-console init team.db --agent task-manager"
     )
-    place = parser.add_argument("location", nargs="?", metavar="LOCATION", help="where (default: the current folder)")
-    complete_with(place, "files")
+    add_completed(
+        parser, "files", "location", nargs="?", metavar="LOCATION", help="where (default: the current folder)"
+    )
     parser.add_argument("--name", metavar="TEAM", help="the team's name (default: the place's)")
     parser.add_argument("--lead", metavar="NAME", default="ceo", help="who answers plans (default: ceo)")
     parser.add_argument(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
@@ -16,8 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Print what the model of an agent must know to be NAME: who it is, and the commands it needs, as they stand.\n"
         "A client that has joined is told by itself; give it to any other."
     )
-    name = parser.add_argument("name", metavar="NAME", help="the member the agent is")
-    complete_with(name, "agents")
+    add_completed(parser, "agents", "name", metavar="NAME", help="the member the agent is")
     parser.add_argument("--hooks", action="store_true", help="for a client whose hooks bring the mail by themselves")
 
 

@@ -6,7 +6,7 @@ import shlex
 from argparse import ArgumentParser
 from pathlib import Path
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined, refuse_password
 from team_console.store.model.errors import Code, TeamError
@@ -23,8 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "MCP server and the rule that allows it (claude, codex), the MCP server alone (mcp), or a block in AGENTS.md\n"
         "(shell). Every change is shown. Again, it changes nothing; 'team-console leave NAME' takes it out."
     )
-    name = parser.add_argument("name", metavar="NAME", help="the member the agent is to be")
-    complete_with(name, "agents")
+    add_completed(parser, "agents", "name", metavar="NAME", help="the member the agent is to be")
     parser.add_argument("--for", dest="client", choices=_CLIENTS, required=True, help="what the agent runs in")
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument(
@@ -34,8 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--local", dest="scope", action="store_const", const="local", help="in the project, for this machine alone"
     )
     scope.add_argument("--user", dest="scope", action="store_const", const="user", help="in all of your projects")
-    folder = parser.add_argument("--in", dest="folder", metavar="DIR", help="the project (default: the current folder)")
-    complete_with(folder, "files")
+    add_completed(
+        parser, "files", "--in", dest="folder", metavar="DIR", help="the project (default: the current folder)"
+    )
     parser.add_argument("--print", dest="show", action="store_true", help="show what would change; write nothing")
     parser.add_argument("--plugin", action="store_true", help="print the command that starts claude with our plugin")
     parser.add_argument("--role", choices=[role for role in ROLES if role != "master"], help="of a new member")

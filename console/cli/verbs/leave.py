@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined
 
@@ -16,10 +16,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and\n"
         "the member if a join added it. What others put there stays as it is; messages and archives stay, too."
     )
-    name = parser.add_argument("name", metavar="NAME", help="the member that joined")
-    complete_with(name, "agents")
-    folder = parser.add_argument("--in", dest="folder", metavar="DIR", help="the project (default: the current folder)")
-    complete_with(folder, "files")
+    add_completed(parser, "agents", "name", metavar="NAME", help="the member that joined")
+    add_completed(
+        parser, "files", "--in", dest="folder", metavar="DIR", help="the project (default: the current folder)"
+    )
     parser.add_argument("--print", dest="show", action="store_true", help="show what would change; write nothing")
 
 

@@ -34,6 +34,6 @@ def run(call: Call) -> int:
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'team-console[mcp]'"
         raise TeamError(Code.USAGE, f"the MCP server needs the package {error.name}", hint) from error
-    from team_console.console.mcp.serve import serve
+    from team_console.console.mcp.server import serve
 
     return serve(name, call.options.team)

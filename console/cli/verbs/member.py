@@ -7,7 +7,7 @@ from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.printing.member_rows import member_json, parse_agent
 from team_console.console.cli.printing.table import print_table
@@ -30,16 +30,19 @@ def add_arguments(parser: ArgumentParser) -> None:
         "  team-console member remove developer"
     )
     parser.add_argument("what", choices=_ACTIONS, help="what to do")
-    names = parser.add_argument(
-        "members", nargs="*", metavar="NAME[:ROLE][:plan]", help=f"members; ROLE is one of {', '.join(ROLES)}"
+    add_completed(
+        parser,
+        "agents",
+        "members",
+        nargs="*",
+        metavar="NAME[:ROLE][:plan]",
+        help=f"members; ROLE is one of {', '.join(ROLES)}",
     )
-    complete_with(names, "agents")
     parser.add_argument("--role", choices=ROLES, help="its role")
     parser.add_argument("--plan", action=BooleanOptionalAction, help="it works only after its plan was approved")
     parser.add_argument("--deliver", metavar="COMMAND", help="command for pushed messages; '' for the inbox file")
     parser.add_argument("--deliver-timeout", type=float, metavar="SECONDS", help="how long that command may take")
-    allowed = parser.add_argument("--may-message", metavar="A[,B]|all", help="whom it may write to")
-    complete_with(allowed, "agents")
+    add_completed(parser, "agents", "--may-message", metavar="A[,B]|all", help="whom it may write to")
     parser.add_argument("--may-send", metavar="KIND[,KIND]|all", help="which kinds it may send")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import LOCK_WAIT, Call
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
@@ -26,8 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "  team-console migrate . postgresql://console@db.example/sprint42"
     )
     forms = "a folder, PATH.db or postgresql://..."
-    complete_with(parser.add_argument("source", metavar="FROM", help=f"the team to copy: {forms}"), "files")
-    complete_with(parser.add_argument("target", metavar="TO", help=f"where to: {forms}"), "files")
+    add_completed(parser, "files", "source", metavar="FROM", help=f"the team to copy: {forms}")
+    add_completed(parser, "files", "target", metavar="TO", help=f"where to: {forms}")
 
 
 def run(call: Call) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
 from team_console.store.desk.delivery.handing_on import TRUST
@@ -33,10 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "what is not confirmed in time is handed out again. What the router delivered counts as unread until it is\n"
         "acknowledged; --delivered takes it, too."
     )
-    agent = parser.add_argument("--agent", metavar="A", help="whose messages (default: --as)")
-    complete_with(agent, "agents")
-    kind = parser.add_argument("--type", metavar="T", help="only this kind of message")
-    complete_with(kind, "kinds")
+    add_completed(parser, "agents", "--agent", metavar="A", help="whose messages (default: --as)")
+    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
     parser.add_argument("--peek", action="store_true", help="only look: nothing is marked, archived or locked")
     parser.add_argument(
         "--delivered", action="store_true", help="take, too, what the router delivered and nobody acknowledged"

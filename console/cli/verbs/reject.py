@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
 from team_console.console.cli.seen import add_seen, seen_by
@@ -12,8 +12,7 @@ from team_console.console.cli.seen import add_seen, seen_by
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument("--reason", default="", help="why not; the asker reads it")
     parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
     add_seen(parser)

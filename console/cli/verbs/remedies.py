@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from msgspec import Struct
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.safe import safe_line
 
@@ -28,12 +28,11 @@ class RemedyVerb(Struct, frozen=True):
         """Declare the arguments."""
         parser.description = self.description
         text = "message ids; those that the action does not fit are named and left alone"
-        complete_with(parser.add_argument("ids", nargs="+", metavar="ID", help=text), "messages")
+        add_completed(parser, "messages", "ids", nargs="+", metavar="ID", help=text)
         if self.option is not None:
             name, placeholder, meaning = self.option
-            option = parser.add_argument(f"--{name}", required=True, metavar=placeholder, help=meaning)
-            if name == "to":
-                complete_with(option, "agents")
+            source = "agents" if name == "to" else ""
+            add_completed(parser, source, f"--{name}", required=True, metavar=placeholder, help=meaning)
 
     def run(self, call: Call) -> int:
         """Do it and print what was done to which message."""

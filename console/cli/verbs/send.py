@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.stdin import content
 from team_console.store.model.errors import Code, TeamError
@@ -16,10 +16,10 @@ _PRIORITIES = ("critical", "high", "medium", "low")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
-    to = parser.add_argument("--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member")
-    complete_with(to, "agents")
-    kind = parser.add_argument("--type", default="message", help="kind of message (default: message)")
-    complete_with(kind, "kinds")
+    add_completed(
+        parser, "agents", "--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member"
+    )
+    add_completed(parser, "kinds", "--type", default="message", help="kind of message (default: message)")
     parser.add_argument("--summary", help="5-10 words for the reader's list")
     parser.add_argument("--content", metavar="C|-", help="the text; - reads standard input")
     parser.add_argument("--priority", choices=_PRIORITIES, help="default: the kind's own")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
 from team_console.console.cli.printing.table import age, age_since, print_table
@@ -35,8 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request\n"
         "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
     )
-    word = parser.add_argument("id", metavar="ID|REQUEST", help="a message id or a request id")
-    complete_with(word, "requests")
+    add_completed(parser, "requests", "id", metavar="ID|REQUEST", help="a message id or a request id")
 
 
 def run(call: Call) -> int:

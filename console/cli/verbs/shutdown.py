@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import Code, TeamError
@@ -23,8 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every\n"
         "listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."
     )
-    agents = parser.add_argument("agents", nargs="*", metavar="AGENT", help="whom to ask")
-    complete_with(agents, "agents")
+    add_completed(parser, "agents", "agents", nargs="*", metavar="AGENT", help="whom to ask")
     parser.add_argument("--all", action="store_true", dest="everyone", help="everybody, one after the other")
     parser.add_argument("--reason", metavar="R", help="why, and what to do before stopping")
     parser.add_argument(

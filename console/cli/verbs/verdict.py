@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_outcome, look_or_wait
 
@@ -15,8 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Say how one request stands, at once or with --wait as soon as it is decided. What is printed for --as NAME,\n"
         "whom the answer is to, is marked as read.\n" + EXIT_STATUSES
     )
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     add_wait(parser)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import complete_with
+from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.safe import safe_line
 
@@ -15,8 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. Where\n"
         "nobody has got it yet it is recalled, too."
     )
-    request = parser.add_argument("request", metavar="REQUEST", help="the request id")
-    complete_with(request, "requests")
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument("--reason", default="", metavar="R", help="why it needs no answer any more")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.clients.events import EventName
+from team_console.console.clients.events import EventName, context_reply, go_on_reply
 from team_console.console.clients.hook.allowing import allow_once, offer_denied
 from team_console.console.clients.hook.asking import ask_human
 from team_console.console.clients.hook.ending import HURRY, end_requests
@@ -47,7 +47,7 @@ def _started(session: ClientSession) -> None:
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)
-    session.say(session.client.context_reply(session.event, welcome(session)))
+    session.say(context_reply(session.event, welcome(session)))
     session.remember()
 
 
@@ -63,7 +63,7 @@ def _used_tool(session: ClientSession) -> None:
     _settle(session)
     session.meet_teammate()
     words = take_mail(session, urgent=True)
-    if words and session.say(session.client.context_reply(session.event, words)):
+    if words and session.say(context_reply(session.event, words)):
         handed(session)
     session.remember()
 
@@ -73,7 +73,7 @@ def _stopped(session: ClientSession) -> None:
     _settle(session)
     blocks = _blocks(session)
     words = take_mail(session, urgent=False) if blocks < session.client.MOST_BLOCKS else ""
-    if words and session.say(session.client.go_on_reply(session.event, words)):
+    if words and session.say(go_on_reply(words)):
         handed(session)
         session.files.write(TURN, {"turn": _turn(session), "blocks": blocks + 1})
     else:
@@ -100,7 +100,7 @@ def _teammate_stopped(session: ClientSession) -> None:
         return
     gone = session.event.teammates_work is False
     words = "" if gone or session.event.keeps_going else take_mail(session, urgent=False)
-    if words and session.say(session.client.go_on_reply(session.event, words)):
+    if words and session.say(go_on_reply(words)):
         handed(session)
     else:
         session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)

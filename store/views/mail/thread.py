@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
@@ -120,16 +121,7 @@ def deliveries_of(message: Message) -> list[Delivery]:
 
 def delivery_json(delivery: Delivery) -> dict[str, Any]:
     """One delivery as JSON; what is not known is null."""
-    return {
-        "message_id": delivery.message_id,
-        "recipient": delivery.recipient,
-        "status": delivery.status,
-        "at": delivery.at or None,
-        "tries": delivery.tries,
-        "most_tries": delivery.most_tries,
-        "next_try": delivery.next_try or None,
-        "error": delivery.error or None,
-    }
+    return {name: None if value == "" else value for name, value in asdict(delivery).items()}
 
 
 def _delivery(message: Message, name: str) -> Delivery:

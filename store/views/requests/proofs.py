@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import reading
@@ -61,13 +62,8 @@ class Proof(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """The object of `evidence --json`."""
         return {
-            "message_id": self.message_id,
-            "signer": self.signer,
-            "time": self.time,
-            "verdict": self.verdict,
-            "stands": self.stands,
+            **asdict(self),
             "trouble": self.trouble or None,
-            "statement": self.statement,
             "signature": self.signature or None,
             "allowed_signers": list(self.allowed_signers),
             "command": self.command or None,
