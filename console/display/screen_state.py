@@ -185,6 +185,8 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
+    if situation.sight is not None and not situation.sight.fresh:
+        return _words("✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         title, text, _ = _NOTHING[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
@@ -209,6 +211,9 @@ def first_step_lines(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
     """The command that would put something there, and the key that copies it; none where there is none."""
     command = safe_line(first_step(mode, situation), 300)
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
+
+
+_AS_LAST_READ = "Nothing stood here when the team was last read."
 
 
 def _doubted(reason: Reason) -> str:
