@@ -11,7 +11,14 @@ from team_console.store.settings.team_config import TeamConfig
 
 
 def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
-    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for."""
+    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
+
+    `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more.
+    """
+    if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
+        text = "verdicts of humans were signed here, and the settings do not ask for that any more"
+        hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
+        yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
     for keys in keys_of_humans(config, recorded):
         name, place = keys.human.name, f"humans.{keys.human.name}.keys"
         for key in keys.unknown:
