@@ -149,12 +149,10 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
     return safe_line(situation.short(reason.hint), 300)
 
 
-def no_writing(situation: ScreenState, *, read_only: bool, can_write: bool, why: str) -> str | None:
+def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
     """Why nothing can be written now; None when it can."""
     if read_only:
         return "the team is open read-only"
-    if not can_write:
-        return why or "this kind of team cannot be written"
     if situation.obstacle:
         return situation.obstacle
     snapshot = situation.snapshot
@@ -187,6 +185,8 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
+    if situation.sight is not None and not situation.sight.fresh:
+        return _words("✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         title, text, _ = _NOTHING[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
@@ -211,6 +211,9 @@ def first_step_lines(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
     """The command that would put something there, and the key that copies it; none where there is none."""
     command = safe_line(first_step(mode, situation), 300)
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
+
+
+_AS_LAST_READ = "Nothing stood here when the team was last read."
 
 
 def _doubted(reason: Reason) -> str:

@@ -344,6 +344,7 @@ class ListPane(Pane, Generic[RowT]):
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
         empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+        self.set_class(self.situation.is_read and not self._all, "-empty")
         self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
         if self._sought and self.rows.select(self._sought):
             self._sought = ""

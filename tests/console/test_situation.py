@@ -133,9 +133,15 @@ def test_an_empty_queue_and_a_list_without_rows_are_two_things() -> None:
     assert "The queue is empty" not in none
 
 
+@pytest.mark.parametrize("snapshot", [VANISHED, UNREADABLE])
+def test_what_was_read_before_the_store_was_lost_is_not_called_all_there_is(snapshot: Snapshot) -> None:
+    words = " ".join(map(text_of, empty_words(Mode.HISTORY, seen(snapshot))))
+    assert "cannot be read now" in words
+    assert "Y copies" not in words
+
+
 def test_nothing_is_written_to_what_cannot_be_read() -> None:
-    assert no_writing(SITUATIONS["live"], read_only=False, can_write=True, why="") is None
-    assert no_writing(SITUATIONS["unreadable"], read_only=False, can_write=True, why="")
-    assert no_writing(SITUATIONS["loading"], read_only=False, can_write=True, why="")
-    assert no_writing(SITUATIONS["live"], read_only=True, can_write=True, why="")
-    assert no_writing(SITUATIONS["live"], read_only=False, can_write=False, why="it is a copy") == "it is a copy"
+    assert no_writing(SITUATIONS["live"], read_only=False) is None
+    assert no_writing(SITUATIONS["unreadable"], read_only=False)
+    assert no_writing(SITUATIONS["loading"], read_only=False)
+    assert no_writing(SITUATIONS["live"], read_only=True)

@@ -66,7 +66,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
-    Form .form--error { display: none; height: auto; max-height: 4; color: $text-error; }
+    Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
     Form .form--error.-shown { display: block; }
     Form Excerpt { margin: 0; }
     Form .form--text { height: auto; }
