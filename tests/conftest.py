@@ -92,7 +92,7 @@ class CommandLine:
     folder: Path
 
     def __call__(
-        self, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 30.0
+        self, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 60.0
     ) -> Result:
         """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
         data = stdin.encode() if isinstance(stdin, str) else stdin

@@ -15,11 +15,11 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from random import Random
+from time import sleep  # a test may put another into `time`
 from typing import TYPE_CHECKING, Any
 
 from textual.message_pump import MessagePump
@@ -87,17 +87,17 @@ class Delays:
         **options: Any,
     ) -> Any:
         def slowly() -> Any:
-            time.sleep(self.seconds(_THREAD))
+            sleep(self.seconds(_THREAD))
             try:
                 return work(*arguments, **options)
             finally:
-                time.sleep(self.seconds(_THREAD))
+                sleep(self.seconds(_THREAD))
 
         return plain(pool, slowly)
 
     def _run(self, plain: Callable[..., Any], thread: threading.Thread) -> None:
         if thread.name != _NAME:
-            time.sleep(self.seconds(_THREAD))
+            sleep(self.seconds(_THREAD))
         plain(thread)
 
     async def _late(
@@ -130,9 +130,9 @@ def _stop(descriptor: int, pauses: list[tuple[float, float]]) -> None:
     with suppress(ProcessLookupError):
         for stopped, running in pauses:
             signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
-            time.sleep(stopped)
+            sleep(stopped)
             signal.pidfd_send_signal(descriptor, signal.SIGCONT)
-            time.sleep(running)
+            sleep(running)
     os.close(descriptor)
 
 
@@ -141,7 +141,7 @@ def install_in_child(environment: Mapping[str, str]) -> None:
     if seed := environment.get(SEED):
         delays = Delays(f"{seed}:{os.getpid()}")
         delays.install()
-        time.sleep(delays.seconds(_START))
+        sleep(delays.seconds(_START))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -137,7 +137,6 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         ),
     },
     "console/cli/verbs/decisions.py": {
-        "csv": (0.85, "help and completions load every verb, and must not load what the verbs do"),
         "msgspec.structs": (0.4, "help and completions load every verb, and must not load what the verbs do"),
         "store.views.decisions.reading": (
             38.0,
@@ -147,9 +146,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             16.5,
             "help and completions load every verb, and must not load what the verbs do",
         ),
+        "store.views.history": (16.3, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/history.py": {
-        "csv": (0.85, "help and completions load every verb, and must not load what the verbs do"),
         "store.views.history": (16.3, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/init.py": {
@@ -440,6 +439,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "store/views/differences.py": {
         "difflib": (2.56, "only who looks at a change of a text pays for it"),
+    },
+    "store/views/history.py": {
+        "csv": (0.85, "only what is written as CSV needs it"),
     },
 }
 """Module -> what it imports late -> milliseconds, and who would pay for it otherwise."""

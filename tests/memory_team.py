@@ -13,7 +13,6 @@ from msgspec import Struct, field
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     AuditLine,
-    Capabilities,
     Condition,
     LockHolder,
     Page,
@@ -87,6 +86,7 @@ class MemoryTeam(Team):
     """A team in memory with the same promises as one on disk, durability excepted."""
 
     root = None
+    kind = "memory"
 
     def __init__(
         self,
@@ -100,7 +100,6 @@ class MemoryTeam(Team):
         self.location = f"memory:{name}"
         self.clock = clock
         self.read_only = read_only
-        self.capabilities = Capabilities(name="memory")
         self._config = config or TeamConfig()
         self._state = _State(messages=tuple(messages))
         self._lock = threading.Lock()

@@ -149,12 +149,10 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
     return safe_line(situation.short(reason.hint), 300)
 
 
-def no_writing(situation: ScreenState, *, read_only: bool, can_write: bool, why: str) -> str | None:
+def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
     """Why nothing can be written now; None when it can."""
     if read_only:
         return "the team is open read-only"
-    if not can_write:
-        return why or "this kind of team cannot be written"
     if situation.obstacle:
         return situation.obstacle
     snapshot = situation.snapshot

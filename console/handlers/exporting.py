@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
-from team_console.store.views.history import CSV_FIELDS, csv_row, history_json, log_line
+from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text, history_json, log_line
 
 
 def export(workspace: Workspace, subject: Subject) -> None:
@@ -71,11 +69,7 @@ def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | No
 
 
 def _csv(messages: Sequence[Message]) -> str:
-    text = io.StringIO()
-    table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")
-    table.writeheader()
-    table.writerows(csv_row(message) for message in messages)
-    return text.getvalue()
+    return csv_text(CSV_FIELDS, map(csv_row, messages))
 
 
 def _json(messages: Sequence[Message]) -> str:

@@ -272,8 +272,7 @@ class HealthPane(ListPane[Row]):
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
         number = counted(len(snapshot.messages), "message")
-        kind = self.shelf.team.capabilities.name
-        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {kind}.")
+        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.shelf.team.kind}.")
 
     def _was(self, moment: datetime | None) -> bool:
         """Whether the moment is known and not in the future, as it is for a clock that was set back."""

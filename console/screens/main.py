@@ -220,9 +220,6 @@ class MainScreen(Guarded, Screen[None]):
         """What keys act on now."""
         caller = self.caller
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else caller.actor
-        able = caller.team.capabilities
-        why = able.reasons.get("write", "")
-        reason = no_writing(self.situation, read_only=self.read_only, can_write=able.write, why=why)
         selection = NOTHING
         with self._contained():
             selection = self.pane.subject() if self._is_drawn else NOTHING
@@ -231,7 +228,7 @@ class MainScreen(Guarded, Screen[None]):
             me=caller.actor,
             lead=lead,
             view=self.view,
-            no_writing=reason,
+            no_writing=no_writing(self.situation, read_only=self.read_only),
             selection=selection,
             unwritten=self.unwritten.subjects,
         )

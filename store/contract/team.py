@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.contract.audit_seal import LineSeal
 from team_console.store.contract.presence import UNKNOWN, Attendance, Presence
 from team_console.store.model.clock import Clock
@@ -65,26 +65,6 @@ class LockHolder(Struct, frozen=True):
     since: str
     action: str
     alive: bool | None
-
-
-class Capabilities(Struct, frozen=True):
-    """What a backend can do; the console greys the rest and gives the reason.
-
-    Attributes:
-        name: `yaml`, `sql`, `claude` or `memory`.
-        write: Whether the desk may write at all.
-        leases: Whether `receive --lease` works.
-        router: Whether `deliver` works.
-        attachments: Whether large contents can be stored beside the queue.
-        reasons: For each False above, why, as a sentence.
-    """
-
-    name: str
-    write: bool = True
-    leases: bool = True
-    router: bool = True
-    attachments: bool = True
-    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 class Snapshot(Struct, frozen=True):
@@ -212,7 +192,8 @@ class Team(ABC):
     read_only: bool
     """Opened so that nothing is ever locked, created or written."""
     clock: Clock
-    capabilities: Capabilities
+    kind: str
+    """`yaml`, `sql` or `memory`."""
 
     @abstractmethod
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
@@ -333,7 +314,7 @@ class Team(ABC):
         """
         raise TeamError(
             Code.NOT_PERMITTED,
-            f"archives of a {self.capabilities.name} team are not deleted by team-console",
+            f"archives of a {self.kind} team are not deleted by team-console",
             "Move old archive files away by hand while nobody writes.",
         )
 

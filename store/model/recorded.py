@@ -147,6 +147,11 @@ class RecordedFacts:
         own = moment if fact.in_time else fact.created or order[0]
         return min(own, moment), 0, place, order[1]
 
+    @property
+    def has_signed(self) -> bool:
+        """Whether team-console ever wrote a verdict with a signature here."""
+        return bool(self._signed)
+
     def first_signed(self, sender: str) -> Message | None:
         """The first verdict with a signature that team-console wrote for `sender`; each is looked at once."""
         while sender not in self._first_signed and self._examined < len(self._signed):

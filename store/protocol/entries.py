@@ -11,6 +11,7 @@ from msgspec import Struct
 from team_console.store.model.chunked import Chunked, common_head, common_tail
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.reading import Reading, reading
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
@@ -69,8 +70,16 @@ class Entry(Struct, eq=False, gc=False):
         return self.place < other.place if self.when == other.when else self.when < other.when
 
     @property
+    def is_mail(self) -> bool:
+        """Whether it is a plain message of words for people, as most are: then nobody has to read it to judge it."""
+        message = self.message
+        return message.is_letter and message.type in CARRIERS
+
+    @property
     def is_fact(self) -> bool:
         """Whether requests, rosters or a sprint rest on it, so that it counts after it left the queue."""
+        if self.is_mail:
+            return False
         read = self.read
         return read.request_id is not None or (read.kind is not None and read.kind.family in _FACTUAL)
 

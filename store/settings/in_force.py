@@ -11,6 +11,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import loss, loss_problem, lost_to, misread_problems
 from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.weakening import weakening
 
 
 class InForce(Struct, frozen=True):
@@ -73,11 +74,20 @@ def judge(
         lost = _before(before, (gone,), text, understand) if is_other else None
         return lost or InForce(last, (problem,), text, error=said)
     what = loss(text, before, is_read=not said.is_misread) if before is not None else ""
+    if not what and is_other and not said.is_misread:
+        what = _weakened(before, said, understand)
     problems = misread_problems(said, names.line) if said.is_misread else config_problems(said, names.line)
     if not what and not (is_other and said.is_misread):
         return InForce(said, problems, text, text)
     told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
     return _before(before, told, text, understand) or InForce(said, told, text)
+
+
+def _weakened(before: bytes | None, said: TeamConfig, understand: Callable[[bytes], TeamConfig]) -> str:
+    try:
+        return weakening(understand(before or b""), said)
+    except TeamError:
+        return ""
 
 
 def _before(

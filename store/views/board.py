@@ -39,6 +39,14 @@ class _Fold(Protocol):
     def remove(self, entry: Entry) -> None: ...
 
 
+class _KeptFold(_Fold, Protocol):
+    """One that goes on counting what left the queue for the archive."""
+
+    def remember(self, entry: Entry) -> None: ...
+
+    def clear_live(self) -> None: ...
+
+
 class _LiveIds:
     """Ids of the messages in the queue; one may be there more than once."""
 
@@ -68,6 +76,7 @@ class Board:
         self._last_seen = LastSeen()
         self._reports = LastReports()
         self._quotations = Quotations()
+        self._kept: tuple[_KeptFold, ...] = (self._last_seen, self._reports, self._quotations)
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
@@ -139,14 +148,13 @@ class Board:
         self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
-        self._quotations.clear_live()
+        for fold in self._kept:
+            fold.clear_live()
         # Requests need no more of mail than to know which messages are live.
         self._ids: _LiveIds | Violations = _LiveIds() if self._requests_only else self._violations
-        self._live: tuple[_Fold, ...] = (self._ids,)
+        self._live: tuple[_Fold, ...] = (self._ids, self._last_seen, self._reports)
         if not self._requests_only:
             self._live += (self._inboxes, self._deliveries, self._attention, self._unanswered, self._quotations)
-        self._last_seen.clear_live()
-        self._reports.clear_live()
         self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
@@ -169,9 +177,6 @@ class Board:
         for entry in change.removed:
             for fold in self._live:
                 fold.remove(entry)
-            self._last_seen.remove(entry)
-            self._reports.remove(entry)
-            self._facts.heard(entry)
             message_id = entry.message.message_id
             self._leave(entry, counts=message_id not in arriving and message_id not in missing)
         for message_id in missing:
@@ -180,11 +185,11 @@ class Board:
             self._forget(message_id)
         for entry in change.added:
             self._forget(entry.message.message_id)
-            for fold in self._live:
+        for fold in self._live:
+            for entry in change.added:
                 fold.add(entry)
-            self._last_seen.add(entry)
-            self._reports.add(entry)
-            self._facts.heard(entry)
+        self._facts.heard((*change.removed, *change.added))
+        for entry in change.added:
             if entry.is_fact:
                 self._facts.add(entry)
 
@@ -192,10 +197,8 @@ class Board:
         """A message that left the queue was archived, so it still `counts`; one that was changed or lost does not."""
         message_id = entry.message.message_id
         gone = counts and not self._ids.is_live(message_id)
-        if gone:
-            self._last_seen.remember(entry)
-            self._reports.remember(entry)
-            self._quotations.remember(entry)
+        for fold in self._kept if gone else ():
+            fold.remember(entry)
         if not entry.is_fact:
             return
         if gone and message_id not in self._past:
@@ -221,10 +224,9 @@ class Board:
             return
         self._oldest -= 1.0
         entry = Entry.of(message, known.place if known is not None else self._oldest)
-        self._last_seen.remember(entry)
-        self._reports.remember(entry)
-        self._quotations.remember(entry)
-        self._facts.heard(entry)
+        for fold in self._kept:
+            fold.remember(entry)
+        self._facts.heard((entry,))
         if known is not None:
             self._facts.remove(known)
             del self._past[message.message_id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from team_console.store.model.problem import Problem
@@ -19,6 +20,8 @@ from team_console.store.views.requests.index import RequestIndex
 from team_console.store.views.sprint import BATCH_FACTS, Sprint, sprint
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})
+_PARTS = (MEMBERSHIP, _SHUTDOWN, BATCH_FACTS)
+"""Names of the facts that are folded together, each part for itself."""
 
 
 class Facts:
@@ -33,9 +36,7 @@ class Facts:
         self.report_to: dict[str, frozenset[str]] = {}
         self.drift: tuple[Problem, ...] = ()
         self._config = config
-        self._membership: Ordered[Entry] = Ordered()
-        self._shutdowns: Ordered[Entry] = Ordered()
-        self._batches: Ordered[Entry] = Ordered()
+        self._parts: dict[frozenset[str], Ordered[Entry]] = {names: Ordered() for names in _PARTS}
         self._dirty: set[frozenset[str]] = set()
         self._left: dict[tuple[frozenset[str], Order], Entry] = {}
 
@@ -51,23 +52,24 @@ class Facts:
         self.lifecycles.remove(entry)
         self._sort_in(entry, present=False)
 
-    def heard(self, entry: Entry) -> None:
-        """A message of any kind came or went."""
-        if is_speech(entry):
-            self.requests.heard(entry.message.sender)
+    def heard(self, entries: Iterable[Entry]) -> None:
+        """Messages of any kind came or went."""
+        for name in {entry.message.sender for entry in entries if is_speech(entry)}:
+            self.requests.heard(name)
 
     def refresh(self, now: datetime, last_seen: LastSeen, *, complete: bool) -> None:
         """Bring every part up to date; `complete` says whether all archived facts are known."""
         self._dirty |= {names for names, _ in self._left}
         self._left.clear()
         if MEMBERSHIP in self._dirty:
-            self.team = membership(self._config, self._membership.rows)
-            self.drift = tuple(drift(self._config, self.team, self._membership.rows))
+            self.team = membership(self._config, self._parts[MEMBERSHIP].rows)
+            self.drift = tuple(drift(self._config, self.team, self._parts[MEMBERSHIP].rows))
         if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
-            self.stops = stops(self._config, self.team, self._shutdowns.rows)
+            self.stops = stops(self._config, self.team, self._parts[_SHUTDOWN].rows)
         if BATCH_FACTS in self._dirty:
-            self.sprint = sprint(self._batches.rows)
-            self.report_to = report_targets(entry.read for entry in self._batches.rows)
+            batches = self._parts[BATCH_FACTS].rows
+            self.sprint = sprint(batches)
+            self.report_to = report_targets(entry.read for entry in batches)
         self._dirty.clear()
         self.requests.refresh(now, last_seen=last_seen, team=self.team)
         self.lifecycles.touch(self.requests.touched)
@@ -78,11 +80,7 @@ class Facts:
 
     def _sort_in(self, entry: Entry, *, present: bool) -> None:
         name = entry.read.name
-        for names, facts in (
-            (MEMBERSHIP, self._membership),
-            (_SHUTDOWN, self._shutdowns),
-            (BATCH_FACTS, self._batches),
-        ):
+        for names, facts in self._parts.items():
             if name in names and entry.read.kind is not None:
                 if present:
                     facts.put(entry.order, entry)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -223,6 +224,17 @@ def csv_row(message: Message) -> dict[str, str]:
         "payload": json.dumps(message.payload, ensure_ascii=False, default=str),
     }
     return {name: plain_cell(values.get(name, message.envelope(name))) for name in CSV_FIELDS}
+
+
+def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
+    """Rows as CSV, below their fields."""
+    import csv
+
+    text = io.StringIO()
+    table = csv.DictWriter(text, fields, lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
 
 
 def plain_cell(value: Any) -> str:

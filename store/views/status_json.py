@@ -79,7 +79,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     return {
         "team": snapshot.config.name,
         "location": team.location,
-        "backend": team.capabilities.name,
+        "backend": team.kind,
         "read_only": team.read_only,
         "condition": str(truth.state),
         "agents": len(view.roster),

@@ -40,7 +40,7 @@ def test_a_script_keeps_the_answer_alone_and_is_woken_by_it(team: CommandLine) -
     with team.running(*ME, *words) as waiting:
         request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")
         team.ok("answer", request_id, "--option", "PostgreSQL")
-        out, _ = waiting.communicate(timeout=25)
+        out, _ = waiting.communicate(timeout=60)
     assert (waiting.returncode, out.decode()) == (0, "PostgreSQL\n")
 
 
@@ -58,7 +58,7 @@ def test_a_wait_is_bound_to_its_own_request(team: CommandLine) -> None:
         team.ok("answer", other, "--option", "1")
         plans = handed_in(team)
         team.ok("reject", plans[0]["request_id"], "--reason", "No tests")
-        out, _ = waiting.communicate(timeout=25)
+        out, _ = waiting.communicate(timeout=60)
     assert waiting.returncode == 10
     result = json.loads(out)
     assert (result["request_id"], result["verdict"]["state"], result["verdict"]["reason"]) == (
@@ -253,5 +253,5 @@ def test_waits_work_on_a_database(make_team: Callable[..., CommandLine], elsewhe
     with elsewhere.running("-t", "team.db", *ME, "ask", "Which?", "--option", "A", "--wait") as waiting:
         request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")
         elsewhere.ok("-t", "team.db", "answer", request_id, "--option", "A")
-        out, _ = waiting.communicate(timeout=25)
+        out, _ = waiting.communicate(timeout=60)
     assert (waiting.returncode, out.decode()) == (0, "A\n")

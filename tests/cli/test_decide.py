@@ -114,7 +114,7 @@ def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: Comman
             assert all(inbox(team, later) == [] for later in order[number + 1 :])
             verdict = ("reject", "--reason", "3 tasks are running") if agent == "file-manager" else ("approve",)
             answer_next(team, agent, *verdict)
-        out, err = asking.communicate(timeout=25)
+        out, err = asking.communicate(timeout=60)
     lines = out.decode().splitlines()
     assert [line.partition(":")[0] for line in lines] == [agent for agent in order for _ in range(2)]
     assert "file-manager: refused: 3 tasks are running" in lines

@@ -14,7 +14,7 @@ import atexit, sys, threading
 from team_console.console.__main__ import command
 atexit.register(lambda: print("registered"))
 def late():
-    threading.main_thread().join(20)
+    threading.main_thread().join()
     print("thread")
 if sys.argv.pop(1) == "thread":
     threading.Thread(target=late).start()

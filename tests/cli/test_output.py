@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_with_130_and_no_traceback(team: CommandLine) -> None:
     with team.running("watch") as watching:
         assert next_line(watching.stderr).startswith("watching ")
         watching.send_signal(signal.SIGINT)
-        _, err = watching.communicate(timeout=20)
+        _, err = watching.communicate(timeout=60)
     assert watching.returncode == 130
     assert b"Traceback" not in err
 

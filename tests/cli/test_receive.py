@@ -130,7 +130,7 @@ def test_a_group_message_reaches_each_addressee_once(team: CommandLine) -> None:
 def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
     with team.running("receive", "--agent", "task-manager", "--wait", "30", "--json") as waiting:
         team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
-        out, _ = waiting.communicate(timeout=25)
+        out, _ = waiting.communicate(timeout=60)
     assert json.loads(out)["messages"][0]["payload"]["summary"] == SUMMARY
     assert waiting.returncode == 0
 

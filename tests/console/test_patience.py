@@ -35,7 +35,7 @@ def asking(event: PatientEvent) -> Iterator[Queue[bool]]:
         yield answers
     finally:
         event.set()
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()
         event.close()
 
@@ -45,7 +45,7 @@ def test_it_sleeps_until_a_key_and_wakes_for_it() -> None:
     with asking(PatientEvent(console)) as answers:
         assert answers.empty()
         os.write(keys, b"x\n")
-        assert answers.get(timeout=5) is False
+        assert answers.get(timeout=60) is False
     os.close(keys)
     os.close(console)
 
@@ -55,7 +55,7 @@ def test_it_ends_at_once_when_it_is_told_to() -> None:
     event = PatientEvent(console)
     with asking(event) as answers:
         event.set()
-        assert answers.get(timeout=5) is True
+        assert answers.get(timeout=60) is True
     os.close(keys)
     os.close(console)
 
@@ -101,6 +101,6 @@ def test_keys_are_waited_for_again_after_the_terminal_was_given_to_an_editor() -
     driver.start_application_mode()
     with asking(cast("_BareDriver", driver).exit_event) as answers:  # type: ignore[arg-type]
         os.write(keys, b"x\n")
-        assert answers.get(timeout=5) is False
+        assert answers.get(timeout=60) is False
     os.close(keys)
     os.close(console)

@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def until(condition: Callable[[], bool], *, seconds: float = 20.0) -> None:
+def until(condition: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Wait until `condition` holds; it must before the deadline."""
     deadline, pause = time.monotonic() + seconds, threading.Event()
     while not condition():

@@ -145,11 +145,7 @@ def test_a_retry_that_succeeds_is_delivered(team: MemoryTeam, caller: Caller, fo
 def test_a_command_that_hangs_is_ended_with_everything_it_started(
     team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
-    script = (
-        "import subprocess, sys; child = subprocess.Popen(['sleep', '600']);"
-        "open(sys.argv[1], 'w').write(str(child.pid)); child.wait()"
-    )
-    program = (sys.executable, "-S", "-c", script, str(folder / "child"))
+    program = ("sh", "-c", f'sleep 600 & echo $! > "{folder}/child"; wait')
     _set_agent(team, Agent("runner", deliver=program, deliver_timeout=1.0))
     put(team, make_message(1, to="runner"))
     deliver(caller)

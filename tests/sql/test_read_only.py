@@ -71,7 +71,7 @@ def test_every_write_is_refused(place: str, opened: Open) -> None:
     with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=0.1):
         pass
     assert (caught.value.code, caught.value.exit_code) == (Code.READ_ONLY, 5)
-    assert not team.capabilities.write
+    assert team.read_only
     got = inbox.receive(Caller(team, "architect"), agent="architect", mark_read=False)
     assert got.as_json()["count"] == 0
 

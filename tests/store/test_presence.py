@@ -34,7 +34,7 @@ team.close()
 """
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     """Ask again until it holds: a console does not wait for a server, so its row may come a moment later."""
     end = time.monotonic() + seconds
     while not condition():

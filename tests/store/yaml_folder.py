@@ -115,7 +115,7 @@ def replace_by_rename(path: Path, data: bytes) -> None:
     temporary.rename(path)
 
 
-def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait for a condition; fail when it does not come about."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.bars.one_line import OneLine, ends_of
 from team_console.widgets.text.cells import Line, width_of
 from textual.events import Click, Resize
 from textual.message import Message
@@ -34,48 +35,41 @@ class KeyBar(OneLine):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._ends: tuple[tuple[int, int, str], ...] = ()
         self._hints: tuple[KeyHint, ...] = ()
         self._pinned: tuple[KeyHint, ...] = ()
-        self._note: Line = ()
 
-    def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = (), *, note: Line = ()) -> None:
-        """Show these keys; `note` stands before the pinned ones."""
-        self._hints, self._pinned, self._note = hints, pinned, note
-        right = (*note, *(part for hint in pinned for part in _piece(hint)))
-        room = self.size.width - width_of(right) - 1
-        left: list[Line] = []
-        places: list[tuple[int, int, str]] = []
-        at = 0
+    def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = ()) -> None:
+        """Show these keys."""
+        self._hints, self._pinned = hints, pinned
+        last = [(hint.key, _piece(hint)) for hint in pinned]
+        right = _line(last)
+        begin = self.size.width - width_of(right)
+        room = begin - 1
+        first: list[tuple[str, Line]] = []
         for hint in hints:
             piece = _piece(hint)
-            size = width_of(piece)
-            if room < size:
+            room -= width_of(piece)
+            if room < 0:
                 break
-            room -= size
-            left.append(piece)
-            places.append((at, at + size, hint.key))
-            at += size
-        at = self.size.width - sum(width_of(_piece(hint)) for hint in pinned)
-        for hint in pinned:
-            places.append((at, at := at + width_of(_piece(hint)), hint.key))
-        self._ends = tuple(places)
-        self.set_line(tuple(part for piece in left for part in piece), right)
+            first.append((hint.key, piece))
+        # Before the first key, and between those at both ends, there is nothing to press.
+        self.set_line(_line(first), right, ends=((0, ""), *ends_of(first), (begin, ""), *ends_of(last, begin)))
 
     def on_click(self, event: Click) -> None:
         """Press the key under the mouse."""
-        x = event.x - self.styles.padding.left
-        for start, end, key in self._ends:
-            if start <= x < end:
-                self.post_message(self.Pressed(key))
-                return
+        if key := self.under(event):
+            self.post_message(self.Pressed(key))
 
     def on_resize(self, event: Resize) -> None:
         """Choose what fits."""
-        self.show(self._hints, self._pinned, note=self._note)
+        self.show(self._hints, self._pinned)
 
 
 def _piece(hint: KeyHint) -> Line:
     if not hint.enabled:
         return ((hint.key, "faint"), (f" {hint.label}  ", "faint"))
     return ((hint.key, "key"), (f" {hint.label}  ", "muted"))
+
+
+def _line(pieces: Iterable[tuple[str, Line]]) -> Line:
+    return tuple(part for _, piece in pieces for part in piece)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.bars.one_line import OneLine, ends_of
 from team_console.widgets.text.cells import Line, width_of
 from textual.events import Click, Resize
 from textual.message import Message
@@ -41,7 +41,6 @@ class TabBar(OneLine):
         super().__init__(id=id)
         self._tabs: tuple[Tab, ...] = ()
         self._active = ""
-        self._ends: tuple[tuple[int, str], ...] = ()
 
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
@@ -50,12 +49,7 @@ class TabBar(OneLine):
             pieces = [(tab.id, label(tab, tab.id == active)) for tab in tabs]
             if sum(width_of(piece) for _, piece in pieces) <= self.size.width:
                 break
-        end, ends = 0, []
-        for name, piece in pieces:
-            end += width_of(piece)
-            ends.append((end, name))
-        self._ends = tuple(ends)
-        self.set_line(tuple(part for _, piece in pieces for part in piece))
+        self.set_line(tuple(part for _, piece in pieces for part in piece), ends=ends_of(pieces))
 
     def on_resize(self, event: Resize) -> None:
         """Choose labels that fit."""
@@ -63,10 +57,8 @@ class TabBar(OneLine):
 
     def on_click(self, event: Click) -> None:
         """Choose the mode under the mouse."""
-        for end, name in self._ends:
-            if event.x < end + 1:
-                self.post_message(self.Chosen(name))
-                return
+        if name := self.under(event):
+            self.post_message(self.Chosen(name))
 
 
 def _airy(tab: Tab, active: bool) -> Line:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.bars.one_line import OneLine, ends_of
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line, strip_parts
-from team_console.widgets.text.cells import Line, fit, width_of
+from team_console.widgets.text.cells import Line, fit
 from team_console.widgets.text.short_names import short_names
 from textual.events import Click, Resize
 from textual.message import Message
@@ -39,7 +39,6 @@ class TeamStrip(OneLine):
         self._event: TeamEvent | None = None
         self._moved: frozenset[str] = frozenset()
         self._calming: Timer | None = None
-        self._ends: tuple[tuple[int, str], ...] = ()
 
     def show(self, cells: tuple[AgentCell, ...], event: TeamEvent | None) -> None:
         """Show these agents and the last event; those something happened to stand out for a moment."""
@@ -60,9 +59,7 @@ class TeamStrip(OneLine):
 
     def on_click(self, event: Click) -> None:
         """Choose the agent under the mouse."""
-        x = event.x - self.styles.padding.left
-        agent = next((key for end, key in self._ends if x < end), "")
-        if agent:
+        if agent := self.under(event):
             self.post_message(self.Chosen(agent))
 
     def _moved_since(self, cells: tuple[AgentCell, ...], event: TeamEvent | None) -> frozenset[str]:
@@ -80,12 +77,9 @@ class TeamStrip(OneLine):
         width = self.size.width
         least = width - _LEAST_TICKER if width >= 2 * _LEAST_TICKER and self._event is not None else width
         parts = strip_parts(self._cells, least, self._moved)
-        end, ends = 0, []
-        for part in parts:
-            end += width_of(part.line)
-            ends.append((end, part.key))
-        self._ends = tuple(ends)
-        self.set_line(tuple(piece for part in parts for piece in part.line), self._ticker(width - end))
+        ends = ends_of((part.key, part.line) for part in parts)
+        room = width - (ends[-1][0] if ends else 0)
+        self.set_line(tuple(piece for part in parts for piece in part.line), self._ticker(room), ends=ends)
 
     def _ticker(self, room: int) -> Line:
         if self._event is None or room < _LEAST_TICKER:

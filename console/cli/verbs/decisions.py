@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
@@ -67,13 +66,8 @@ def _cells(decision: Decision) -> tuple[str, ...]:
 
 
 def _print_csv(call: Call, ledger: DecisionLedger) -> None:
-    import csv
-
     from team_console.store.views.decisions.written import CSV_FIELDS, csv_row
+    from team_console.store.views.history import csv_text
 
-    text = io.StringIO()
-    table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")
-    table.writeheader()
-    for decision in ledger.decisions:
-        table.writerow({name: safe_text(value) for name, value in csv_row(decision).items()})
-    call.out.say(text.getvalue().rstrip("\n"))
+    rows = ({name: safe_text(value) for name, value in csv_row(decision).items()} for decision in ledger.decisions)
+    call.out.say(csv_text(CSV_FIELDS, rows).rstrip("\n"))

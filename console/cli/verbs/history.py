@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -60,16 +59,10 @@ def _print_json(call: Call, messages: Sequence[Message]) -> None:
 
 
 def _print_csv(call: Call, messages: Sequence[Message]) -> None:
-    import csv
+    from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text
 
-    from team_console.store.views.history import CSV_FIELDS, csv_row
-
-    text = io.StringIO()
-    table = csv.DictWriter(text, CSV_FIELDS, lineterminator="\n")
-    table.writeheader()
-    for message in messages:
-        table.writerow({name: safe_text(value) for name, value in csv_row(message).items()})
-    call.out.say(text.getvalue().rstrip("\n"))
+    rows = ({name: safe_text(value) for name, value in csv_row(message).items()} for message in messages)
+    call.out.say(csv_text(CSV_FIELDS, rows).rstrip("\n"))
 
 
 _PRINTERS = {"log": _print_log, "json": _print_json, "csv": _print_csv}

@@ -45,7 +45,7 @@ def run(call: Call) -> int:
 def _show(call: Call, snapshot: Snapshot, view: View) -> None:
     out = call.out
     name = out.paint(safe_line(snapshot.config.name), "bold")
-    backend = call.team.capabilities.name
+    backend = call.team.kind
     out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
     truth = judge(snapshot, view.now)
     out.say(f"{'condition':<11}{_condition(call, truth)}")

@@ -6,18 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
-from sqlalchemy.sql import Select
 from sqlalchemy.sql.selectable import TableClause
 from team_console.store.backends.sql.history import (
     archive_key,
     archived_row,
     as_text,
     audit_rows,
-    dump,
     message_of,
 )
 from team_console.store.backends.sql.recorded_reader import with_recorded
-from team_console.store.backends.sql.rows import RowEntry, changed_row, new_row
+from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, new_row
 from team_console.store.backends.sql.settings import write_settings
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
 from team_console.store.backends.sql.transaction import SqlTransaction
@@ -45,7 +43,7 @@ class Writer:
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
-        state = self._connection.execute(self._state()).one()
+        state = self._connection.execute(select(STATE).with_for_update()).one()
         if not all(isinstance(number, int) for number in (state.arrivals, state.audit_seq)):
             hint = (
                 "Put the numbers of its last write back: the highest seq of team_console_audit, and that many arrivals."
@@ -67,9 +65,6 @@ class Writer:
         reached = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
         self._connection.execute(update(STATE).values(arrivals=self._arrivals, **reached))
         return int(lines[0]["seq"])
-
-    def _state(self) -> Select[Any]:
-        return select(STATE).with_for_update()
 
     def _number(self) -> int:
         self._arrivals += 1

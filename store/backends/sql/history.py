@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, tuple_
 from sqlalchemy.sql import ColumnElement
+from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
@@ -203,16 +204,6 @@ def attachment(connection: Connection, reference: str) -> bytes | None:
     """The bytes behind a reference, None when there is no such thing."""
     data = connection.execute(select(ATTACHMENTS.c.data).where(ATTACHMENTS.c.reference == reference)).scalar()
     return data if data is None or isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
-
-
-def dump(value: Any) -> str:
-    """JSON in one line; lone surrogates are escaped, so that every database takes it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), default=str)
-    return text
 
 
 def facts_of(text: str) -> Mapping[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import BigInteger, Connection, cast, func, or_, select
-from team_console.store.backends.sql.history import dump, facts_of, line_of, seal_of
+from team_console.store.backends.sql.history import facts_of, line_of, seal_of
+from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.audit_seal import LineSeal, key_name

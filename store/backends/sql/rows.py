@@ -145,7 +145,7 @@ def changed_row(old: RowEntry, new: Message, *, shared: bool = False) -> tuple[d
         return {**changed, "payload": _own_payload(new, columns, None)}, None
     kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
     note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
-    return changed, _dump(note) if note else None
+    return changed, dump(note) if note else None
 
 
 def _own_payload(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
@@ -153,7 +153,7 @@ def _own_payload(message: Message, columns: Mapping[str, Any], arrival: int | No
     body = payload if isinstance(payload, dict) and NOTE_KEY not in payload else {}
     row = Row(**columns, payload=None)
     note = _difference(message.record, _from_columns(row, {**body, NOTE_KEY: {}}, foreign=False))
-    return _dump({**body, NOTE_KEY: {_ARRIVAL: arrival, **note}})
+    return dump({**body, NOTE_KEY: {_ARRIVAL: arrival, **note}})
 
 
 def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _same(value: Any, other: Any) -> bool:
     """Equal and of the same JSON type all the way down: 1, 1.0 and true are three values."""
     if value.__class__ is not other.__class__:
         return False
-    return bool(value == other) and (isinstance(value, (str, int)) or _dump(value) == _dump(other))
+    return bool(value == other) and (isinstance(value, (str, int)) or dump(value) == dump(other))
 
 
 def _moment(text: Any) -> str:
@@ -264,7 +264,7 @@ def _side_note(text: Any) -> Mapping[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def _dump(value: Any) -> str:
+def dump(value: Any) -> str:
     """Strict JSON: characters stay readable, lone surrogates are escaped, numbers that JSON lacks become texts."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
@@ -272,7 +272,7 @@ def _dump(value: Any) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), default=str)
     except ValueError:
-        return _dump(_finite(value))
+        return dump(_finite(value))
     return text
 
 

@@ -108,23 +108,18 @@ class SnapshotView:
             if self._seen is not None and mark is not None and self._seen.mark == stamp:
                 return self._seen
             shape = self.shape(connection)
-            config, problems = self._read_settings(connection, shape)
+            settings = self._settings.look(connection, shape)
+            self._config = settings.config
             state = self._reader.state(connection, shape, progress=progress)
             changed = self._changed_at(connection, shape, state)
-            recorded = self.recorded(connection, shape, config.key)
+            recorded = self.recorded(connection, shape, settings.config.key)
             same = None if mark is None else stamp
-            self._seen = _Seen(state, config, changed, same, problems, self._reader.missing, recorded)
+            self._seen = _Seen(state, settings.config, changed, same, settings.problems, self._reader.missing, recorded)
             return self._seen
 
     def recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
         return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
-
-    def _read_settings(self, connection: Connection, shape: Shape) -> tuple[TeamConfig, tuple[Problem, ...]]:
-        """The settings; while they are lost or cannot be understood, the last good ones with the reason."""
-        settings = self._settings.look(connection, shape)
-        self._config = settings.config
-        return settings.config, settings.problems
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
         at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None

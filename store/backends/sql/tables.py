@@ -55,32 +55,31 @@ _REQUIRED = ("message_id", "sender", "recipient", "status")
 _NUMBERS = ("retry_count", "max_retries")
 
 OURS = MetaData()
+
+
+def _texts(*names: str) -> list[Column[str]]:
+    """Columns of text that every row fills."""
+    return [Column(name, Text, nullable=False) for name in names]
+
+
 STATE = Table(
     "team_console_state",
     OURS,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("arrivals", BigInteger, nullable=False),
     Column("audit_seq", BigInteger, nullable=False),
-    Column("audit_hash", Text, nullable=False),
-    Column("changed_at", Text, nullable=False),
+    *_texts("audit_hash", "changed_at"),
 )
 """One row: how many rows we added anywhere, the end of the audit chain, the time of the last change."""
-NOTES = Table(
-    "team_console_envelope",
-    OURS,
-    Column("message_id", Text, primary_key=True),
-    Column("note", Text, nullable=False),
-)
+NOTES = Table("team_console_envelope", OURS, Column("message_id", Text, primary_key=True), *_texts("note"))
 """What we know of rows that other programs made and their columns cannot say."""
 ARCHIVE = Table(
     "team_console_archive",
     OURS,
     Column("n", BigInteger, primary_key=True, autoincrement=False),
-    Column("agent", Text, nullable=False),
-    Column("message_id", Text, nullable=False),
+    *_texts("agent", "message_id"),
     Column("request_id", Text),
-    Column("created", Text, nullable=False),
-    Column("record", Text, nullable=False),
+    *_texts("created", "record"),
     UniqueConstraint("agent", "message_id", name="team_console_archive_once"),
     Index("team_console_archive_message", "message_id"),
     Index("team_console_archive_request", "request_id"),
@@ -91,21 +90,13 @@ AUDIT = Table(
     "team_console_audit",
     OURS,
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("at", Text, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("facts", Text, nullable=False),
-    Column("prev", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_texts("at", "actor", "action", "facts", "prev", "hash"),
 )
 INBOX = Table(
     "team_console_inbox",
     OURS,
     Column("n", BigInteger, primary_key=True, autoincrement=False),
-    Column("agent", Text, nullable=False),
-    Column("message_id", Text, nullable=False),
-    Column("pushed_at", Text, nullable=False),
-    Column("record", Text, nullable=False),
+    *_texts("agent", "message_id", "pushed_at", "record"),
     UniqueConstraint("agent", "message_id", name="team_console_inbox_once"),
 )
 """What the router pushed; an agent reads its rows in the order of `n`."""
@@ -115,12 +106,7 @@ ATTACHMENTS = Table(
     Column("reference", Text, primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
-SETTINGS = Table(
-    "team_console_config",
-    OURS,
-    Column("key", Text, primary_key=True),
-    Column("value", Text, nullable=False),
-)
+SETTINGS = Table("team_console_config", OURS, Column("key", Text, primary_key=True), *_texts("value"))
 """`settings` holds the text of a `messenger-config.yaml`, `version` that of our tables (none: 1)."""
 VERSION_KEY = "version"
 VERSION = 1

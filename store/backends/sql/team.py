@@ -24,7 +24,6 @@ from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     Addressed,
     AuditLine,
-    Capabilities,
     Page,
     Snapshot,
     Team,
@@ -40,20 +39,17 @@ from team_console.store.settings.loss import digest, on_record, refuse_misread
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
-_ABILITIES = ("write", "leases", "router", "attachments")
-
 
 class SqlTeam(Team):
     """See `store.contract.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
+
+    kind = "sql"
 
     def __init__(self, dialect: Dialect, *, read_only: bool, clock: Clock) -> None:
         self.location = dialect.location
         self.root = dialect.root
         self.read_only = read_only
         self.clock = clock
-        able = not read_only
-        reasons = dict.fromkeys(_ABILITIES, "The team is open read-only.") if read_only else {}
-        self.capabilities = Capabilities("sql", able, able, able, able, reasons)
         self._dialect = dialect
         self._settings = Settings(dialect.root, dialect.location)
         self._reader = RowReader(dialect)

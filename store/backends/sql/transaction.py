@@ -173,10 +173,11 @@ class SqlTransaction(Transaction):
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):
             return None
-        return next(iter(self._archived(ARCHIVE.c.message_id == message_id)), None)
+        return next(iter(archived_messages(self.connection, ARCHIVE.c.message_id == message_id)), None)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        return self._archived(or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id))
+        either = or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id)
+        return archived_messages(self.connection, either)
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
@@ -235,6 +236,3 @@ class SqlTransaction(Transaction):
         """Whether reading everything is cheaper by now than one more look."""
         self._looks += 1
         return self._looks > _MANY
-
-    def _archived(self, condition: ColumnElement[bool]) -> list[Message]:
-        return archived_messages(self.connection, condition)

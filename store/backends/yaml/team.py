@@ -21,7 +21,6 @@ from team_console.store.contract.team import (
     PRIVATE,
     Addressed,
     AuditLine,
-    Capabilities,
     Page,
     Snapshot,
     Team,
@@ -44,11 +43,12 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.writing.commit import LockedQueue
 
 _REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
-_READ_ONLY = "The team is open read-only."
 
 
 class YamlTeam(Team):
     """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
+
+    kind = "yaml"
 
     def __init__(
         self,
@@ -66,8 +66,6 @@ class YamlTeam(Team):
         self.read_only = read_only
         self.clock = clock
         self.layout = Layout.of(queue, archive_dir, config_path)
-        reasons = dict.fromkeys(("write", "leases", "router", "attachments"), _READ_ONLY) if read_only else {}
-        self.capabilities = Capabilities("yaml", not read_only, not read_only, not read_only, not read_only, reasons)
         self._disk = disk or Disk()
         self._reader = SnapshotReader(self._disk, self.layout, clock)
         self._addressees: Addressees | None = None

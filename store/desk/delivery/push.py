@@ -59,14 +59,10 @@ def deliver(
         stop: Ends the pass early, after the commands that are running.
 
     Raises:
-        TeamError: `NOT_PERMITTED` when this kind of team has no router, or the store's own.
+        TeamError: `READ_ONLY`, or the store's own.
     """
     if caller.team.read_only:
         raise TeamError(Code.READ_ONLY, f"{caller.team.location} is open read-only", "Open it without --read-only.")
-    capabilities = caller.team.capabilities
-    if not capabilities.router:
-        reason = capabilities.reasons.get("router", f"a {capabilities.name} team has no router")
-        raise TeamError(Code.NOT_PERMITTED, reason, "Agents of this team read their messages themselves.")
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     done = Delivered()

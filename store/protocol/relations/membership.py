@@ -43,6 +43,20 @@ class Membership(Struct):
         """The role it has or had."""
         return self.roles.get(name) or self.gone.get(name)
 
+    def come(self, name: str, role: str, order: Order) -> None:
+        """It came, or came back."""
+        self.roles[name], self.arrived[name] = role, order
+        self.stay(name)
+
+    def stay(self, name: str) -> None:
+        """It is there, whatever was said of its going before."""
+        self.gone.pop(name, None)
+        self.left.pop(name, None)
+
+    def go(self, name: str, role: str, order: Order) -> None:
+        """It went."""
+        self.gone[name], self.left[name] = role, order
+
 
 def membership(config: TeamConfig, facts: Iterable[Entry]) -> Membership:
     """Fold the facts of `MEMBERSHIP`, in order, over the settings (requirements 178, 179, 183).
@@ -154,10 +168,9 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
         if _is_in_session(found, name):
             now[name] = role
         else:
-            found.gone[name], found.left[name] = role, entry.order
+            found.go(name, role, entry.order)
     for name in now:
-        found.gone.pop(name, None)
-        found.left.pop(name, None)
+        found.stay(name)
     found.roles, found.roster, found.changed = now, entry, False
 
 
@@ -170,13 +183,10 @@ def _in_session(found: Membership, entry: Entry, config: TeamConfig, configured:
         return
     gone = found.sessions.add(note, entry.order)
     if note.teammate is not None and note.doing is not Doing.ENDED and note.teammate not in found.roles:
-        found.roles[note.teammate] = "temp"
-        found.arrived[note.teammate] = entry.order
-        found.gone.pop(note.teammate, None)
-        found.left.pop(note.teammate, None)
+        found.come(note.teammate, "temp", entry.order)
     for name in gone:
         if found.roles.get(name) == "temp" and not _is_in_session(found, name):
-            found.gone[name], found.left[name] = found.roles.pop(name), entry.order
+            found.go(name, found.roles.pop(name), entry.order)
 
 
 def _is_in_session(found: Membership, name: str) -> bool:
@@ -193,10 +203,6 @@ def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
     if arrives:
         kind = entry.read.body.get("agent_type")
         is_slave = name.startswith("slave") or (isinstance(kind, str) and "slave" in kind)
-        found.roles[name] = "slave" if is_slave else "temp"
-        found.arrived[name] = entry.order
-        found.gone.pop(name, None)
-        found.left.pop(name, None)
+        found.come(name, "slave" if is_slave else "temp", entry.order)
     else:
-        found.gone[name] = found.roles.pop(name, found.gone.get(name, "temp"))
-        found.left[name] = entry.order
+        found.go(name, found.roles.pop(name, found.gone.get(name, "temp")), entry.order)

@@ -39,14 +39,18 @@ class Report(Struct, frozen=True):
     subject: str
 
 
-@lru_cache(maxsize=8192)
 def report_of(message: Message) -> Report | None:
     """The state that a message reports, None for any other message."""
+    return _remembered(message) if message.type in _REPORTING or message.type == SESSION else None
+
+
+@lru_cache(maxsize=8192)
+def _remembered(message: Message) -> Report | None:
     note = session_note(message)
     if note is not None:
         words = note.last_words.strip().partition("\n")[0]
         return Report(words, SESSION) if words else None
-    if message.type not in _REPORTING or carried_name(message.type, message.payload) is not None:
+    if message.type == SESSION or carried_name(message.type, message.payload) is not None:
         return None
     text = _counted(message.payload) or _progress(f"{message.summary}\n{_words(message)}"[:_LONGEST_READ])
     if text:

@@ -20,8 +20,8 @@ class LifecycleIndex:
     def __init__(self) -> None:
         self._facts: dict[str, Ordered[Entry]] = {}
         self._rosters = Rosters()
-        self._built: dict[str, tuple[Lifecycle, ...]] = {}
-        self._keys: dict[str, list[tuple[bool, Order, int]]] = {}
+        self._built: dict[str, dict[tuple[bool, Order, int], Lifecycle]] = {}
+        """Agent -> its lives by their keys among the rows."""
         self._rows: Ordered[Lifecycle] = Ordered()
         self._dirty: set[str] = set()
         self._vacated: set[Order] = set()
@@ -91,16 +91,15 @@ class LifecycleIndex:
         self._vacated.clear()
 
     def _forget(self, agent: str) -> None:
-        for key in self._keys.pop(agent, ()):
+        for key in self._built.pop(agent, ()):
             self._rows.drop(key)
-        self._built.pop(agent, None)
 
     def _rebuild(self, agent: str, *, asked: Mapping[str, Entry], refused: Callable[[str], bool]) -> None:
         facts = self._facts.get(agent)
         if not facts or agent in self._permanent:
             return
         lives = [life for life in lives_of(agent, facts.rows) if is_temporary(life)]
-        built = tuple(
+        built = [
             lifecycle(
                 life,
                 number=number,
@@ -110,18 +109,18 @@ class LifecycleIndex:
                 complete=self._complete,
             )
             for number, life in enumerate(lives, start=1)
-        )
-        self._built[agent] = built
-        self._keys[agent] = [(item.ended, facts.rows[0].order, number) for number, item in enumerate(built)]
-        for key, each in zip(self._keys[agent], built, strict=True):
-            self._rows.put(key, each)
+        ]
+        began = facts.rows[0].order
+        self._built[agent] = {(life.ended, began, number): life for number, life in enumerate(built)}
+        for key, life in self._built[agent].items():
+            self._rows.put(key, life)
 
     def _waiting(self) -> set[str]:
         """Agents whose life still waits for a roster to list them, or to list them no more."""
         return {
             agent
             for agent, built in self._built.items()
-            if any(item.steps[3].at is None or (item.ended and item.steps[10].at is None) for item in built)
+            if any(life.steps[3].at is None or (life.ended and life.steps[10].at is None) for life in built.values())
         }
 
     def _resting_on(self, order: Order) -> set[str]:
@@ -130,7 +129,7 @@ class LifecycleIndex:
         return {
             agent
             for agent, built in self._built.items()
-            if any(item.steps[place].at == moment for item in built for place in (3, 10))
+            if any(life.steps[place].at == moment for life in built.values() for place in (3, 10))
         }
 
     @staticmethod

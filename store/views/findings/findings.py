@@ -11,11 +11,11 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.verdicts.keys_on_record import fingerprint, keys_of_humans
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES
 from team_console.store.views.agents.roster import names_of
 from team_console.store.views.facts import Facts
+from team_console.store.views.findings.keys import key_findings
 from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import SEVERITIES, Violations
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
@@ -262,17 +262,3 @@ _ACTS = {
 def _is_live(evidence: Evidence, life: Lifecycle) -> bool:
     messages = [step.message for step in life.steps if step.message is not None]
     return any(evidence.violations.is_live(message.message_id) for message in messages)
-
-
-def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
-    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for."""
-    for keys in keys_of_humans(config, recorded):
-        name, place = keys.human.name, f"humans.{keys.human.name}.keys"
-        for key in keys.unknown:
-            text = f"a key of {name} is not on record: {fingerprint(key)} has signed nothing here, nor was it taken in"
-            hint = f"If it is {name}'s: team-console check --accept-keys; else take it out of the settings."
-            yield Problem("KEY_NOT_ON_RECORD", "warning", place, text, hint)
-        for key, line in keys.unsigned:
-            text = f"a key of {name} was taken on record without a signature of one that was known: {fingerprint(key)}"
-            hint = f"Ask {name} whether it is theirs; line {line} of the audit trail says when and by whom."
-            yield Problem("KEY_TAKEN_UNSIGNED", "warning", place, text, hint)

@@ -51,7 +51,8 @@ class Quotations:
 
     def forget(self, message_id: str) -> None:
         """A message of the past is live again, or turns out to be lost."""
-        self._count(self._past.pop(message_id, frozenset()), -1)
+        if message_id in self._past:
+            self._count(self._past.pop(message_id), -1)
 
     def unknown(self) -> Iterator[Problem]:
         """`UNKNOWN_REPLY` for each live message that quotes what nobody has, in stored order."""

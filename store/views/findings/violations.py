@@ -16,7 +16,6 @@ from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_b
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.configured import missing_fields
 from team_console.store.protocol.kinds.kind import Family
-from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.ordered import Ordered
 
@@ -46,13 +45,13 @@ class Violations:
         self._count(entry, 1)
         if entry.when > self._now or entry.message.status == Status.CLAIMED:
             self._ahead[id(entry)] = entry
+        if _is_blameless(entry, self._config):
+            return
         read = entry.read
         if is_judged_by_team(read):
             for name in names_concerned(read):
                 self._concerned.setdefault(name, {})[id(entry)] = entry
             self._untold[id(entry)] = entry
-        if _is_blameless(entry, self._config):
-            return
         if _is_sprint(entry):
             self._unjudged[id(entry)] = entry
             self._note(entry, _BODY, (*read.frame_problems, *_of_record(entry, self._config)))
@@ -145,7 +144,7 @@ class Violations:
         return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]
 
     def _count(self, entry: Entry, step: int) -> None:
-        message_id, read = entry.message.message_id, entry.read
+        message_id = entry.message.message_id
         number = self._ids.get(message_id, 0) + step
         if number:
             self._ids[message_id] = number
@@ -154,6 +153,9 @@ class Violations:
         self._twice.discard(message_id)
         if number > 1:
             self._twice.add(message_id)
+        if entry.is_mail:
+            return
+        read = entry.read
         if read.kind is None and not read.frame_problems:
             seen = self._unknown.pop(read.name, 0) + step
             if seen:
@@ -163,8 +165,9 @@ class Violations:
 def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
     """Whether nothing can be odd about a message by itself, as about nearly every message; False says nothing."""
     message = entry.message
-    is_plain = message.is_letter and message.type in CARRIERS and message.recipients != (message.sender,)
-    return is_plain and not config.key and message.type not in config.kinds
+    if config.key or message.type in config.kinds:
+        return False
+    return entry.is_mail and message.recipients != (message.sender,)
 
 
 def _is_sprint(entry: Entry) -> bool:

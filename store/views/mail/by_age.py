@@ -44,9 +44,11 @@ class ByAge:
     def add(self, entry: Entry) -> None:
         """One more; it must not be there yet."""
         self._late.append(entry)
-        if self._last is None or self._last.is_before(entry):
+        if self._first is None or self._last is None:
+            self._first = self._last = entry
+        elif self._last.is_before(entry):
             self._last = entry
-        if self._first is None or entry.is_before(self._first):
+        elif entry.is_before(self._first):
             self._first = entry
 
     def drop(self, entry: Entry) -> None:

@@ -98,11 +98,13 @@ class Inboxes:
         self._counts[entry.message.status] += 1
         if entry.message.type == SESSION:
             return
-        for name in entry.message.recipients:
+        names: Iterable[str] = entry.message.recipients
+        for name in names:
             self._named[name] += 1
         if ALL in entry.message.recipients:
             self._to_all[id(entry)] = entry
-        for name in self._addressees(entry):
+            names = self._addressees(entry)
+        for name in names:
             self._put(name, entry)
 
     def remove(self, entry: Entry) -> None:

@@ -56,6 +56,8 @@ class Unanswered:
 
 def _wants_an_answer(entry: Entry) -> bool:
     message = entry.message
+    if not message.more and message.status != Status.READ:
+        return False
     if message.type not in _ASKING or len(message.recipients) != 1:
         return False
     reader = message.recipients[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 
@@ -18,7 +18,7 @@ from team_console.store.backends.yaml.codec.id_index import index_of, with_place
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
-from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
+from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, entries_with, holds_one, is_written_plainly
 from team_console.store.backends.yaml.text_change import Change, change_of
 from team_console.store.model.chunked import Chunked
 from team_console.store.model.copies import distinct
@@ -27,6 +27,8 @@ from team_console.store.model.message import Message
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
+_FEW_WORDS = 4
+"""Searches whose outcome is remembered."""
 
 
 class QueueText:
@@ -36,6 +38,7 @@ class QueueText:
         "_absent",
         "_data",
         "_distinct",
+        "_held",
         "_ids",
         "_index",
         "_is_tied",
@@ -55,6 +58,7 @@ class QueueText:
         self._messages: Chunked[Message] | None = None
         self._distinct: Chunked[Message] | None = None
         self._absent: set[str] = set()
+        self._held: dict[tuple[bytes, ...], Sequence[int]] = {}
         self._searches = 0
         self._index: dict[str, int | list[int]] | None = None
         self._is_tied: bool | None = None
@@ -313,22 +317,18 @@ class QueueText:
             if not any(sign in data for sign in hidden) and not holds_one(data, words):
                 return []
             self.parse_all()
-        wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
-        for word in (*hidden, *words):
-            wanted.update(self._entries_with(word))
-        found = (self._parts.entries[place].message for place in sorted(wanted))
-        return [message for message in found if message is not None]
+        key = (*hidden, *words)
+        if key not in self._held:  # one verdict asks several times for the same
+            self._held = {**(self._held if len(self._held) < _FEW_WORDS else {}), key: self._entries_with(key)}
+        outcomes = (self._parts.entries[place].message for place in self._held[key])
+        return [message for message in outcomes if message is not None]
 
-    def _entries_with(self, word: bytes) -> Iterator[int]:
-        """Indices of the entries, as they are cut at the moment, in whose text the word begins."""
-        starts, data = self.starts(), self.data()
-        place = data.find(word)
-        while place >= 0:
-            index = bisect_right(starts, place) - 1
-            if index >= 0:
-                yield index
-            following = starts[index + 1] if index + 1 < len(starts) else len(data)
-            place = data.find(word, following)
+    def _entries_with(self, words: Iterable[bytes]) -> Sequence[int]:
+        """Indices of the entries in whose text one of the words begins, or that borrow from others, in their order."""
+        wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
+        for word in words:
+            wanted.update(entries_with(word, self.data(), self.starts()))
+        return sorted(wanted)
 
     def edit(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
@@ -41,3 +42,14 @@ def _beginning(words: Sequence[bytes]) -> bytes:
     least, most = min(words), max(words)
     common = next((place for place, (item, other) in enumerate(zip(least, most, strict=False)) if item != other), None)
     return least[:common]
+
+
+def entries_with(word: bytes, data: bytes, starts: Sequence[int]) -> Iterator[int]:
+    """Indices of the entries of `data`, which begin at `starts`, in whose text the word begins."""
+    place = data.find(word)
+    while place >= 0:
+        index = bisect_right(starts, place) - 1
+        if index >= 0:
+            yield index
+        following = starts[index + 1] if index + 1 < len(starts) else len(data)
+        place = data.find(word, following)

@@ -129,4 +129,5 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
         if seen is not None:
             return Generation(known.text.followed(seen[0]), seen[1])
     data, found = disk.read(path)
-    return Generation(QueueText.parse(data, known.text if known else None), found)
+    before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
+    return Generation(QueueText.parse(data, before), found)

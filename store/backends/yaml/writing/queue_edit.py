@@ -13,6 +13,9 @@ from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import digest, is_ahead, is_copy
 from team_console.store.model.message import Message, from_record
 
+_PARTS = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
+"""Parts of a line that are done one after another."""
+
 
 def line_of(changes: Changes, text: QueueText, *, actor: str) -> Line:
     """The line that a finished transaction over `text` asks for."""
@@ -45,19 +48,8 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     """`first` and then `second` as one transaction, with the name and facts of `second`."""
     if first is None or second is None:
         return first or second
-    return replace(
-        second,
-        facts={**first.facts, **second.facts},
-        writes=(*first.writes, *second.writes),
-        changes=(*first.changes, *second.changes),
-        removed=(*first.removed, *second.removed),
-        merged=(*first.merged, *second.merged),
-        archived=(*first.archived, *second.archived),
-        pushed=(*first.pushed, *second.pushed),
-        noted=(*first.noted, *second.noted),
-        torn=(*first.torn, *second.torn),
-        void=second.void or first.void,
-    )
+    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in _PARTS}
+    return replace(second, facts={**first.facts, **second.facts}, void=second.void or first.void, **both)
 
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:

@@ -1,0 +1,31 @@
+"""Keys of humans that the audit trail does not know: somebody who may write the settings may have put them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.verdicts.keys_on_record import fingerprint, keys_of_humans
+from team_console.store.settings.team_config import TeamConfig
+
+
+def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
+    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
+
+    `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more.
+    """
+    if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
+        text = "verdicts of humans were signed here, and the settings do not ask for that any more"
+        hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
+        yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
+    for keys in keys_of_humans(config, recorded):
+        name, place = keys.human.name, f"humans.{keys.human.name}.keys"
+        for key in keys.unknown:
+            text = f"a key of {name} is not on record: {fingerprint(key)} has signed nothing here, nor was it taken in"
+            hint = f"If it is {name}'s: team-console check --accept-keys; else take it out of the settings."
+            yield Problem("KEY_NOT_ON_RECORD", "warning", place, text, hint)
+        for key, line in keys.unsigned:
+            text = f"a key of {name} was taken on record without a signature of one that was known: {fingerprint(key)}"
+            hint = f"Ask {name} whether it is theirs; line {line} of the audit trail says when and by whom."
+            yield Problem("KEY_TAKEN_UNSIGNED", "warning", place, text, hint)
