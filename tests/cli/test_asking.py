@@ -16,6 +16,8 @@ from team_console.store.protocol.client_requests import Option, Question
 
 from tests.conftest import CommandLine, next_line
 
+pytestmark = pytest.mark.slow
+
 ME = ("--as", "task-manager")
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}], "behavior": "allow"}
 TWO = [

@@ -22,6 +22,8 @@ from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute
 from tests.store.contract import ids, make_message, put
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

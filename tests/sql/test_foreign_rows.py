@@ -17,6 +17,8 @@ from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute
 from tests.store.contract import FakeClock
 
+pytestmark = pytest.mark.slow
+
 EXTRA = ",\n tenant TEXT DEFAULT 'acme', weight REAL, stamp BLOB"
 COLUMNS = "message_id, sender, recipient, message_type, payload, status, created_at, error_message, tenant, weight"
 OLD = "2025-10-26 10:30:00"

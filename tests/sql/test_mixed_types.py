@@ -14,6 +14,8 @@ from team_console.console.cli.main import run
 from tests.conftest import CommandLine
 from tests.samples import rotated
 
+pytestmark = pytest.mark.slow
+
 VALUES = (b"\x00\xff", "xyz", 7, None)
 MESSAGE = ("--summary", "one two three four five", "--content", "c")
 LOOKS = (("check",), ("show", "BIG"), ("receive", "--agent", "a1", "--peek"))

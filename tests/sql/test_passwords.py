@@ -12,6 +12,8 @@ from team_console.store.backends.sql.open_database import create_database, open_
 
 from tests.sql.conftest import SETTINGS, Open
 
+pytestmark = pytest.mark.slow
+
 SECRET = "HUNTER2"
 NOBODY = "127.0.0.1:1/x"
 """Nothing listens there."""

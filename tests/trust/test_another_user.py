@@ -20,7 +20,7 @@ from tests.conftest import COMMAND, clean_environment
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.damage import NOTE, PLAN, healthy_team
 
-pytestmark = ROOT_ONLY
+pytestmark = [ROOT_ONLY, pytest.mark.slow]
 Looks = Callable[..., tuple[int, str]]
 PRIVATE = "kept private by the user who runs the team"
 

@@ -20,6 +20,8 @@ from tests.conftest import CommandLine
 from tests.sql.empty_postgresql import empty_postgresql
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
 
+pytestmark = pytest.mark.slow
+
 CODES = ("KEY_NOT_ON_RECORD", "KEY_TAKEN_UNSIGNED")
 SETTINGS = "team: sprint\nlead: ceo\nagents:\n- name: task-manager\n"
 
