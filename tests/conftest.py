@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from tests.forked import ForkedProcess, Template, start_settings
 
@@ -32,6 +33,8 @@ def pytest_configure() -> None:
     """
     hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
     hypothesis.settings.load_profile("same every time")
+    # It would draw from the constants of whatever modules a worker happens to have loaded, and search them for 8 s.
+    setattr(providers, "_get_local_constants", lambda: getattr(providers, "_local_constants"))  # noqa: B009, B010
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
