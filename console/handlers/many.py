@@ -107,7 +107,6 @@ def _ask(
         workspace.unwritten.take(result)
 
     form = Many(
-        f"{verb.capitalize()} {len(items)}",
         items,
         act,
         verb=verb.capitalize(),

@@ -27,6 +27,7 @@ BENCHMARKS = {
     "costs": "the console at rest, under a stream of messages, per change and in bytes, each beside its target",
     "live": "from a change on disk to the screen, over 500 changes",
     "waking": "how soon a waiting program is told of a change, beside inotifywait",
+    "servers": "tools served to an MCP client, beside agenttakt: start and round trip",
     "sql": "one to 32 agents on a team in files, in SQLite and in PostgreSQL",
     "growth": "what grows from 100 to 100,000 messages, and memory with a large archive",
 }

@@ -64,7 +64,7 @@ def _install_packages() -> str:
         (python, "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1"),
         (python, "-m", "pip", "install", "--quiet", "--group", f"{ROOT / 'pyproject.toml'}:bench"),
     ]
-    print(f"installing litequeue, persist-queue and ClawTeam into {FOLDER}")
+    print(f"installing litequeue, persist-queue, ClawTeam and agenttakt into {FOLDER}")
     for step in steps:
         if subprocess.run(step).returncode:
             return f"'{' '.join(map(str, step))}' failed; what it installs is left out of comparisons"

@@ -61,3 +61,11 @@ async def test_every_choice_of_a_narrow_letter_can_be_read(team: MemoryTeam) -> 
         await desk.press("2", "m")
         await desk.form()
         await desk.until(lambda: "‹ default ›" in desk.text and "‹ message ›" in desk.text, "kind and priority")
+
+
+async def test_a_conversation_names_its_topic_once(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Refactor the report generator now")
+    async with opened(team) as desk:
+        await desk.press("c")
+        await desk.until(lambda: "1. Split" in desk.text, "the plan")
+        assert desk.text.count("Refactor the report generator now") == 1

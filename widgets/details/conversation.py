@@ -25,20 +25,22 @@ def conversation_document(
     conversation: Conversation, *, now: datetime, contents: Mapping[str, str] | None = None
 ) -> Document:
     """What there is to read of a conversation; `contents` are whole texts stored beside the queue, by message id."""
-    blocks = [block for turn in conversation.turns for block in _turn(turn, now, contents or {})]
+    first = conversation.turns[0].message
+    topic = safe_line(title_of(reading(first)), 400)
+    blocks = [block for turn in conversation.turns for block in _turn(turn, topic, now, contents or {})]
     if not conversation.is_whole:
         blocks.append(Lines(((("△ more belongs to it than is shown here", "warn"),),)))
-    first = conversation.turns[0].message
     return Document(
         key=f"conversation:{conversation.word}",
         title="Conversation",
-        headline=safe_line(title_of(reading(first)), 400),
+        headline=topic,
         blocks=tuple(blocks),
         source="\n\n".join(turn.message.content for turn in conversation.turns),
     )
 
 
-def _turn(turn: Turn, now: datetime, contents: Mapping[str, str]) -> Iterator[Block]:
+def _turn(turn: Turn, topic: str, now: datetime, contents: Mapping[str, str]) -> Iterator[Block]:
+    """One thing that was said; its title only where it is another than that of the whole."""
     message, read = turn.message, reading(turn.message)
     names = dict.fromkeys(delivery.recipient for delivery in turn.deliveries)
     to = f"{len(names)} agents" if len(names) > 1 else safe_line(next(iter(names), "nobody"), 64)
@@ -48,9 +50,10 @@ def _turn(turn: Turn, now: datetime, contents: Mapping[str, str]) -> Iterator[Bl
     facts = tuple(_facts(turn, now))
     if facts:
         yield Lines(facts, indent=2)
-    title = safe_line(title_of(read), 400)
-    yield Lines((((title, "strong"),),))
-    yield from content_blocks(message, read, contents.get(message.message_id))
+    title, said = safe_line(title_of(read), 400), content_blocks(message, read, contents.get(message.message_id))
+    if title != topic or not said:
+        yield Lines((((title, "strong"),),))
+    yield from said
     yield Lines(tuple(_delivery(delivery, now) for delivery in turn.deliveries), indent=2)
 
 

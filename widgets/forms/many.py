@@ -67,7 +67,6 @@ class Many(Form[Any]):
 
     def __init__(
         self,
-        title: str,
         items: Sequence[Item],
         act: Callable[[Sequence[str], str], Any],
         *,
@@ -91,7 +90,7 @@ class Many(Form[Any]):
             on_result: Told what `act` returned; `show_states` says later what became of each.
             take_back, write_now: What the keys `U` and `W` do after it was handed in.
         """
-        super().__init__(title, verb=verb, draft=draft, on_draft=on_draft)
+        super().__init__(verb=verb, draft=draft, on_draft=on_draft)
         self._items, self._act_on = tuple(items), act
         self._label, self._required, self._notes = label, required, tuple(notes)
         self._on_result, self._take_back, self._write_now = on_result, take_back, write_now
@@ -107,6 +106,10 @@ class Many(Form[Any]):
     def share(self) -> float:
         """Many things take more room than one."""
         return 0.75
+
+    def title_words(self) -> str:
+        """What is decided, and on how many."""
+        return self.verb()
 
     def verb(self) -> str:
         """With how many it is about."""
@@ -220,6 +223,7 @@ class Many(Form[Any]):
         unseen.display = bool(self._warned())
         self.query_one("#items", Excerpt).put((Lines(self._lines(), is_table=True),))
         self.query_one(Hints).show(self.keys())
+        self.query_one(".form--box").border_title = Content(self.title_words())
         button = self.query_one("#hand-in", Button)
         button.label = Content("Close" if self._is_handed_in else self.verb())
         button.refresh(layout=True)

@@ -10,6 +10,8 @@ from team_console.store.model.message import Message
 
 LEAST, MOST = 500, 4000
 """Messages of one transaction to begin with. Fewer cost more than they save."""
+_FIRST = 1000
+"""Of the first: how long each takes is not known yet."""
 _PARTS = 8
 _FEWEST = 50
 _LONGEST = 0.9
@@ -27,7 +29,8 @@ def slices(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
     Each transaction writes the whole queue anew, so a fixed length would make the work grow with the square. Where a
     stretch took too long, on a slow disk or beside much else, those that follow are shorter, until it goes better.
     """
-    most = size = min(MOST, max(LEAST, -(-len(messages) // _PARTS)))
+    most = min(MOST, max(LEAST, -(-len(messages) // _PARTS)))
+    size = min(most, _FIRST)
     start = 0
     while start < len(messages):
         begun, worked = now(), spent()

@@ -1,0 +1,225 @@
+"""Forgeries by whoever may write everything of a team but has no key of its humans: by its settings, by how a record
+is written down, by what the database does by itself. Each is refused or told, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.weakening import weakening
+from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.views.rows import RequestState
+
+from tests.conftest import CommandLine
+from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
+from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files
+from tests.trust.test_forgeries import Case, signed_with
+
+Forge = Callable[[Case], AbstractContextManager[None]]
+_TEAM = f"team_id: {TEAM_ID}\n"
+_MALLORY = f"    keys:\n    - {public_line(name='mallory')}\n"
+_TELLS = {"SETTINGS_LOST"}
+
+
+def _unsigned(case: Case) -> None:
+    case.place.append(case.forged())
+
+
+def _with_settings(
+    old: str, new: str, forge: Callable[[Case], None], *, rendered: tuple[str, str] | None = None
+) -> Forge:
+    """`rendered` is the same change where settings stand as we write them, in databases."""
+
+    def forged(case: Case) -> AbstractContextManager[None]:
+        forge(case)
+        return case.place.settings(*(rendered if rendered and isinstance(case.place, Database) else (old, new)))
+
+    return forged
+
+
+def _by_mallory(name: str) -> Callable[[Case], None]:
+    def forged(case: Case) -> None:
+        record = case.forged(**{"from": name})
+        case.place.append(signed_with(record, key_file(name="mallory"), question=case.question))
+
+    return forged
+
+
+def _for_another_team(case: Case) -> None:
+    """What the human really signed, for the same words in another team."""
+    case.place.append(signed_with(case.forged(), key_file(), question=case.question, team_id="ffffffffffffffff"))
+
+
+def _with_the_trail(case: Case) -> None:
+    """As if the desk had written it long ago; the trail's chain is no secret."""
+    case.place.trail(case.forged())
+    case.place.append(case.forged())
+
+
+def _by_a_certificate(case: Case) -> None:
+    """Signed by a key that another one certified; `ssh-keygen` would take both for the key of the human."""
+    record = case.forged()
+    record["payload"][REQUEST] = digest_of(case.question)
+    from team_console.store.model.message import from_record
+
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(_certificate())]
+    text = statement(TEAM_ID, from_record(record)).encode()
+    done = subprocess.run(command, input=text, capture_output=True, check=True)
+    case.place.append({**record, "payload": {**record["payload"], SIGNATURE: done.stdout.decode()}})
+
+
+def _certificate() -> Path:
+    key = key_file(name="mallory")
+    certificate = key.with_name(f"{key.name}-cert.pub")
+    if not certificate.exists():
+        command = ["ssh-keygen", "-q", "-s", str(key), "-I", "ceo", "-n", "ceo", str(key.with_suffix(".pub"))]
+        subprocess.run(command, check=True)
+    return certificate
+
+
+def _by_a_name_that_looks_alike(case: Case) -> AbstractContextManager[None]:
+    case.place.append(signed_with(case.forged(**{"from": "\u0441\u0435\u043e"}), key_file(), question=case.question))
+    return nullcontext()
+
+
+def _under_the_id_of_the_no(case: Case) -> AbstractContextManager[None]:
+    """A yes under the id, and with the signature, of the no that the human said."""
+    real = case.decide(yes=False)
+    payload = {REQUEST: digest_of(case.question), SIGNATURE: real.payload[SIGNATURE]}
+    case.place.append(case.forged(message_id=real.message_id, payload=payload))
+    return nullcontext()
+
+
+def _by_a_key_that_stands_twice(case: Case) -> AbstractContextManager[None]:
+    """A yes behind the no in one record: who reads the last of two takes the one, who reads the first the other."""
+    case.decide(yes=False)
+    case.place.replace(("approve: false", "approve: false\n    approve: true"))
+    case.place.replace(*((f'"approve":{gap}false', f'"approve":{gap}false, "approve": true') for gap in ("", " ")))
+    return nullcontext()
+
+
+def _by_an_alias(case: Case) -> AbstractContextManager[None]:
+    """Everything the human signed of another request, borrowed by a record for this one."""
+    assert isinstance(case.place, Files)
+    harmless, _ = case.ask("ls", by="alice")
+    case.decide(harmless)
+    queue = case.place.folder / "message-queue.yaml"
+    text = queue.read_text()
+    begin = text.index("payload:", text.index("type: plan_approval_response"))
+    head = {key: value for key, value in case.forged().items() if key != "payload"}
+    borrowed = f"  payload:\n    <<: *signed\n    request_id: {case.request}\n"
+    entry = yaml.safe_dump([head], sort_keys=False) + borrowed
+    queue.write_text(f"{text[:begin]}payload: &signed{text[begin + 8 :]}{entry}")
+    return nullcontext()
+
+
+def _by_a_trigger(case: Case) -> AbstractContextManager[None]:
+    """The database turns each no into a yes as soon as it is written."""
+    assert isinstance(case.place, Database)
+    said = """replace(replace(payload, '"approve": false', '"approve": true'), '"approve":false', '"approve":true')"""
+    turned = f"UPDATE agent_message SET payload = {said}"
+    case.place._run(f"CREATE TRIGGER turn AFTER INSERT ON agent_message BEGIN {turned}; END")
+    case.decide(yes=False)
+    return nullcontext()
+
+
+SETTINGS: Mapping[str, Forge] = {
+    "verdicts: open": _with_settings(
+        _TEAM, f"{_TEAM}verdicts: open\n", _unsigned, rendered=("verdicts: signed", "verdicts: open")
+    ),
+    "an old copy without humans": _with_settings(
+        settings_of_signed_team(TEAM_ID), _TEAM, _unsigned, rendered=("verdicts: signed", "description: none")
+    ),
+    "another lead with a key": _with_settings(
+        "lead: ceo", f"humans: {{mallory: {{keys: ['{public_line(name='mallory')}']}}}}\nlead: mallory",
+        _by_mallory("mallory"),
+    ),
+    "one more human": _with_settings("humans:\n", f"humans:\n  user:\n{_MALLORY}", _by_mallory("user")),
+    "signed since later": _with_settings(_TEAM, f"{_TEAM}signed_since: 2099-01-01T00:00:00Z\n", _with_the_trail),
+    "another team's id": _with_settings(_TEAM, "team_id: ffffffffffffffff\n", _for_another_team),
+}  # fmt: skip
+RECORDS: Mapping[str, Forge] = {
+    "a certificate": _with_settings(
+        "keys:\n", f"keys:\n    - {_certificate().read_text().strip()}\n", _by_a_certificate
+    ),
+    "a name that looks alike": _by_a_name_that_looks_alike,
+    "a key twice": _by_a_key_that_stands_twice,
+}
+CASES = [
+    *product(("yaml", "sqlite"), (*SETTINGS, *RECORDS)),
+    ("yaml", "an alias"),
+    ("yaml", "the id of the no"),
+    ("sqlite", "a trigger"),
+]
+FORGERIES = {
+    **SETTINGS,
+    **RECORDS,
+    "the id of the no": _under_the_id_of_the_no,
+    "an alias": _by_an_alias,
+    "a trigger": _by_a_trigger,
+}
+
+
+@pytest.fixture
+def make_case(tmp_path: Path) -> Iterator[Callable[[str], Case]]:
+    cases: list[Case] = []
+
+    def make(store: str) -> Case:
+        cases.append(Case(PLACES[store](tmp_path), "plan"))
+        return cases[-1]
+
+    yield make
+    for case in cases:
+        case.team.close()
+
+
+@pytest.mark.parametrize(("store", "name"), CASES)
+def test_no_way_around_the_key_decides(make_case: Callable[[str], Case], tmp_path: Path, store: str, name: str) -> None:
+    case = make_case(store)
+    with FORGERIES[name](case):
+        case.reopen()
+        row = case.row()
+        assert row.is_open or row.state is RequestState.REJECTED, (row.state, row.flags)
+        assert verdict_of(case.team, case.request, me="bob").state in ("open", "rejected")
+        codes = set(
+            re.findall(r'"code": ?"(\w+)"', CommandLine(tmp_path)("-t", case.place.location, "check", "--json").out)
+        )
+        assert codes, "nobody is told"
+        if name in SETTINGS:
+            assert codes >= _TELLS
+
+
+def test_a_team_that_gave_up_signing_is_told_so_for_good(make_case: Callable[[str], Case], tmp_path: Path) -> None:
+    case = make_case("yaml")
+    case.decide()
+    with case.place.settings(_TEAM, f"{_TEAM}verdicts: open\n"):
+        check = "-t", case.place.location, "--as", "ceo", "check"
+        CommandLine(tmp_path)(*check, "--accept-settings")
+        assert "SIGNING_GIVEN_UP" in CommandLine(tmp_path)(*check).out
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["language: de\n", "description: another\n", "signed_since: 2020-01-01T00:00:00Z\n"],
+)
+def test_settings_that_ask_no_less_are_merely_edited(more: str) -> None:
+    signed = f"lead: ceo\nsigned_since: 2020-01-01T00:00:00Z\n{settings_of_signed_team(TEAM_ID)}"
+    other = signed if more in signed else signed + more
+    assert weakening(_understood(signed), _understood(other)) == ""
+    assert weakening(_understood("lead: ceo\n"), _understood(other)) == ""
+    assert weakening(_understood(signed), _understood("lead: ceo\n")) != ""
+
+
+def _understood(text: str) -> TeamConfig:
+    return parse(text.encode(), Path("settings"))
