@@ -48,12 +48,8 @@ class AnswerForm(Form[ResultT]):
             questions: At least one.
             act: Takes the answers, in a thread.
         """
-        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        super().__init__(title, about, verb="Answer", draft=draft, on_draft=on_draft)
         self._questions, self._act_on = tuple(questions), act
-
-    def verb(self) -> str:
-        """The word on the button."""
-        return "Answer"
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""

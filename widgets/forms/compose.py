@@ -111,9 +111,9 @@ class Compose(Form[ResultT]):
             quote: What it answers, safe text.
             draft: What to begin with.
         """
-        super().__init__(title, quote, draft=draft, on_draft=on_draft)
+        super().__init__(title, quote, verb=verb, draft=draft, on_draft=on_draft)
         self._act_on, self._names = act, names
-        self._foresee, self._words, self._to, self._verb = foresee, words, to, verb
+        self._foresee, self._words, self._to = foresee, words, to
         self._kinds = dict(kinds or {})
         self._handoffs = {handoff.key: handoff for handoff in handoffs}
         self._waiting: Timer | None = None
@@ -125,10 +125,6 @@ class Compose(Form[ResultT]):
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
         return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
-
-    def verb(self) -> str:
-        """The word on the button."""
-        return self._verb
 
     def fields(self) -> ComposeResult:
         """To, priority, summary, text, preview."""

@@ -46,13 +46,9 @@ class Confirm(Form[ResultT]):
             names: Names the field completes.
             wanted: What stands in the field while it is empty.
         """
-        super().__init__(title, draft=draft, on_draft=on_draft)
-        self._lines, self._act_on, self._verb = lines, act, verb
+        super().__init__(title, verb=verb, draft=draft, on_draft=on_draft)
+        self._lines, self._act_on = lines, act
         self._field, self._required, self._names, self._wanted = field, required, names, wanted
-
-    def verb(self) -> str:
-        """The words on the button."""
-        return self._verb
 
     def keys(self) -> tuple[str, ...]:
         """How to choose."""

@@ -86,19 +86,19 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
         Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
     ]
-    VERB: ClassVar[str] = "Send"
 
     def __init__(
         self,
         title: str = "",
         about: str = "",
         *,
+        verb: str = "Send",
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
-        """`title` stands on the border, `about` above the fields; both safe text."""
+        """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
         super().__init__()
-        self._title, self._about = title, about
+        self._title, self._about, self._verb = title, about, verb
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._busy = self._is_ready = False
@@ -181,7 +181,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def verb(self) -> str:
         """The word on the button that acts."""
-        return self.VERB
+        return self._verb
 
     def keys(self) -> tuple[str, ...]:
         """The keys of the form, the most important ones first; what does not fit is left out."""

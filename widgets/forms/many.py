@@ -90,8 +90,8 @@ class Many(Form[Any]):
             on_result: Told what `act` returned; `show_states` says later what became of each.
             take_back, write_now: What the keys `U` and `W` do after it was handed in.
         """
-        super().__init__(draft=draft, on_draft=on_draft)
-        self._items, self._act_on, self._verb = tuple(items), act, verb
+        super().__init__(verb=verb, draft=draft, on_draft=on_draft)
+        self._items, self._act_on = tuple(items), act
         self._label, self._required, self._notes = label, required, tuple(notes)
         self._on_result, self._take_back, self._write_now = on_result, take_back, write_now
         self._leaves_out = False

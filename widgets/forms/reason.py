@@ -56,14 +56,9 @@ class ReasonPrompt(Form[ResultT]):
             second: A second field, of one line.
             foresee: Says in safe lines what will happen, given what stands in the second field.
         """
-        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        super().__init__(title, about, verb=verb, draft=draft, on_draft=on_draft)
         self._act_on = act
-        self._verb, self._label = verb, label
-        self._required, self._second, self._foresee = required, second, foresee
-
-    def verb(self) -> str:
-        """The word on the button."""
-        return self._verb
+        self._label, self._required, self._second, self._foresee = label, required, second, foresee
 
     def keys(self) -> tuple[str, ...]:
         """Enter is enough here."""

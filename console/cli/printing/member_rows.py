@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name, nearest
 from team_console.store.settings.reference import ROLES
@@ -49,11 +50,8 @@ def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
 def member_json(agent: Agent) -> dict[str, Any]:
     """A member as a JSON object; lists that allow everything are null."""
     return {
-        "name": agent.name,
-        "role": agent.role,
-        "plan_mode_required": agent.plan_mode_required,
+        **asdict(agent),
         "deliver": list(agent.deliver),
-        "deliver_timeout": agent.deliver_timeout,
         "may_message": None if agent.may_message is None else sorted(agent.may_message),
         "may_send": None if agent.may_send is None else sorted(agent.may_send),
     }

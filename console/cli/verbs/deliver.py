@@ -111,10 +111,7 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
         "messages_delivered": len(done.delivered),
         "messages_failed": len(done.failed),
         "messages_expired": len(done.expired),
-        "delivery_summary": [
-            {"recipient": name, "delivered": delivered, "failed": failed}
-            for name, (delivered, failed) in done.by_recipient().items()
-        ],
+        "delivery_summary": done.summary_json(),
         "failures": [
             {
                 "message_id": attempt.message.message_id,
@@ -125,11 +122,7 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
             }
             for attempt in done.failed
         ],
-        "messages_skipped": len(done.skipped),
-        "skipped": [
-            {"message_id": message.message.message_id, "recipient": message.recipient, "reason": message.reason}
-            for message in done.skipped
-        ],
+        **done.skipped_json(),
         "next_due": to_text(done.next_due) if done.next_due else None,
         "timestamp": to_text(call.team.clock(), milliseconds=False),
     }

@@ -109,17 +109,11 @@ def find_answer(call: Call, request_id: str, agent: str) -> Message | None:
     from team_console.store.protocol.kinds.kind import RequestKind
     from team_console.store.protocol.relations.answering import answers
 
-    live = call.snapshot().messages
-    for message in reversed(live):
-        if message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id):
-            return message
-    archived = call.team.history(agent=call.actor, limit=20).messages
-    fits = (
-        message
-        for message in archived
-        if message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id)
-    )
-    return next(fits, None)
+    def fits(message: Message) -> bool:
+        return message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id)
+
+    live = next(filter(fits, reversed(call.snapshot().messages)), None)
+    return live or next(filter(fits, call.team.history(agent=call.actor, limit=20).messages), None)
 
 
 def _told(asked: Asked, timeout: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.contract.transaction import Transaction
@@ -65,6 +66,19 @@ class Delivered(Struct):
             done, lost = counts.get(attempt.recipient, (0, 0))
             counts[attempt.recipient] = (done + (attempt.error is None), lost + (attempt.error is not None))
         return counts
+
+    def summary_json(self) -> list[dict[str, Any]]:
+        """What `by_recipient` says, as JSON."""
+        counts = self.by_recipient().items()
+        return [{"recipient": name, "delivered": done, "failed": lost} for name, (done, lost) in counts]
+
+    def skipped_json(self) -> dict[str, Any]:
+        """What was left, counted and named, as JSON."""
+        rows = [
+            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.reason}
+            for left in self.skipped
+        ]
+        return {"messages_skipped": len(rows), "skipped": rows}
 
 
 class Choice(Struct, frozen=True):

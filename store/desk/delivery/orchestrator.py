@@ -198,22 +198,11 @@ def _deliver(caller: Caller, asked: _Asked) -> dict[str, Any]:
         "action": asked.action,
         "messages_delivered": len(done.delivered),
         "messages_failed": len(done.failed),
-        "delivery_summary": [
-            {"recipient": recipient, "delivered": delivered, "failed": failed}
-            for recipient, (delivered, failed) in done.by_recipient().items()
-        ],
-        **_left(done),
+        "delivery_summary": done.summary_json(),
+        # Nothing where nothing was left, which leaves exactly the source's fields.
+        **(done.skipped_json() if done.skipped else {}),
         "timestamp": _moment(caller.team.clock()),
     }
-
-
-def _left(done: Delivered) -> dict[str, Any]:
-    """What was skipped, counted and named; nothing where nothing was, which leaves exactly the source's fields."""
-    rows = [
-        {"message_id": message.message.message_id, "recipient": message.recipient, "reason": message.reason}
-        for message in done.skipped
-    ]
-    return {"messages_skipped": len(rows), "skipped": rows} if rows else {}
 
 
 def _delivered_one(caller: Caller, asked: _Asked, message_id: str, done: Delivered) -> dict[str, Any]:
