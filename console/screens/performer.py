@@ -79,8 +79,7 @@ class Performer:
         subject = self._subject()
         why = action.disabled(subject)
         if why is not None:
-            silent = subject.no_writing and self._workspace.read_only and action.writes
-            if action.is_here(subject.mode) and not silent:
+            if action.is_here(subject.mode):
                 self._workspace.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
         self._forms.warning = ""

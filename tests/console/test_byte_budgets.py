@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 LEAD = "ceo"
 KEY = {80: 252, 120: 300}
-"""Columns -> bytes at most of an arrow key in a list that has all the room: 1.3 times those of neomutt, and never more than 300."""
+"""Columns -> bytes at most of an arrow key in a list that has all the room: 1.3 times those of neomutt, and 300."""
 LIVE = 300
 """Bytes at most of a message for another agent that comes in, whether it is a new row or changes none."""
 WHOLE = 620

@@ -167,6 +167,14 @@ async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
         assert desk.app.screen is desk.app.main
 
 
+async def test_a_key_that_would_write_says_that_the_team_is_open_read_only(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, read_only=True) as desk:
+        await desk.press("a")
+        await desk.until(lambda: desk.toasts == ["approve: the team is open read-only"], "why nothing happens")
+        assert verdicts(team) == []
+
+
 async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
