@@ -20,10 +20,13 @@ def arrives(terminal: Terminal, text: str, seconds: float = 3.0) -> bool:
 
 
 def reach(terminal: Terminal, key: str, text: str) -> None:
-    """Press `key` until `text` stands on the screen; escape in between."""
-    for _ in range(5):
+    """Press `key` until `text` stands on the screen; escape in between.
+
+    Each time it is waited for longer: on a slow machine the escape would take away what was about to come.
+    """
+    for again in range(4):
         terminal.send(key)
-        if arrives(terminal, text):
+        if arrives(terminal, text, 3.0 * 2**again):
             return
         terminal.send(ESCAPE)
         terminal.settle(0.1)
