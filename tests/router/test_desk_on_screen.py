@@ -105,12 +105,12 @@ def test_a_dead_letter_is_discarded_only_with_a_reason(place: Place) -> None:
     with _open(place) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
         reach(terminal, "4", "Deliveries · 6 · 3 failed")
-        _ask(terminal, "x", "1 message: leaves the queue", "Discard 1")
+        _ask(terminal, "x", "It leaves the queue", "Discard 1")
         terminal.send(ENTER)
         terminal.wait_for("nothing was typed", seconds=SECONDS)
         assert len(_states(place)) == 6
         terminal.send(ESCAPE)
-        _ask(terminal, "x", "1 message: leaves the queue", "Discard 1")
+        _ask(terminal, "x", "It leaves the queue", "Discard 1")
         terminal.send("superseded by spec 12")
         terminal.wait_for("superseded by spec 12", seconds=SECONDS)
         terminal.send(ENTER)
