@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 _LEAST_EVENTS = 6
 """Lines that are kept for events where there are many agents."""
-_SIGN, _STATE, _AGE, _LEAST_NAME = 2, 14, 4, 10
+_SIGN, _STATE, _AGE, _LEAST_NAME = 2, 14, 4, 8
 """Cells of a sign, of ` waits for you`, of an age, and of a name at least."""
 
 
