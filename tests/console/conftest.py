@@ -16,6 +16,7 @@ import textual.app
 import textual.pilot
 from team_console.console.app.application import ConsoleApp
 from team_console.console.panes.list_pane import ListPane
+from team_console.console.screens.main import MainScreen
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
@@ -33,6 +34,8 @@ from tests.memory_team import MemoryTeam
 WAIT = 60.0
 _ROUNDS = 2
 """A change is laid out in the first; what the layout moves is handled in the second."""
+_END = 2.0
+"""Seconds for which the end of a text that is laid out behind its beginning is waited for at most."""
 LEAD, AUTHOR = "ceo", "task-manager"
 
 
@@ -170,6 +173,15 @@ class Desk:
             await self.pilot._wait_for_screen()
             if self.app._screen_stack:
                 self.app.screen._on_timer_update()
+        deadline = time.monotonic() + _END
+        while self._lays_out() and time.monotonic() < deadline:
+            await self.pilot.pause(0.02)
+
+    def _lays_out(self) -> bool:
+        """Whether the end of a long text is laid out behind its beginning just now."""
+        screen = self.app.screen if self.app._screen_stack else None
+        pane = screen.pane if isinstance(screen, MainScreen) else None
+        return isinstance(pane, ListPane) and pane.detail._rest is not None
 
     async def shows(self, *texts: str) -> None:
         """Wait until each of these texts stands on the screen."""

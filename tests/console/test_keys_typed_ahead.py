@@ -20,7 +20,7 @@ def test_keys_behind_the_one_that_closes_a_view_go_to_what_stands_behind_it(tmp_
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
         terminal.send(":agent debugger\rjjj")
-        terminal.wait_for("Agents ·", "debugger ·")
+        terminal.wait_for("Agents ·", "file-manager ·")  # three below
         terminal.send(":agent architect\r6")
         terminal.wait_for("History ·", "Tuesday 2026-02-24")
         terminal.send(":no such thing at all\r" + ESCAPE + "3")

@@ -22,7 +22,8 @@ ESCAPE = "\x1b[27u"
 
 
 def click(terminal: Terminal, text: str) -> None:
-    """Press and let go of the left button on the first letter of `text`."""
+    """Press and let go of the left button on the first letter of `text`, once it is there."""
+    terminal.wait_for(text)
     row, line = next((row, line) for row, line in enumerate(terminal.text.splitlines(), 1) if text in line)
     terminal.send(f"\x1b[<0;{line.index(text) + 1};{row}M\x1b[<0;{line.index(text) + 1};{row}m")
 
