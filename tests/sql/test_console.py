@@ -74,5 +74,5 @@ def test_cut_connections_and_a_restart_leave_no_trace_once_they_are_over(
     own_server.start()
     _tell(location, "The second of two messages is here")
     terminal.wait_for("The second of two", "LIVE", seconds=SECONDS)
-    assert "DAMAGED" not in terminal.text
-    assert "UNREADABLE" not in terminal.text
+    terminal.wait_gone("UNREADABLE")
+    terminal.wait_gone("DAMAGED")

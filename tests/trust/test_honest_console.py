@@ -159,8 +159,7 @@ def test_a_held_lock_is_shown_with_who_since_when_and_whether_it_lives(folder: P
     with console(folder) as terminal, process(HOLD, folder) as holder:
         wait_for(holder, b"held")
         holder.send_signal(signal.SIGSTOP)
-        terminal.wait_for("LOCKED", f"process {holder.pid}", "(hold)", "it is alive")
-        assert PLAN[:20] in terminal.text
+        terminal.wait_for("LOCKED", f"process {holder.pid}", "(hold)", "it is alive", PLAN[:20])
         holder.kill()
         holder.wait()
         terminal.wait_gone("LOCKED")
@@ -199,7 +198,7 @@ def test_a_system_without_watches_is_told_and_changes_show_all_the_same(folder: 
         terminal.wait_for("Seen without any watch")
         pipe.write_text("go\n")
         terminal.wait_until(lambda: "● LIVE" in terminal.text, "watches once the system grants them", seconds=60.0)
-        assert "POLLING" not in terminal.text
+        terminal.wait_gone("POLLING")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
