@@ -52,7 +52,7 @@ def test_a_narrow_inbox_shows_what_a_message_is_about_rather_than_its_kind(view:
 
 def test_the_kind_and_the_asker_of_a_request_do_not_touch(view: View) -> None:
     for row in view.requests:
-        words = cut(request_lines(row, drawing(74))[0], 74).split()
+        words = cut(request_lines(row, drawing(94))[0], 94).split()
         assert str(row.kind) in words
 
 
@@ -60,7 +60,7 @@ def test_an_answered_request_tells_since_when_it_is_answered(view: View) -> None
     row = next(request for request in view.requests if request.answered_at is not None and request.asked_at is not None)
     assert row.answered_at is not None
     minutes = int((NOW - row.answered_at).total_seconds() // 60)
-    assert cut(request_lines(row, drawing(74))[0], 74).rstrip().endswith(f" {minutes}m")
+    assert cut(request_lines(row, drawing(94))[0], 94).rstrip().endswith(f" {minutes}m")
 
 
 @pytest.mark.parametrize("width", [40, 48, 60])

@@ -20,7 +20,7 @@ PROOFS: Mapping[Proof, Sign] = {
 """What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
 _VERDICTS = {"approved": ("✓ ", "good"), "rejected": ("✗ ", "bad")}
 _VERDICT, _KIND = 9, 13
-_WITH_WORDS = 74
+_WITH_WORDS = 90
 """Cells from which on verdict, kind and proof have their words beside the title; before that their signs."""
 
 

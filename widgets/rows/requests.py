@@ -9,7 +9,7 @@ from team_console.widgets.text.cells import Line, pad, spread
 from team_console.widgets.text.glyphs import REQUESTS
 
 _STATE, _KIND = 10, 13
-_WITH_STATE, _WITH_KIND = 50, 70
+_WITH_STATE, _WITH_KIND = 50, 90
 """Cells from which on the word for the state and the kind have room beside the title."""
 _ODD = frozenset(
     {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
