@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from team_console.console.input.palette import Palette
 from team_console.console.screens.conversation import ConversationScreen
@@ -12,7 +14,7 @@ from team_console.widgets.forms.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
 from textual.css.query import NoMatches
 
-from tests.console.conftest import Desk, hand_in_plan, opened
+from tests.console.conftest import WAIT, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -101,3 +103,24 @@ async def test_a_search_that_outlives_the_widgets_of_its_palette_is_no_defect(
         monkeypatch.undo()
         await closing
         assert desk.app.faults.all == ()
+
+
+async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_result_when_that_goes(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    gate = threading.Event()
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        act = form.answer()
+        monkeypatch.setattr(form, "answer", lambda: lambda: (gate.wait(WAIT), act())[1])
+        form.action_hand_in()
+        desk.app.push_screen(ThemeList())
+        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "a screen over the form")
+        gate.set()
+        await desk.until(lambda: not any(worker.group == "act" for worker in desk.app.workers), "the end of the work")
+        assert isinstance(desk.app.screen, ThemeList)
+        desk.app.screen.dismiss()
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+        await desk.until(lambda: bool(verdicts(team)), "what was handed in")

@@ -103,6 +103,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._on_draft = on_draft
         self._busy = self._is_ready = False
         self._give_up: Callable[[], None] | None = None
+        self._finished: tuple[ResultT] | None = None
         self._keeping: Timer | None = None
         self.behind: Behind | None = None
         self.warning = ""
@@ -130,7 +131,10 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
 
     def on_screen_resume(self) -> None:
-        """It stands there: from now on keys are its own."""
+        """It stands there: from now on keys are its own. Work that ended while something lay over it closes it now."""
+        if self._finished is not None:
+            self.dismiss(*self._finished)
+            return
         self._stand()
         self.call_after_refresh(self._ready)
 
@@ -347,7 +351,8 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             self._busy = False
 
     def finish(self, result: Any) -> None:
-        """Close with the result."""
+        """Close with the result; below another screen once that is gone, else nobody would be told of the result."""
+        self._finished = (result,)
         self.dismiss(result)
 
     def _say(self, text: str) -> None:
