@@ -32,6 +32,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.schedule import attempts_of, max_attempts
 
 _WORKERS = 8
+_HEARD_WITHIN = 0.2
+"""Seconds after which an interruption is heard at the latest."""
 _LOCK_TRIES = 3
 
 
@@ -45,11 +47,14 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
     """
     if not agents:
         return
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:
             served = [pool.submit(AgentDelivery(caller, choice, agent, stop).run, done) for agent in agents]
+            # A signal that comes just before a wait without an end is only heard behind it, when all was delivered.
+            while wait(served, timeout=_HEARD_WITHIN).not_done:
+                pass
             trouble = [error for item in served if (error := item.exception()) is not None]
         except BaseException:
             stop.set()
