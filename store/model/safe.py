@@ -55,6 +55,8 @@ def safe_line(text: object, limit: int | None = None) -> str:
     plain = text if isinstance(text, str) else str(text)
     if limit is not None and len(plain) > limit:
         plain = plain[: max(0, limit - 1)].rstrip("\u200d") + "…"
+    if plain.isascii() and plain.isprintable():
+        return plain
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
@@ -18,49 +16,23 @@ from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Qu
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.agents.roster import Scene, names_of, roster
+from team_console.store.views.agents.roster import BoardState, names_of, roster
 from team_console.store.views.facts import Facts
 from team_console.store.views.findings.damaged_requests import DamagedRequests
-from team_console.store.views.findings.findings import Evidence, findings
+from team_console.store.views.findings.findings import findings
 from team_console.store.views.findings.quotations import Quotations
 from team_console.store.views.findings.violations import Violations
 from team_console.store.views.mail.deliveries import Deliveries
 from team_console.store.views.mail.inboxes import Inboxes
+from team_console.store.views.mail.live_ids import LiveIds
 from team_console.store.views.mail.unanswered import Unanswered
-from team_console.store.views.needs.attention import Attention, Waiting
-from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.store.views.needs.attention import Attention
+from team_console.store.views.rows import RequestRow, View
 
-
-class _Fold(Protocol):
-    """What is told of each message that comes into the queue and leaves it."""
-
-    def add(self, entry: Entry) -> None: ...
-
-    def remove(self, entry: Entry) -> None: ...
-
-
-class _KeptFold(_Fold, Protocol):
-    """One that goes on counting what left the queue for the archive."""
-
-    def remember(self, entry: Entry) -> None: ...
-
-    def clear_live(self) -> None: ...
-
-
-class _LiveIds:
-    """Ids of the messages in the queue; one may be there more than once."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    def add(self, entry: Entry) -> None:
-        self._counts[entry.message.message_id] += 1
-
-    def remove(self, entry: Entry) -> None:
-        self._counts[entry.message.message_id] -= 1
-
-    def is_live(self, message_id: str) -> bool:
-        return self._counts[message_id] > 0
+_Kept = LastSeen | LastReports | Quotations
+"""What goes on counting messages that left the queue for the archive."""
+_Fold = _Kept | LiveIds | Inboxes | Deliveries | Violations | Attention | Unanswered
+"""What is told of each message that comes into the queue and leaves it."""
 
 
 class Board:
@@ -76,7 +48,7 @@ class Board:
         self._last_seen = LastSeen()
         self._reports = LastReports()
         self._quotations = Quotations()
-        self._kept: tuple[_KeptFold, ...] = (self._last_seen, self._reports, self._quotations)
+        self._kept: tuple[_Kept, ...] = (self._last_seen, self._reports, self._quotations)
         self._past: dict[str, Entry] = {}
         self._left: set[str] = set()
         self._complete = True
@@ -118,7 +90,7 @@ class Board:
         """The requests alone, as `update` has them; at less cost."""
         self._take(snapshot, now, history, complete=complete)
         self._facts.refresh(now, self._last_seen, complete=complete)
-        return DamagedRequests(snapshot.damaged & self._left).requests(self._facts.requests.rows)
+        return DamagedRequests(snapshot.damaged & self._left).requests(self._facts.requests.listed.rows)
 
     def _take(self, snapshot: Snapshot, now: datetime, history: Iterable[Message], *, complete: bool) -> None:
         stale = not snapshot.is_known
@@ -150,11 +122,11 @@ class Board:
         self._unanswered = Unanswered()
         for fold in self._kept:
             fold.clear_live()
-        # Requests need no more of mail than to know which messages are live.
-        self._ids: _LiveIds | Violations = _LiveIds() if self._requests_only else self._violations
+        self._ids = LiveIds()
         self._live: tuple[_Fold, ...] = (self._ids, self._last_seen, self._reports)
         if not self._requests_only:
-            self._live += (self._inboxes, self._deliveries, self._attention, self._unanswered, self._quotations)
+            self._live += (self._inboxes, self._deliveries, self._violations, self._attention, self._unanswered)
+            self._live += (self._quotations,)
         self._facts = Facts(config, self._recorded)
         for entry in self._past.values():
             self._facts.add(entry)
@@ -235,16 +207,14 @@ class Board:
             self._facts.add(entry)
 
     def _freeze(self, snapshot: Snapshot, now: datetime, *, stale: bool, bodies: bool, lists: bool) -> View:
-        facts, requests = self._facts, self._facts.requests
+        facts = self._facts
         facts.refresh(now, self._last_seen, complete=self._complete)
         roles = {**facts.team.gone, **facts.team.roles}
         self._violations.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
-        unanswered = self._unanswered.by_reader()
-        scene = self._scene(now, unanswered, snapshot.dropped)
-        rows = roster(scene)
+        board = self._state(snapshot, now)
+        rows = roster(board)
         damaged = DamagedRequests(snapshot.damaged & self._left)
-        waiting = Waiting(scene, self._deliveries.failed, snapshot.problems)
         return View(
             revision=snapshot.revision,
             now=now,
@@ -252,15 +222,15 @@ class Board:
             snapshot=snapshot,
             roster=rows,
             inboxes=self._inboxes.frozen() if lists else {},
-            requests=damaged.requests(requests.rows),
-            attention=damaged.attention(self._attention.items(waiting)),
+            requests=damaged.requests(board.requests.rows),
+            attention=damaged.attention(self._attention.items(board)),
             deliveries=self._deliveries.rows if lists else (),
-            failed=self._deliveries.failed,
+            failed=board.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles.rows,
             counts=self._inboxes.counts,
-            findings=findings(self._evidence(snapshot, rows)),
-            unanswered=unanswered,
+            findings=findings(board, rows),
+            unanswered=board.unanswered,
             stale=stale,
         )
 
@@ -271,32 +241,25 @@ class Board:
             return members
         return members.union(self._last_seen.names, self._inboxes.named) - {ALL}
 
-    def _scene(
-        self, now: datetime, unanswered: Mapping[str, tuple[Message, ...]], dropped: tuple[Message, ...]
-    ) -> Scene:
-        return Scene(
+    def _state(self, snapshot: Snapshot, now: datetime) -> BoardState:
+        return BoardState(
             config=self._config,
             now=now,
             me=self._me,
+            mine=names_of(self._config, self._me),
+            complete=self._complete,
+            recorded=self._recorded,
+            problems=snapshot.problems,
+            dropped=snapshot.dropped,
             facts=self._facts,
             last_seen=self._last_seen,
-            inboxes=self._inboxes.by_agent,
             reports=self._reports,
-            unanswered=unanswered,
-            dropped=dropped,
-        )
-
-    def _evidence(self, snapshot: Snapshot, rows: tuple[RosterRow, ...]) -> Evidence:
-        return Evidence(
-            config=self._config,
-            me=self._me,
-            problems=snapshot.problems,
+            inboxes=self._inboxes.by_agent,
+            unanswered=self._unanswered.by_reader(),
+            failed=self._deliveries.failed,
+            live=self._ids,
             violations=self._violations,
-            roster=rows,
-            facts=self._facts,
             quotations=self._quotations,
-            recorded=self._recorded,
-            complete=self._complete,
         )
 
 

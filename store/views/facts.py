@@ -44,13 +44,22 @@ class Facts:
         """A fact came."""
         self.requests.add(entry)
         self.lifecycles.add(entry)
-        self._sort_in(entry, present=True)
+        self._hear_of_creation(entry)
+        for names in _parts_of(entry):
+            self._parts[names].put(entry.order, entry)
+            before = self._left.pop((names, entry.order), None)
+            # Who is in the team is not worked out again because somebody read a roster.
+            if before is None or names is BATCH_FACTS or not _says_the_same(before, entry):
+                self._dirty.add(names)
 
     def remove(self, entry: Entry) -> None:
         """A fact was changed or is a copy; what replaces it is added apart."""
         self.requests.remove(entry)
         self.lifecycles.remove(entry)
-        self._sort_in(entry, present=False)
+        self._hear_of_creation(entry)
+        for names in _parts_of(entry):
+            self._parts[names].drop(entry.order)
+            self._left[names, entry.order] = entry
 
     def heard(self, entries: Iterable[Entry]) -> None:
         """Messages of any kind came or went."""
@@ -71,33 +80,21 @@ class Facts:
             self.sprint = sprint(batches)
             self.report_to = report_targets(entry.read for entry in batches)
         self._dirty.clear()
-        self.requests.refresh(now, last_seen=last_seen, team=self.team)
-        self.lifecycles.touch(self.requests.touched)
-        roles = {**self.team.gone, **self.team.roles}
         self.lifecycles.refresh(
-            roles=roles, asked=self.requests.created, refused=self.requests.is_refused, complete=complete
+            roles={**self.team.gone, **self.team.roles},
+            asked=self.requests.creation,
+            refused=self.requests.listed.is_refused,
+            changed=self.requests.refresh(now, last_seen=last_seen, team=self.team),
+            complete=complete,
         )
 
-    def _sort_in(self, entry: Entry, *, present: bool) -> None:
-        name = entry.read.name
-        for names, facts in self._parts.items():
-            if name in names and entry.read.kind is not None:
-                if present:
-                    facts.put(entry.order, entry)
-                else:
-                    facts.drop(entry.order)
-                self._note(names, entry, present=present)
-        if name == CREATED:
+    def _hear_of_creation(self, entry: Entry) -> None:
+        if entry.read.name == CREATED:
             self.requests.heard(str(entry.read.body.get("agent_name")))
 
-    def _note(self, names: frozenset[str], entry: Entry, *, present: bool) -> None:
-        """What is rebuilt at the next refresh: not the members because somebody read a roster."""
-        if not present:
-            self._left[names, entry.order] = entry
-            return
-        before = self._left.pop((names, entry.order), None)
-        if before is None or names is BATCH_FACTS or not _says_the_same(before, entry):
-            self._dirty.add(names)
+
+def _parts_of(entry: Entry) -> list[frozenset[str]]:
+    return [names for names in _PARTS if entry.read.name in names] if entry.read.kind is not None else []
 
 
 def _says_the_same(entry: Entry, other: Entry) -> bool:

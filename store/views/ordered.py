@@ -53,10 +53,16 @@ class Ordered(Generic[Row]):
         return shared
 
     @property
-    def last_key(self) -> Any:
-        """The largest key, None when there is no row."""
+    def first(self) -> Row | None:
+        """The row with the smallest key, None when there is no row."""
         self._sort_in()
-        return self._keys[-1] if self._keys else None
+        return self._rows[0] if self._rows else None
+
+    @property
+    def last(self) -> Row | None:
+        """The row with the largest key, None when there is no row."""
+        self._sort_in()
+        return self._rows[-1] if self._rows else None
 
     def put(self, key: Any, row: Row) -> None:
         """Insert a row, or replace the one with the same key."""

@@ -39,6 +39,13 @@ class _Session(Struct):
     agents: dict[str, str] = field(default_factory=dict)
     slaves: dict[str, str] = field(default_factory=dict)
 
+    def plan(self, batches: list[tuple[str, list[str]]], source: Entry) -> None:
+        """Take over a plan in place of what was planned before; what was reported stays as it is."""
+        self.batches = {key: batch for key, batch in self.batches.items() if batch.report is not None}
+        for key, stories in batches:
+            slave = next((agent for story in stories if (agent := self.slaves.get(story))), "")
+            self.batches.setdefault(key, _Batch(key, stories, slave, source))
+
     def batch_of(self, story: str) -> _Batch | None:
         """The batch that holds a story."""
         return next((batch for batch in self.batches.values() if story in batch.stories), None)
@@ -113,9 +120,7 @@ def _session(sessions: dict[str, _Session], entry: Entry) -> _Session:
 
 def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, session = entry.read.body, _session(sessions, entry)
-    batches = _planned(body.get("batches"))
-    session.batches = {key: batch for key, batch in session.batches.items() if batch.report is not None}
-    _lay_out(session, batches, entry)
+    session.plan(_planned(body.get("batches")), entry)
     graph = body.get("dependency_graph")
     for story, needs in graph.items() if isinstance(graph, Mapping) else ():
         session.needs[str(story)] = _texts(needs.get("depends_on") if isinstance(needs, Mapping) else None)
@@ -125,23 +130,11 @@ def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], en
     body, session = entry.read.body, _session(sessions, entry)
     batches = _planned(body.get("new_batches") or body.get("new_batch_plan"))
     if batches:
-        session.batches = {key: batch for key, batch in session.batches.items() if batch.report is not None}
-        _lay_out(session, batches, entry)
+        session.plan(batches, entry)
     dropped = set(_texts(body.get("dropped_stories")))
     for item in session.batches.values():
         if item.report is None:
             item.stories = [story for story in item.stories if story not in dropped]
-
-
-def _lay_out(session: _Session, batches: list[tuple[str, list[str]]], entry: Entry) -> None:
-    for key, stories in batches:
-        done = session.batches.get(key)
-        if done is None:
-            session.batches[key] = _Batch(key, stories, _slave_of(session, stories), entry)
-
-
-def _slave_of(session: _Session, stories: list[str]) -> str:
-    return next((agent for story in stories if (agent := session.slaves.get(story))), "")
 
 
 def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:

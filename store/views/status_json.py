@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec.structs import asdict
-from team_console.store.contract.team import LockHolder, Team
+from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.problem import Problem
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
@@ -48,7 +48,6 @@ def roster_json(view: View) -> dict[str, Any]:
 
 def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
     """One agent of the roster."""
-    oldest = max(0.0, (now - row.oldest_unread).total_seconds()) if row.oldest_unread else None
     return {
         "name": row.name,
         "role": row.role,
@@ -56,7 +55,7 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "plan_mode_required": row.plan_mode_required,
         "unread": row.unread,
         "dropped": row.dropped,
-        "oldest_unread_seconds": None if oldest is None else round(oldest, 3),
+        "oldest_unread_seconds": _seconds(row.oldest_unread, now),
         "last_seen": _moment(row.last_seen),
         "reason": row.reason,
         "stranger": row.stranger,
@@ -90,7 +89,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "doubt": doubt.sentence if doubt else None,
         "missing": truth.missing,
         "damaged": truth.damaged,
-        "lock": _holder(truth.holder),
+        "lock": asdict(truth.holder) if truth.holder else None,
         "reasons": reasons_json(truth),
         "dropped": len(snapshot.dropped),
         "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
@@ -104,7 +103,6 @@ def reasons_json(truth: Truth) -> list[dict[str, str]]:
 
 def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
     """One thing that waits for the reader, most urgent first in `needs`."""
-    waited = max(0.0, (now - item.since).total_seconds()) if item.since else None
     return {
         "need": str(item.need),
         "who": item.who,
@@ -112,7 +110,7 @@ def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
         "why": item.why,
         "score": item.score,
         "since": _moment(item.since),
-        "waiting_seconds": None if waited is None else round(waited, 3),
+        "waiting_seconds": _seconds(item.since, now),
         "blocks": list(item.blocks),
         "request_id": item.request.request_id if item.request else None,
         "message_id": item.message.message_id if item.message else None,
@@ -133,11 +131,9 @@ def finding_json(problem: Problem) -> dict[str, str]:
     return asdict(problem)
 
 
-def _holder(holder: LockHolder | None) -> dict[str, Any] | None:
-    if holder is None:
-        return None
-    return asdict(holder)
-
-
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else to_text(moment)
+
+
+def _seconds(since: datetime | None, now: datetime) -> float | None:
+    return None if since is None else round(max(0.0, (now - since).total_seconds()), 3)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from team_console.store.protocol.foreign_fields import texts_in
+
 _REACH = {
     "session": "for this session",
     "localSettings": "in this project, for you alone",
@@ -52,7 +54,7 @@ def _what(suggestion: Mapping[str, Any]) -> str:
     if kind == "setMode" and isinstance(suggestion.get("mode"), str):
         return f"mode {suggestion['mode']}"
     if kind == "addDirectories":
-        folders = ", ".join(_texts(suggestion.get("directories")))
+        folders = ", ".join(texts_in(suggestion, "directories"))
         return f"work in {folders}" if folders else ""
     if kind == "addRules" and behavior in ("allow", "deny", "ask"):
         rules = ", ".join(_rules(suggestion.get("rules")))
@@ -67,10 +69,6 @@ def _rules(value: Any) -> Iterator[str]:
             yield f"{item['toolName']}({content})" if isinstance(content, str) else item["toolName"]
         else:
             yield _json(item)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    yield from (item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def _json(value: Any) -> str:

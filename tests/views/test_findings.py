@@ -13,16 +13,16 @@ from team_console.store.views.board import Board, view_of
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 SLAVE = "slave-batch-1"
-Scene = Callable[[Chronicle, bool], object]
-CASES: dict[str, Scene] = {}
+Story = Callable[[Chronicle, bool], object]
+CASES: dict[str, Story] = {}
 
 
-def shows(code: str) -> Callable[[Scene], Scene]:
-    """Register a scene: called with True it must show `code`, called with False it must not."""
+def shows(code: str) -> Callable[[Story], Story]:
+    """Register a story: called with True it must show `code`, called with False it must not."""
 
-    def register(scene: Scene) -> Scene:
-        CASES[code] = scene
-        return scene
+    def register(story: Story) -> Story:
+        CASES[code] = story
+        return story
 
     return register
 

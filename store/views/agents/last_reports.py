@@ -39,7 +39,7 @@ class LastReports:
     def latest(self, name: str) -> Entry | None:
         """The newest report of this agent."""
         reports, past = self._live.get(name), self._past.get(name)
-        live = reports.row_at(len(reports) - 1) if reports else None
+        live = reports.last if reports is not None else None
         if live is None or past is None:
             return live or past
         return live if live.order[0] >= past.order[0] else past

@@ -21,7 +21,7 @@ class LastSeen:
         self._speech: defaultdict[str, ByAge] = defaultdict(ByAge)
         self._past: dict[str, Order] = {}
         self._past_speech: dict[str, Order] = {}
-        self._reading: defaultdict[str, Ordered[None]] = defaultdict(Ordered)
+        self._reading: defaultdict[str, Ordered[datetime]] = defaultdict(Ordered)
         self._past_reading: dict[str, datetime] = {}
 
     @property
@@ -29,11 +29,16 @@ class LastSeen:
         """Everybody who ever wrote, as far as known."""
         return self._live.keys() | self._past.keys()
 
+    @property
+    def live(self) -> Iterable[str]:
+        """Everybody of whom there is a live message."""
+        return self._live.keys()
+
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
         if entry.message.more:
             for name, moment in _readings(entry).items():
-                self._reading[name].put((moment, entry.place), None)
+                self._reading[name].put((moment, entry.place), moment)
         sender = entry.message.sender
         self._live[sender].add(entry)
         if is_speech(entry):
@@ -65,14 +70,10 @@ class LastSeen:
         self._reading.clear()
         self._speech.clear()
 
-    def is_live(self, name: str) -> bool:
-        """Whether a live message is from this agent."""
-        return name in self._live
-
     def last_seen(self, name: str) -> datetime | None:
         """When the agent last wrote or read, None when it never did or the time is unknown."""
         live = self._reading.get(name)
-        read = live.last_key[0] if live else None
+        read = live.last if live is not None else None
         moments = (self.last_written(name), read, self._past_reading.get(name))
         return max((moment for moment in moments if moment is not None), default=None)
 

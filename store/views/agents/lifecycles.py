@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -35,8 +35,23 @@ _STEPS = {
     "shutdown_request": 9,
     "AGENT_DESTROYED": 10,
 }
-LIFE = frozenset(_STEPS)
-"""Kinds that are a step in the life of the agent they speak of."""
+
+
+class Surroundings(Struct, frozen=True):
+    """What a life rests on beside the messages of its agent.
+
+    Attributes:
+        has_residents: Whether there is anybody to send a roster to.
+        asked: The request that the AGENT_CREATED with this message id answers.
+        refused: Whether the shutdown with this request id was refused, so that asking again is no doubled step.
+        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
+    """
+
+    rosters: Rosters
+    has_residents: bool
+    asked: Callable[[str], Entry | None]
+    refused: Callable[[str], bool]
+    complete: bool
 
 
 class Life(Struct):
@@ -56,24 +71,22 @@ class Life(Struct):
         return entries[0] if entries else None
 
 
-def agent_of(entry: Entry) -> str | None:
-    """The temporary agent a fact speaks of, None when it speaks of none."""
-    name, body, message = entry.read.name, entry.read.body, entry.message
+def agents_of(entry: Entry) -> tuple[str, ...]:
+    """The temporary agent in whose life a fact is a step, none when it is one in no life."""
+    name = entry.read.name
     if name in ("TASK_ASSIGNMENT", "shutdown_request"):
-        return message.recipients[0]
+        return entry.message.recipients[:1]
     if name == "AGENT_COMPLETE":
-        return message.sender
-    found = body.get("agent_name") if name in _STEPS else None
-    return found if isinstance(found, str) and found else None
+        return (entry.message.sender,)
+    agent = entry.read.body.get("agent_name") if name in _STEPS else None
+    return (agent,) if isinstance(agent, str) and agent else ()
 
 
 def lives_of(agent: str, facts: Iterable[Entry]) -> list[Life]:
     """Split the facts of one agent, in order, into its lives."""
     lives: list[Life] = []
     for entry in facts:
-        step = _STEPS.get(entry.read.name)
-        if step is None:
-            continue
+        step = _STEPS[entry.read.name]
         if not lives or (step in (3, 5) and lives[-1].is_over):
             lives.append(Life(agent))
         lives[-1].seen.setdefault(step, []).append(entry)
@@ -85,27 +98,12 @@ def is_temporary(life: Life) -> bool:
     return not life.seen.keys().isdisjoint((3, 5, 7, 8))
 
 
-def lifecycle(
-    life: Life,
-    *,
-    number: int,
-    rosters: Rosters,
-    asked: Mapping[str, Entry],
-    refused: Callable[[str], bool],
-    complete: bool = True,
-) -> Lifecycle:
-    """The eleven steps of one life.
-
-    Args:
-        number: From 1, which life of this name it is.
-        asked: Message id of an AGENT_CREATED -> the request it answered.
-        refused: Whether the shutdown with this request id was refused, so that asking again is no doubled step.
-        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
-    """
-    _complete(life, rosters, asked)
+def lifecycle(life: Life, number: int, around: Surroundings) -> Lifecycle:
+    """The eleven steps of one life; `number` says which life of this name it is, from 1."""
+    _complete(life, around)
     steps = tuple(_step(life, item) for item in range(1, 12))
-    first, last = 1 if complete else min(life.seen, default=1), max(life.seen, default=0)
-    silent = _UNSEEN if rosters.wanted else _UNSEEN | _BY_ROSTER
+    first, last = 1 if around.complete else min(life.seen, default=1), max(life.seen, default=0)
+    silent = _UNSEEN if around.has_residents else _UNSEEN | _BY_ROSTER
     return Lifecycle(
         key=life.agent if number == 1 else f"{life.agent}#{number}",
         agent=life.agent,
@@ -113,24 +111,24 @@ def lifecycle(
         steps=steps,
         missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
         out_of_order=_out_of_order(steps),
-        doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, refused)),
+        doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, around.refused)),
         ended=life.is_over,
     )
 
 
-def _complete(life: Life, rosters: Rosters, asked: Mapping[str, Entry]) -> None:
+def _complete(life: Life, around: Surroundings) -> None:
     """Add the steps that are not the agent's own messages: the request and the rosters."""
     created, destroyed = life.first(3), life.first(10)
-    question = asked.get(created.message.message_id) if created is not None else None
+    question = around.asked(created.message.message_id) if created is not None else None
     if question is not None:
         life.seen[1] = [question]
     end = destroyed.order if destroyed is not None else None
     if created is not None:
-        listed = rosters.first(life.agent, listed=True, after=created.order, before=end)
+        listed = around.rosters.first(life.agent, listed=True, after=created.order, before=end)
         if listed is not None:
             life.seen[4] = [listed]
     if end is not None:
-        left = rosters.first(life.agent, listed=False, after=end)
+        left = around.rosters.first(life.agent, listed=False, after=end)
         if left is not None:
             life.seen[11] = [left]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
+from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.words import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.entries import Order
@@ -19,8 +21,12 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
 from team_console.store.views.facts import Facts
+from team_console.store.views.findings.quotations import Quotations
+from team_console.store.views.findings.violations import Violations
 from team_console.store.views.mail.inboxes import Inbox
-from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
+from team_console.store.views.mail.live_ids import LiveIds
+from team_console.store.views.requests.request_list import RequestList
+from team_console.store.views.rows import AgentState, DeliveryRow, RequestRow, RequestState, RosterRow
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote or read this recently counts as active."""
@@ -32,24 +38,37 @@ _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "res
 _NO_INBOX = Inbox("")
 
 
-class Scene(Struct, frozen=True):
-    """What the roster is made of, at one moment.
+class BoardState(Struct, frozen=True):
+    """State of the board at one moment: what roster, attention and findings are judged by.
 
     Attributes:
+        mine: Names under which the human at this console is addressed.
+        complete: Whether all archived messages are known; if not, nothing is said for sure that one could explain.
+        recorded: What the audit trail knows of verdicts and of keys.
+        problems: What is wrong with the store.
+        dropped: Messages that wait to be taken into the queue.
         reports: What each agent last said of its state.
         unanswered: Agent -> messages it has read and not answered.
-        dropped: Messages that wait to be taken into the queue.
+        failed: Deliveries the router gave up.
     """
 
     config: TeamConfig
     now: datetime
     me: str
+    mine: frozenset[str]
+    complete: bool
+    recorded: RecordedFacts | None
+    problems: tuple[Problem, ...]
+    dropped: tuple[Message, ...]
     facts: Facts
     last_seen: LastSeen
-    inboxes: Mapping[str, Inbox]
     reports: LastReports
+    inboxes: Mapping[str, Inbox]
     unanswered: Mapping[str, tuple[Message, ...]]
-    dropped: tuple[Message, ...]
+    failed: tuple[DeliveryRow, ...]
+    live: LiveIds
+    violations: Violations
+    quotations: Quotations
 
     @property
     def team(self) -> Membership:
@@ -57,9 +76,14 @@ class Scene(Struct, frozen=True):
         return self.facts.team
 
     @property
-    def mine(self) -> frozenset[str]:
-        """Names under which the human at this console is addressed."""
-        return names_of(self.config, self.me)
+    def requests(self) -> RequestList:
+        """Every request there is."""
+        return self.facts.requests.listed
+
+    @property
+    def is_lead(self) -> bool:
+        """Whether it is the human in charge who looks."""
+        return self.me in (self.config.lead, USER)
 
 
 def names_of(config: TeamConfig, me: str) -> frozenset[str]:
@@ -67,102 +91,75 @@ def names_of(config: TeamConfig, me: str) -> frozenset[str]:
     return frozenset({me, USER}) if me == config.lead else frozenset({me})
 
 
-def roster(scene: Scene) -> tuple[RosterRow, ...]:
+def roster(board: BoardState) -> tuple[RosterRow, ...]:
     """Everybody there is or was, the lead first, who is gone last."""
-    waiting = _by_asker(scene.facts.requests.open)
-    rows = [_row(scene, name, waiting.get(name, ())) for name in names(scene)]
-    places = {name: place for place, name in enumerate(scene.config.agents)}
-    last = len(places)
-    return tuple(
-        sorted(
-            rows,
-            key=lambda row: (
-                row.name in scene.team.gone,
-                row.stranger,
-                _ROLE_ORDER.get(row.role, len(_ROLE_ORDER)),
-                places.get(row.name, last),
-                row.name,
-            ),
-        )
-    )
+    waiting: dict[str, list[RequestRow]] = {}
+    for request in board.requests.open:
+        waiting.setdefault(request.asker, []).append(request)
+    places = {name: place for place, name in enumerate(board.config.agents)}
+
+    def place(row: RosterRow) -> tuple[bool, bool, int, int, str]:
+        role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
+        return row.name in board.team.gone, row.stranger, role, places.get(row.name, len(places)), row.name
+
+    return tuple(sorted((_row(board, name, waiting.get(name, ())) for name in _names(board)), key=place))
 
 
-def names(scene: Scene) -> list[str]:
-    """Members, those gone that the queue still speaks of, and whoever else writes or is written to."""
-    config, team = scene.config, scene.team
-    found = dict.fromkeys(team.roles)
-    if config.lead == USER and not config.agents and USER not in scene.inboxes and not scene.last_seen.is_live(USER):
-        found.pop(USER, None)
-    found.update(dict.fromkeys(name for name in team.gone if _is_heard_of(scene, name)))
-    found.update(dict.fromkeys(sorted(scene.inboxes)))
-    found.update(dict.fromkeys(name for name in sorted(scene.last_seen.names) if scene.last_seen.is_live(name)))
-    found.pop(ALL, None)
-    return list(found)
+def _names(board: BoardState) -> set[str]:
+    """Members, and whoever else writes or is written to; of those gone the ones that the queue still speaks of."""
+    heard = {*board.inboxes, *board.last_seen.live}
+    members = set(board.team.roles)
+    if board.config.lead == USER and not board.config.agents:
+        members.discard(USER)
+    return (members | heard) - {ALL}
 
 
-def is_stranger(config: TeamConfig, team: Membership, name: str) -> bool:
-    """Whether a name in traffic is on no roster of a team that declares its members."""
-    return config.declared and team.role(name) is None and name not in (USER, config.lead)
-
-
-def _is_heard_of(scene: Scene, name: str) -> bool:
-    return name in scene.inboxes or scene.last_seen.is_live(name)
-
-
-def _by_asker(rows: Iterable[RequestRow]) -> dict[str, list[RequestRow]]:
-    found: dict[str, list[RequestRow]] = {}
-    for row in rows:
-        found.setdefault(row.asker, []).append(row)
-    return found
-
-
-def _row(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> RosterRow:
-    inbox = scene.inboxes.get(name, _NO_INBOX)
-    state, reason = _state(scene, name, waiting)
-    last = scene.reports.latest(name)
+def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterRow:
+    inbox = board.inboxes.get(name, _NO_INBOX)
+    state, reason = _state(board, name, waiting)
+    role = board.team.role(name)
+    last = board.reports.latest(name)
     report = report_of(last.message) if last is not None else None
     return RosterRow(
         name=name,
-        role=scene.team.role(name) or (HUMAN if name == USER else "member"),
+        role=role or (HUMAN if name == USER else "member"),
         state=state,
-        plan_mode_required=scene.config.agent(name).plan_mode_required,
-        stranger=is_stranger(scene.config, scene.team, name),
+        plan_mode_required=board.config.agent(name).plan_mode_required,
+        stranger=board.config.declared and role is None and name not in (USER, board.config.lead),
         unread=len(inbox.unread),
         total=len(inbox),
         oldest_unread=inbox.oldest_unread,
-        dropped=sum(message.is_addressed_to(name) for message in scene.dropped),
-        last_seen=scene.last_seen.last_seen(name),
+        dropped=sum(message.is_addressed_to(name) for message in board.dropped),
+        last_seen=board.last_seen.last_seen(name),
         reason=reason,
         reported=report.text if report is not None else "",
         reported_at=last.moment if last is not None else None,
-        unanswered=len(scene.unanswered.get(name, ())),
+        unanswered=len(board.unanswered.get(name, ())),
     )
 
 
-def _state(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str]:
-    spoke = scene.last_seen.spoke(name)
-    waiting = tuple(waiting)
-    stop = scene.facts.stops.get(name)
-    stop = stop.after(spoke) if stop is not None else None
-    back = stop is not None and stop.is_over(spoke)
-    if stop is not None and not back:
+def _state(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> tuple[AgentState, str]:
+    spoke = board.last_seen.spoke(name)
+    asked = board.facts.stops.get(name)
+    stop = asked.after(spoke) if asked is not None else None
+    if stop is not None and not stop.is_over(spoke):
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
-    held = _held(scene, name, waiting)
+    held = _held(board, name, waiting)
     if held is not None:
         return held
-    session = scene.team.sessions.current(name)
+    session = board.team.sessions.current(name)
     if session is not None and _tells(session, spoke):
         denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
-        return _in_session(scene, session, max(session.since, spoke or session.since), denied)
-    seen = scene.last_seen.last_seen(name)
+        return _in_session(board, session, max(session.since, spoke or session.since), denied)
+    seen = board.last_seen.last_seen(name)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
-    if back and stop is not None:
-        return _awake(scene, seen), f"{stop.reason}, but still writes"
-    story = scene.facts.sprint.work.get(name)
+    if stop is not None:
+        return _awake(board, seen), f"{stop.reason}, but still writes"
+    story = board.facts.sprint.work.get(name)
     if story:
-        return _awake(scene, seen), f"works on story {story}"
-    return _awake(scene, seen), "" if scene.last_seen.last_written(name) else "reads, has not written yet"
+        return _awake(board, seen), f"works on story {story}"
+    return _awake(board, seen), "" if board.last_seen.last_written(name) else "reads, has not written yet"
 
 
 def _tells(session: AgentSession, spoke: Order | None) -> bool:
@@ -172,34 +169,34 @@ def _tells(session: AgentSession, spoke: Order | None) -> bool:
     return session.doing is Doing.WORKING or spoke is None or spoke <= session.since
 
 
-def _in_session(scene: Scene, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
+def _in_session(board: BoardState, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
     """What the client told last; a turn may take long without a word, so it counts for longer than a message."""
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
     what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
     if session.doing is not Doing.WORKING:
         return AgentState.IDLE, f"rests {what}"
-    if scene.now - heard[0] > TURN_FOR:
+    if board.now - heard[0] > TURN_FOR:
         return AgentState.IDLE, f"worked {what} when last heard of"
     return AgentState.ACTIVE, f"works {what}"
 
 
-def _awake(scene: Scene, seen: datetime) -> AgentState:
-    return AgentState.ACTIVE if scene.now - seen <= ACTIVE_FOR else AgentState.IDLE
+def _awake(board: BoardState, seen: datetime) -> AgentState:
+    return AgentState.ACTIVE if board.now - seen <= ACTIVE_FOR else AgentState.IDLE
 
 
-def _held(scene: Scene, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str] | None:
+def _held(board: BoardState, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str] | None:
     """What keeps the agent from going on, as far as its requests and its plan mode tell."""
     rows = [row for row in waiting if not denial_of(row.question.payload)]
     plan = next((row for row in rows if row.kind is RequestKind.PLAN), None)
     if plan is not None:
         return AgentState.PLANNING, f"its plan waits for {plan.addressee}"
-    mine = next((row for row in rows if row.addressee in scene.mine and row.kind is not RequestKind.SHUTDOWN), None)
+    mine = next((row for row in rows if row.addressee in board.mine and row.kind is not RequestKind.SHUTDOWN), None)
     if mine is not None:
         return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
-    if not scene.config.agent(name).plan_mode_required or scene.last_seen.last_seen(name) is None:
+    if not board.config.agent(name).plan_mode_required or board.last_seen.last_seen(name) is None:
         return None
-    last = scene.facts.requests.plan_states.get(name)
+    last = board.facts.requests.plan_state(name)
     if last is RequestState.APPROVED:
         return None
     rejected = last is RequestState.REJECTED

@@ -10,17 +10,10 @@ from team_console.store.views.ordered import Ordered
 
 
 class Rosters:
-    """Roster messages in order. `wanted` says whether there is any resident to send one to."""
+    """Roster messages in order."""
 
     def __init__(self) -> None:
-        self.wanted = True
         self._sent: Ordered[tuple[Entry, frozenset[str]]] = Ordered()
-
-    @property
-    def newest(self) -> Order | None:
-        """Order of the latest roster."""
-        newest: Order | None = self._sent.last_key
-        return newest
 
     def add(self, entry: Entry) -> None:
         """A roster was sent."""

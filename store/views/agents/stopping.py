@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 
@@ -26,10 +25,6 @@ class Stage(StrEnum):
     AGREED = "agreed"
     ENDED = "ended"
     WITHDRAWN = "taken back"
-
-
-_OVER = frozenset({Stage.ENDED})
-_IS_GONE = frozenset({AgentState.STOPPED})
 
 
 class StopRow(Struct, frozen=True):
@@ -57,7 +52,7 @@ class StopRow(Struct, frozen=True):
     @property
     def is_left(self) -> bool:
         """Whether the agent is still there."""
-        return self.stage not in _OVER
+        return self.stage is not Stage.ENDED
 
 
 def stops_of(view: View) -> tuple[StopRow, ...]:
@@ -85,20 +80,19 @@ _ORDER = {
 def _latest(view: View) -> dict[str, RequestRow]:
     """The latest request to stop of each agent."""
     latest: dict[str, RequestRow] = {}
-    for row in _stop_requests(view):
+    for row in view.requests:
+        if row.kind is not RequestKind.SHUTDOWN:
+            continue
         known = latest.get(row.addressee)
         if known is None or (row.asked_at or EARLIEST) >= (known.asked_at or EARLIEST):
             latest[row.addressee] = row
     return latest
 
 
-def _stop_requests(view: View) -> Iterator[RequestRow]:
-    return (row for row in view.requests if row.kind is RequestKind.SHUTDOWN)
-
-
 def _row(name: str, request: RequestRow | None, agent: RosterRow | None) -> StopRow:
     if request is None:
-        return StopRow(name, Stage.ENDED if agent is not None and agent.state in _IS_GONE else Stage.NOT_ASKED)
+        is_gone = agent is not None and agent.state is AgentState.STOPPED
+        return StopRow(name, Stage.ENDED if is_gone else Stage.NOT_ASKED)
     delivery = next((item for item in deliveries_of(request.question) if item.recipient == name), None)
     delivered_at = from_text(delivery.at) if delivery is not None and delivery.at else None
     stage = _stage(request, agent, is_delivered=delivered_at is not None)
@@ -119,7 +113,7 @@ def _row(name: str, request: RequestRow | None, agent: RosterRow | None) -> Stop
 
 
 def _stage(request: RequestRow, agent: RosterRow | None, *, is_delivered: bool) -> Stage:
-    is_gone = request.ended or agent is None or agent.state in _IS_GONE
+    is_gone = request.ended or agent is None or agent.state is AgentState.STOPPED
     match request.state:
         case RequestState.REJECTED:
             return Stage.REFUSED

@@ -10,7 +10,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.differences import counts_of, difference
 from team_console.store.views.evidence.checks import check_pieces, run_mark, run_words
 from team_console.store.views.evidence.facts import Evidence, FileFact, FileState, Looked, Mark, Piece, Section
-from team_console.store.views.evidence.naming import MOST_NAMES, named_files, named_stories, other_stories
+from team_console.store.views.evidence.naming import MOST_NAMES, named_stories, other_stories
 from team_console.store.views.rows import Batch, RequestRow, RequestState
 
 MOST_RUNS = 15
@@ -37,10 +37,11 @@ def plan_evidence(
         looked: What was looked at for it.
     """
     since = row.asked_at.timestamp() if row.asked_at is not None else None
+    ran = "what it ran since the rejection" if rejected is not None else "what it ran last"
     sections = (
         Section("files it names", tuple(_files(looked, since))),
         Section("stories it names", tuple(_stories(text, batches, since))),
-        Section(_ran_heading(rejected), tuple(_runs(looked, rejected, since))),
+        Section(ran, tuple(_runs(looked, rejected, since))),
     )
     kept = tuple(section for section in sections if section.pieces)
     if rejected is None:
@@ -66,11 +67,6 @@ def rejected_before(row: RequestRow, earlier: Sequence[RequestRow]) -> RequestRo
     return next((version for version in earlier if version.state is RequestState.REJECTED), None)
 
 
-def names_to_look_for(text: str) -> tuple[str, ...]:
-    """The files that a text names."""
-    return named_files(text)
-
-
 def _files(looked: Looked, since: float | None) -> Iterator[Piece]:
     source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
     for fact in looked.files:
@@ -79,23 +75,22 @@ def _files(looked: Looked, since: float | None) -> Iterator[Piece]:
         yield Piece(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
 
 
+_NO_FILE = {
+    FileState.LINK: "a link, which is not followed",
+    FileState.SPECIAL: "no file but a pipe, a device or a socket",
+    FileState.OUTSIDE: "outside of the project folder, not looked at",
+}
+
+
 def _file(fact: FileFact, since: float | None, source: str) -> Piece:
-    match fact.state:
-        case FileState.FILE | FileState.FOLDER:
-            size = f", {_size(fact.size)}" if fact.state is FileState.FILE else ", a folder"
-            if since is None or fact.state is FileState.FOLDER:
-                return Piece(Mark.THERE, f"{fact.name}{size}", source)
-            is_newer = fact.changed_at > since
-            return Piece(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}{size}", source)
-        case FileState.MISSING:
-            return Piece(Mark.MISSING, fact.name, source)
-        case FileState.LINK:
-            return Piece(Mark.NOT_KNOWN, f"{fact.name}: a link, which is not followed", source)
-        case FileState.SPECIAL:
-            return Piece(Mark.NOT_KNOWN, f"{fact.name}: no file but a pipe, a device or a socket", source)
-        case FileState.OUTSIDE:
-            return Piece(Mark.NOT_KNOWN, f"{fact.name}: outside of the project folder, not looked at", source)
-    return Piece(Mark.NOT_KNOWN, f"{fact.name}: it could not be looked at", source)
+    if fact.state is FileState.FILE:
+        is_newer = since is not None and fact.changed_at > since
+        return Piece(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size(fact.size)}", source)
+    if fact.state is FileState.FOLDER:
+        return Piece(Mark.THERE, f"{fact.name}, a folder", source)
+    if fact.state is FileState.MISSING:
+        return Piece(Mark.MISSING, fact.name, source)
+    return Piece(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
 
 
 def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[Piece]:
@@ -112,10 +107,6 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
 def _told_at(message: Message | None) -> float | None:
     moment = message.created_at if message is not None else None
     return moment.timestamp() if moment is not None else None
-
-
-def _ran_heading(rejected: RequestRow | None) -> str:
-    return "what it ran since the rejection" if rejected is not None else "what it ran last"
 
 
 def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:

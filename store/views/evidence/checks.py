@@ -17,17 +17,19 @@ _MOST_QUOTED = 10
 
 
 class Check(Struct, frozen=True):
-    """A kind of check: how a report claims it, and which commands are one."""
+    """A kind of check: the patterns of how a report claims it, and of the commands that are one.
+
+    They are compiled when the first report is read: the first picture of the console does not wait for that.
+    """
 
     name: str
-    claim: re.Pattern[str]
-    run: re.Pattern[str]
+    claim: str
+    run: str
 
 
 def _check(name: str, subject: str, run: str) -> Check:
     said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
-    claim = rf"{said}|\bran (?:the |all )?(?:{subject})"
-    return Check(name, re.compile(claim, re.IGNORECASE), re.compile(run, re.IGNORECASE))
+    return Check(name, rf"{said}|\bran (?:the |all )?(?:{subject})", run)
 
 
 CHECKS = (
@@ -61,7 +63,7 @@ _RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with
 def claimed_checks(text: str) -> tuple[str, ...]:
     """What a report says was checked: kinds of checks, and commands it says were run."""
     shown = text[:_LOOKED_AT]
-    kinds = [check.name for check in CHECKS if check.claim.search(shown)]
+    kinds = [check.name for check in CHECKS if re.search(check.claim, shown, re.IGNORECASE)]
     quoted = [match[1] for match in _COMMAND.finditer(shown) if _RUNNING.search(shown[: match.start()][-60:])]
     return (*kinds, *list(dict.fromkeys(quoted))[:_MOST_QUOTED])
 
@@ -109,5 +111,5 @@ def _piece(claim: str, run: Run | None, runs: Runs, source: str) -> Piece:
 def _fits(claim: str, run: Run) -> bool:
     check = next((check for check in CHECKS if check.name == claim), None)
     if check is not None:
-        return check.run.search(run.subject) is not None
+        return re.search(check.run, run.subject, re.IGNORECASE) is not None
     return claim in run.subject

@@ -13,12 +13,11 @@ _LOOKED_AT = 100_000
 _LONGEST = 300
 _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 _BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
-_FILE = re.compile(
+_FILE = (
     r"[\w+-][\w.+-]*\.(?:c|cc|cpp|cs|css|csv|cfg|conf|exs?|go|gradle|h|hpp|html?|ini|ipynb|java|jl|js|json|jsx|kt|lock"
     r"|m|md|mjs|php|pl|proto|ps1|pyi?|r|rb|rs|rst|s[ac]ss|scala|sh|sql|svelte|swift|tcss|tf|toml|tsx?|txt|vue|xml|ya?ml"
-    r"|zig)",
-    re.IGNORECASE,
-).fullmatch
+    r"|zig)"
+)
 """A name with an ending by which a word without a slash is taken for a file."""
 _PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
 
@@ -77,7 +76,7 @@ def _is_path(word: str, *, quoted: bool) -> bool:
     if not word or len(word) > _LONGEST or "://" in word or not word.isprintable():
         return False
     last = word.rstrip("/").rpartition("/")[2]
-    is_known = last in _PLAIN or _FILE(last) is not None
+    is_known = last in _PLAIN or re.fullmatch(_FILE, last, re.IGNORECASE) is not None
     if "/" not in word:
         return is_known
     return is_known or (quoted and _is_folder(word))

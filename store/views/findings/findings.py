@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
 from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.lifecycles import TITLES
-from team_console.store.views.agents.roster import names_of
-from team_console.store.views.facts import Facts
+from team_console.store.views.agents.roster import BoardState
 from team_console.store.views.findings.keys import key_findings
-from team_console.store.views.findings.quotations import Quotations
-from team_console.store.views.findings.violations import SEVERITIES, Violations
+from team_console.store.views.findings.violations import SEVERITIES
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
 _ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
@@ -25,42 +20,22 @@ _ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
-class Evidence(Struct, frozen=True):
-    """What findings are drawn from, beside single messages."""
-
-    config: TeamConfig
-    me: str
-    problems: tuple[Problem, ...]
-    violations: Violations
-    roster: tuple[RosterRow, ...]
-    facts: Facts
-    quotations: Quotations
-    complete: bool
-    """Whether all archived messages are known; if not, nothing is said for sure that one of them could explain."""
-    recorded: RecordedFacts | None
-    """What the audit trail knows of verdicts and of keys."""
-
-    def is_mine(self, name: str) -> bool:
-        """Whether the reader is meant: a finding tells its reader what to do, not what others should be told."""
-        return name in names_of(self.config, self.me)
-
-
-def findings(evidence: Evidence) -> tuple[Problem, ...]:
+def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, ...]:
     """Errors first; within a severity the store, then the team, then single messages in stored order."""
-    violations = evidence.violations
+    violations = board.violations
     general = [
-        *dict.fromkeys(evidence.problems),
-        *key_findings(evidence.config, evidence.recorded),
-        *violations.doubled(),
+        *dict.fromkeys(board.problems),
+        *key_findings(board.config, board.recorded),
+        *board.live.doubled(),
         *violations.ahead(),
-        *_twins(evidence),
-        *_strangers(evidence),
-        *_requests(evidence),
-        *_orphans(evidence),
-        *evidence.facts.drift,
-        *_lives(evidence),
+        *_twins(board),
+        *_strangers(board, roster),
+        *_requests(board),
+        *_orphans(board),
+        *board.facts.drift,
+        *_lives(board),
         *violations.unknown(),
-        *(evidence.quotations.unknown() if evidence.complete else ()),
+        *(board.quotations.unknown() if board.complete else ()),
     ]
     listed: list[Problem] = []
     for severity in SEVERITIES:
@@ -70,10 +45,10 @@ def findings(evidence: Evidence) -> tuple[Problem, ...]:
     return tuple(listed)
 
 
-def _twins(evidence: Evidence) -> Iterator[Problem]:
-    for request_id, entries in sorted(evidence.facts.requests.twins.items()):
+def _twins(board: BoardState) -> Iterator[Problem]:
+    for request_id, entries in sorted(board.facts.requests.twins.items()):
         ids = sorted({entry.message.message_id for entry in entries} - {request_id})
-        live = [item for item in ids if evidence.violations.is_live(item)]
+        live = [item for item in ids if board.live.is_live(item)]
         if live:
             text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
             yield Problem(
@@ -81,36 +56,36 @@ def _twins(evidence: Evidence) -> Iterator[Problem]:
             )
 
 
-def _strangers(evidence: Evidence) -> Iterator[Problem]:
-    names = [row.name for row in evidence.roster if not row.stranger]
-    for row in evidence.roster:
+def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    names = [row.name for row in roster if not row.stranger]
+    for row in roster:
         if row.stranger:
             meant = nearest(row.name, names)
             hint = f"Did somebody mean {meant}? " if meant else ""
-            where = "on no roster" if evidence.complete else f"on no roster {_OF_THOSE}"
+            where = "on no roster" if board.complete else f"on no roster {_OF_THOSE}"
             text = f"{row.name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
 
 
-def _requests(evidence: Evidence) -> Iterator[Problem]:
-    for row in sorted(evidence.facts.requests.flagged, key=lambda row: row.key):
-        live = any(evidence.violations.is_live(message.message_id) for message in (row.question, *row.answers))
+def _requests(board: BoardState) -> Iterator[Problem]:
+    for row in sorted(board.requests.flagged, key=lambda row: row.key):
+        live = any(board.live.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
             tell = _FLAGS.get(flag)
             if tell is not None and (live or flag in _ALWAYS):
-                yield from tell(evidence, row)
+                yield from tell(board, row)
 
 
-def _unauthorised(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _unauthorised(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     for answer in row.answers:
-        live = evidence.violations.is_live(answer.message_id)
-        if live and not may_answer(evidence.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
+        live = board.live.is_live(answer.message_id)
+        if live and not may_answer(board.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
             text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
             hint = "It decides nothing; the request waits for whoever may answer it."
             yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
 
 
-def _contradictory(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _contradictory(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     verdict = row.verdict
     if verdict is not None:
         word = "yes" if reading(verdict).approve else "no"
@@ -119,34 +94,34 @@ def _contradictory(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
         yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)
 
 
-def _twice(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _twice(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     text = f"{row.request_id} was answered more than once; the first answer stands"
     yield Problem("ANSWERED_TWICE", "warning", row.request_id, text, "Nothing to do if the answers agree.")
 
 
-def _overdue(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _overdue(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
-    if row.kind is RequestKind.SHUTDOWN and row.addressee in evidence.facts.team.gone:
+    if row.kind is RequestKind.SHUTDOWN and row.addressee in board.facts.team.gone:
         return
-    config, me = evidence.config, evidence.me
+    config, me = board.config, board.me
     answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
     how = f"team-console approve {row.request_id}, or reject"
-    if evidence.is_mine(row.addressee):
+    if row.addressee in board.mine:
         text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
         hint = f"Answer it: {how}."
     else:
-        what = f"your {row.kind} request" if evidence.is_mine(row.asker) else f"the {row.kind} request of {row.asker}"
+        what = f"your {row.kind} request" if row.asker in board.mine else f"the {row.kind} request of {row.asker}"
         text = f"{row.addressee} has not answered {what} in time"
         hint = f"Answer it: {how}." if answers else f"Remind {row.addressee}."
     yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
 
 
-def _alive(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _alive(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     text = f"the end asked for in {row.request_id} was agreed to, and the agent still writes"
     yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
 
 
-def _altered(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _altered(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.altered:
         text = (
             f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
@@ -155,7 +130,7 @@ def _altered(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
         yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
 
 
-def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _unverified(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.unverified:
         text = (
             f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
@@ -164,14 +139,14 @@ def _unverified(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
         yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
 
 
-def _forged(evidence: Evidence, row: RequestRow) -> Iterator[Problem]:
+def _forged(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     for message_id, why in row.forged.items():
         text = f"answer {message_id} to {row.request_id} is forged or broken and decides nothing: {why}"
         hint = "Find out who wrote it. What the request asks for is still yours to decide."
         yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
 
 
-_FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
+_FLAGS: Mapping[Flag, Callable[[BoardState, RequestRow], Iterator[Problem]]] = {
     Flag.UNAUTHORISED: _unauthorised,
     Flag.CONTRADICTORY: _contradictory,
     Flag.ANSWERED_TWICE: _twice,
@@ -184,20 +159,20 @@ _FLAGS: Mapping[Flag, Callable[[Evidence, RequestRow], Iterator[Problem]]] = {
 """The others say of a row what is no fault."""
 
 
-def _orphans(evidence: Evidence) -> Iterator[Problem]:
+def _orphans(board: BoardState) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
-    for entry in sorted(evidence.facts.requests.orphans, key=lambda entry: entry.order) if evidence.complete else ():
+    for entry in sorted(board.facts.requests.orphans, key=lambda entry: entry.order) if board.complete else ():
         message = entry.message
-        if evidence.violations.is_live(message.message_id):
+        if board.live.is_live(message.message_id):
             quoted = entry.read.request_id or entry.read.subject or "nothing"
             text = f"{entry.read.name} of {message.sender} answers {quoted}, which nobody asked as far as is known"
             hint = f"Ask {message.sender} which request it means."
             yield Problem("ANSWER_TO_NOTHING", "warning", message.message_id, text, hint)
 
 
-def _lives(evidence: Evidence) -> Iterator[Problem]:
-    for life in evidence.facts.lifecycles.rows:
-        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(evidence, life):
+def _lives(board: BoardState) -> Iterator[Problem]:
+    for life in board.facts.lifecycles.rows:
+        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(board, life):
             continue
         for code, steps in (
             ("STEP_MISSING", life.missing),
@@ -205,12 +180,12 @@ def _lives(evidence: Evidence) -> Iterator[Problem]:
             ("STEP_DOUBLED", life.doubled),
         ):
             for number in steps:
-                yield _step_problem(evidence, life, code, number)
+                yield _step_problem(board, life, code, number)
 
 
-def _step_problem(evidence: Evidence, life: Lifecycle, code: str, number: int) -> Problem:
+def _step_problem(board: BoardState, life: Lifecycle, code: str, number: int) -> Problem:
     """One departure from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
-    unsure = code == "STEP_MISSING" and not evidence.complete
+    unsure = code == "STEP_MISSING" and not board.complete
     if code == "STEP_OUT_OF_ORDER":
         what = f"came before {_named_step(_step_before(life, number))}"
     elif code == "STEP_DOUBLED":
@@ -219,7 +194,7 @@ def _step_problem(evidence: Evidence, life: Lifecycle, code: str, number: int) -
         what = f"is not {_OF_THOSE}" if unsure else "is missing"
     text = f"{life.agent}: {_named_step(number)} {what}"
     severity = "notice" if unsure else "warning"
-    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(evidence, life, code, number))
+    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(board, life, code, number))
 
 
 def _step_before(life: Lifecycle, number: int) -> int:
@@ -232,13 +207,13 @@ def _named_step(number: int) -> str:
     return f"step {number} ({TITLES[number - 1]})"
 
 
-def _step_hint(evidence: Evidence, life: Lifecycle, code: str, number: int) -> str:
-    lead = evidence.config.lead
+def _step_hint(board: BoardState, life: Lifecycle, code: str, number: int) -> str:
+    lead = board.config.lead
     who = lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else life.slave or "the slave"
     if code != "STEP_MISSING":
-        return "The order of the eleven steps is fixed." if evidence.is_mine(who) else f"Ask {who} why."
+        return "The order of the eleven steps is fixed." if who in board.mine else f"Ask {who} why."
     act = _ACTS[number].format(agent=life.agent, slave=life.slave or "the slave")
-    return f"{act[0].upper()}{act[1:]}." if evidence.is_mine(who) else f"Ask {who} to {act}."
+    return f"{act[0].upper()}{act[1:]}." if who in board.mine else f"Ask {who} to {act}."
 
 
 _BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
@@ -259,6 +234,6 @@ _ACTS = {
 """Step -> what whoever has to make it should do."""
 
 
-def _is_live(evidence: Evidence, life: Lifecycle) -> bool:
+def _is_live(board: BoardState, life: Lifecycle) -> bool:
     messages = [step.message for step in life.steps if step.message is not None]
-    return any(evidence.violations.is_live(message.message_id) for message in messages)
+    return any(board.live.is_live(message.message_id) for message in messages)

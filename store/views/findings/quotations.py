@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.memo import Memo, Multimap
+from team_console.store.model.reuse.tally import Tally
 from team_console.store.protocol.entries import Entry
 
 
@@ -13,34 +15,25 @@ class Quotations:
     """Follows what is quoted as `in_reply_to` and what can be quoted; a changed message costs what it quotes."""
 
     def __init__(self) -> None:
-        self._carried: Counter[str] = Counter()
         self._past: dict[str, frozenset[str]] = {}
-        self._quoting: dict[str, dict[int, Entry]] = {}
-        self._unknown: dict[int, Entry] = {}
-        self._late: list[Entry] = []
+        self.clear_live()
 
     def clear_live(self) -> None:
         """Forget the queue; the past stays."""
-        self._carried = Counter(name for ids in self._past.values() for name in ids)
-        self._quoting.clear()
-        self._unknown.clear()
-        self._late = []
+        self._carried = Tally(name for ids in self._past.values() for name in ids)
+        self._quoting = Multimap(_quoted)
+        self._unknown = Memo[str, tuple[Entry, ...]]()
+        self._late: list[Entry] = []
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        quoted = _quoted(entry)
-        if quoted is not None:
-            self._quoting.setdefault(quoted, {})[id(entry)] = entry
         self._late.append(entry)
-        self._judge((quoted,) if quoted is not None else ())
+        self._unknown.touch(*self._quoting.put(entry))
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
         self._count_late()
-        quoted = _quoted(entry)
-        if quoted is not None:
-            del self._quoting[quoted][id(entry)]
-            self._unknown.pop(id(entry), None)
+        self._unknown.touch(*self._quoting.drop(entry))
         self._count(_ids(entry), -1)
 
     def remember(self, entry: Entry) -> None:
@@ -51,46 +44,41 @@ class Quotations:
 
     def forget(self, message_id: str) -> None:
         """A message of the past is live again, or turns out to be lost."""
-        if message_id in self._past:
-            self._count(self._past.pop(message_id), -1)
+        self._count(self._past.pop(message_id, ()), -1)
 
     def unknown(self) -> Iterator[Problem]:
         """`UNKNOWN_REPLY` for each live message that quotes what nobody has, in stored order."""
-        if self._quoting:  # what can be quoted matters as soon as anything quotes
+        if self._quoting.keys:  # what can be quoted matters as soon as anything quotes
             self._count_late()
-        for entry in sorted(self._unknown.values(), key=lambda entry: entry.place):
+        self._unknown.renew(self._unknown_to)
+        for entry in sorted(chain.from_iterable(self._unknown.values), key=lambda entry: entry.place):
             message = entry.message
-            text = f"in_reply_to: no message or request {_quoted(entry):.120} is known, so this answers nothing"
+            quoted = "".join(_quoted(entry))
+            text = f"in_reply_to: no message or request {quoted:.120} is known, so this answers nothing"
             hint = f"Ask {message.sender} which message it means."
             yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
 
     def _count_late(self) -> None:
-        late, self._late = self._late, []
-        for entry in late:
+        for entry in self._late:
             self._count(_ids(entry), 1)
+        self._late = []
 
     def _count(self, ids: Iterable[str], step: int) -> None:
         for name in ids:
-            self._carried[name] += step
-            if not self._carried[name]:
-                del self._carried[name]
-        self._judge(ids)
+            self._carried.count(name, step)
+            if self._quoting.of(name):
+                self._unknown.touch(name)
 
-    def _judge(self, ids: Iterable[str]) -> None:
-        """Look again at what quotes any of these; a message that carries an id itself does not make it known."""
-        for name in ids:
-            for key, entry in self._quoting.get(name, {}).items():
-                if self._carried[name] > (name in _ids(entry)):
-                    self._unknown.pop(key, None)
-                else:
-                    self._unknown[key] = entry
+    def _unknown_to(self, name: str) -> tuple[Entry, ...] | None:
+        """What quotes an id that nobody else carries; a message that carries an id itself does not make it known."""
+        carried = self._carried[name]
+        return tuple(entry for entry in self._quoting.of(name) if carried <= (name in _ids(entry))) or None
 
 
-def _quoted(entry: Entry) -> str | None:
-    if entry.message.is_letter:
-        return None
-    value = entry.message.payload.get("in_reply_to")
-    return value if isinstance(value, str) and value else None
+def _quoted(entry: Entry) -> tuple[str, ...]:
+    """The id that the message replies to, if any."""
+    value = entry.message.payload.get("in_reply_to") if not entry.message.is_letter else None
+    return (value,) if isinstance(value, str) and value else ()
 
 
 def _ids(entry: Entry) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What is odd about single live messages: their bodies, directions, signatures, ids and kinds."""
+"""What is odd about single live messages: their bodies, directions, signatures, dates and kinds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import datetime
 
 from team_console.store.model.message import Status
 from team_console.store.model.problem import Problem
+from team_console.store.model.reuse.memo import Multimap
+from team_console.store.model.reuse.tally import Tally
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import REQUIRED
@@ -28,45 +30,42 @@ class Violations:
 
     def __init__(self, config: TeamConfig) -> None:
         self._config = config
-        self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
-        self._found: dict[tuple[float, int], tuple[Problem, ...]] = {}
-        self._unjudged: dict[int, Entry] = {}
-        self._untold: dict[int, Entry] = {}
-        self._concerned: dict[str, dict[int, Entry]] = {}
         self._facts = TeamFacts(config)
-        self._ids: dict[str, int] = {}
-        self._twice: set[str] = set()
-        self._unknown: dict[str, int] = {}
-        self._ahead: dict[int, Entry] = {}
         self._now = EARLIEST
+        self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
+        self._noted: dict[tuple[float, int], tuple[Problem, ...]] = {}
+        self._unjudged: set[Entry] = set()
+        """Those whose bodies were not looked at yet."""
+        self._untold: set[Entry] = set()
+        """Those that the team's rules were not applied to since it changed."""
+        self._concerned = Multimap(_names_concerned)
+        self._unknown = Tally[str]()
+        self._ahead: set[Entry] = set()
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        self._count(entry, 1)
         if entry.when > self._now or entry.message.status == Status.CLAIMED:
-            self._ahead[id(entry)] = entry
+            self._ahead.add(entry)
         if _is_blameless(entry, self._config):
             return
-        read = entry.read
-        if is_judged_by_team(read):
-            for name in names_concerned(read):
-                self._concerned.setdefault(name, {})[id(entry)] = entry
-            self._untold[id(entry)] = entry
+        self._count_unknown(entry, 1)
+        if self._concerned.put(entry):
+            self._untold.add(entry)
         if _is_sprint(entry):
-            self._unjudged[id(entry)] = entry
-            self._note(entry, _BODY, (*read.frame_problems, *_of_record(entry, self._config)))
+            self._unjudged.add(entry)
+            self._note(entry, _BODY, (*entry.read.frame_problems, *_of_record(entry, self._config)))
         else:
-            self._note(entry, _BODY, (*problems_of(read), *_of_record(entry, self._config)))
+            self._judge_body(entry)
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        self._count(entry, -1)
-        self._ahead.pop(id(entry), None)
-        self._unjudged.pop(id(entry), None)
-        self._untold.pop(id(entry), None)
-        if is_judged_by_team(entry.read):
-            for name in names_concerned(entry.read):
-                self._concerned[name].pop(id(entry), None)
+        self._ahead.discard(entry)
+        if _is_blameless(entry, self._config):
+            return
+        self._count_unknown(entry, -1)
+        self._concerned.drop(entry)
+        self._unjudged.discard(entry)
+        self._untold.discard(entry)
         self._note(entry, _BODY, ())
         self._note(entry, _TEAM, ())
 
@@ -76,15 +75,14 @@ class Violations:
         changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
         changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
         if ("resident" in facts.roles.values()) is not ("resident" in before.roles.values()):
-            changed |= self._concerned.keys()
-        for name in changed:
-            self._untold.update(self._concerned.get(name, {}))
-        for entry in self._untold.values():
+            changed.update(self._concerned.keys)
+        self._untold.update(*map(self._concerned.of, changed))
+        for entry in self._untold:
             self._note(entry, _TEAM, team_problems(entry.read, facts))
         self._untold.clear()
-        if bodies and self._unjudged:
-            for entry in self._unjudged.values():
-                self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+        if bodies:
+            for entry in self._unjudged:
+                self._judge_body(entry)
             self._unjudged.clear()
 
     def judge_at(self, now: datetime) -> None:
@@ -93,7 +91,7 @@ class Violations:
 
     def ahead(self) -> Iterator[Problem]:
         """Dates that are yet to come, and claims longer than any that can be made: somebody's clock is or was wrong."""
-        for entry in sorted(self._ahead.values(), key=lambda entry: entry.place):
+        for entry in sorted(self._ahead, key=lambda entry: entry.place):
             message, lease = entry.message, lease_end(entry.message)
             if entry.when > self._now + CLOCKS_DIFFER:
                 text = f"it says that it was written at {message.created}, which is yet to come"
@@ -104,20 +102,9 @@ class Violations:
                 hint = "The claim counts as over; whoever receives next gets the message."
                 yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
 
-    def is_live(self, message_id: str) -> bool:
-        """Whether a message with this id is in the queue."""
-        return message_id in self._ids
-
     def frozen(self, severity: str) -> tuple[Problem, ...]:
         """The problems of one severity, in stored order."""
         return self._problems[severity].rows
-
-    def doubled(self) -> Iterator[Problem]:
-        """Ids that more than one live message has."""
-        for message_id in sorted(self._twice):
-            text = f"{self._ids[message_id]} messages in the queue have the id {message_id}"
-            hint = "Each is handled as what it is; 'team-console check --heal' gives the later ones ids of their own."
-            yield Problem("DUPLICATE_ID", "error", message_id, text, hint)
 
     def unknown(self) -> Iterator[Problem]:
         """Kinds nobody here knows; their messages are shown and kept as they are."""
@@ -130,36 +117,28 @@ class Violations:
                 "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
             )
 
-    def _note(self, entry: Entry, part: int, problems: Iterable[Problem]) -> None:
+    def _judge_body(self, entry: Entry) -> None:
+        self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+
+    def _note(self, entry: Entry, part: int, problems: tuple[Problem, ...]) -> None:
         key = entry.place, part
-        for number, problem in enumerate(self._found.pop(key, ()) if self._found else ()):
+        for number, problem in enumerate(self._noted.pop(key, ()) if self._noted else ()):
             self._list(problem).drop((*key, number))
-        found = tuple(problems)
-        if found:
-            self._found[key] = found
-            for number, item in enumerate(found):
-                self._list(item).put((*key, number), item)
+        if problems:
+            self._noted[key] = problems
+            for number, problem in enumerate(problems):
+                self._list(problem).put((*key, number), problem)
 
     def _list(self, problem: Problem) -> Ordered[Problem]:
         return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]
 
-    def _count(self, entry: Entry, step: int) -> None:
-        message_id = entry.message.message_id
-        number = self._ids.get(message_id, 0) + step
-        if number:
-            self._ids[message_id] = number
-        else:
-            self._ids.pop(message_id, None)
-        self._twice.discard(message_id)
-        if number > 1:
-            self._twice.add(message_id)
-        if entry.is_mail:
-            return
-        read = entry.read
-        if read.kind is None and not read.frame_problems:
-            seen = self._unknown.pop(read.name, 0) + step
-            if seen:
-                self._unknown[read.name] = seen
+    def _count_unknown(self, entry: Entry, step: int) -> None:
+        if entry.read.kind is None and not entry.read.frame_problems:
+            self._unknown.count(entry.read.name, step)
+
+
+def _names_concerned(entry: Entry) -> Iterable[str]:
+    return names_concerned(entry.read) if is_judged_by_team(entry.read) else ()
 
 
 def _is_blameless(entry: Entry, config: TeamConfig) -> bool:

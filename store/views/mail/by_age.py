@@ -55,9 +55,7 @@ class ByAge:
         """Take one out, if it is there."""
         self._sort_in()
         self._sorted.drop(entry.order)
-        size = len(self._sorted)
-        self._first = self._sorted.row_at(0) if size else None
-        self._last = self._sorted.row_at(size - 1) if size else None
+        self._first, self._last = self._sorted.first, self._sorted.last
 
     def _sort_in(self) -> None:
         for entry in self._late:

@@ -20,15 +20,8 @@ from team_console.store.protocol.entries import Entry
 from team_console.store.views.ordered import Joined, Ordered
 from team_console.store.views.rows import DeliveryRow, DeliveryState
 
-_STATES: dict[str, DeliveryState] = {
-    str(Status.FAILED): DeliveryState.FAILED,
-    str(Status.EXPIRED): DeliveryState.EXPIRED,
-    str(Status.RETRY): DeliveryState.RETRY,
-    str(Status.PENDING): DeliveryState.PENDING,
-    str(Status.CLAIMED): DeliveryState.CLAIMED,
-    str(Status.DELIVERED): DeliveryState.DELIVERED,
-    str(Status.RECALLED): DeliveryState.RECALLED,
-}
+_LISTED = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
+_STATES = {status: DeliveryState(status) for status in _LISTED}
 """Status -> row, in the order of the list; what has been read is no delivery any more."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from typing import Any
 
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
+from team_console.store.model.reuse.tally import Tally
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.relations.sessions import SESSION
 from team_console.store.views.mail.by_age import ByAge
@@ -78,10 +78,10 @@ class Inboxes:
     def __init__(self, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
         self._ranks = ranks
         self.by_agent: dict[str, Inbox] = {}
-        self._counts: Counter[str] = Counter()
+        self._counts = Tally[str]()
         self._to_all: dict[int, Entry] = {}
         self._everybody: frozenset[str] = frozenset()
-        self._named: Counter[str] = Counter()
+        self._named = Tally[str]()
 
     @property
     def named(self) -> Iterable[str]:
@@ -91,16 +91,16 @@ class Inboxes:
     @property
     def counts(self) -> Mapping[str, int]:
         """Status -> number of live messages."""
-        return MappingProxyType({status: number for status, number in sorted(self._counts.items()) if number})
+        return MappingProxyType(dict(sorted(self._counts.items())))
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        self._counts[entry.message.status] += 1
+        self._counts.count(entry.message.status, 1)
         if entry.message.type == SESSION:
             return
         names: Iterable[str] = entry.message.recipients
         for name in names:
-            self._named[name] += 1
+            self._named.count(name, 1)
         if ALL in entry.message.recipients:
             self._to_all[id(entry)] = entry
             names = self._addressees(entry)
@@ -109,13 +109,11 @@ class Inboxes:
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        self._counts[entry.message.status] -= 1
+        self._counts.count(entry.message.status, -1)
         if entry.message.type == SESSION:
             return
         for name in entry.message.recipients:
-            self._named[name] -= 1
-            if not self._named[name]:
-                del self._named[name]
+            self._named.count(name, -1)
         self._to_all.pop(id(entry), None)
         for name in self._addressees(entry):
             self._drop(name, entry)

@@ -6,156 +6,202 @@ anew gives: pools are paired, threads judged, chains linked, and the rows that d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.reuse.memo import Memo, Multimap
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.requests.evidence import Evidence
-from team_console.store.views.requests.grouping import Group, Groups, Thread, groups_of
-from team_console.store.views.requests.judging import Case
-from team_console.store.views.requests.linking import Heard, linked, stop_chain
-from team_console.store.views.requests.remembered import Chains, Judgements, Pairings
+from team_console.store.views.requests.evidence import Evidence, quoting
+from team_console.store.views.requests.grouping import Group, Groups, Thread, groups_of, thread_of
+from team_console.store.views.requests.judging import Case, Judgement, judge_thread
+from team_console.store.views.requests.linking import (
+    Chain,
+    Heard,
+    LinkedCases,
+    chains_of,
+    linked_row,
+    links,
+    plan_chain,
+    stop_chain,
+)
+from team_console.store.views.requests.pairing import NO_PAIRING, Pairing, Pool, pair, pool_of_question
 from team_console.store.views.requests.request_list import RequestList
-from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.views.rows import RequestState
 
 
 class RequestIndex:
     """Requests by id. Add and remove messages, then `refresh`.
 
     Attributes:
-        created: Message id of an AGENT_CREATED -> the creation request it answers.
-        touched: Agents whose creation or stop was judged again in the last refresh.
+        listed: Every request, as it stood at the last refresh.
     """
 
     def __init__(self, config: TeamConfig, recorded: RecordedFacts | None = None) -> None:
-        evidence = Evidence(config, recorded)
-        self._recorded = recorded
+        self.listed = RequestList()
+        self._evidence = Evidence(config, recorded)
         self._read = len(recorded.log) if recorded is not None else 0
-        self._dirty: set[Group] = set()
         self._groups = Groups()
-        self._pairings = Pairings(self._groups, evidence)
-        self._judgements = Judgements(self._groups, evidence)
-        self._chains = Chains()
-        self._list = RequestList()
-        self.created: dict[str, Entry] = {}
-        self.touched: set[str] = set()
-
-    @property
-    def rows(self) -> tuple[RequestRow, ...]:
-        """Open first, oldest first; then answered, newest first."""
-        return self._list.rows
-
-    @property
-    def open(self) -> tuple[RequestRow, ...]:
-        """Requests that wait for an answer, oldest first."""
-        return self._list.open
-
-    @property
-    def flagged(self) -> Iterable[RequestRow]:
-        """Requests with something odd."""
-        return self._list.flagged.values()
+        self._by_id = Multimap(_id_of)
+        self._pairings = Memo[Pool, Pairing]()
+        self._judgements = Memo[Thread, Judgement]()
+        self._odd: dict[Thread, Judgement] = {}
+        """Those with twins or orphans: few, and asked for at every look."""
+        self._creations = Multimap(_announced_by)
+        self._chains = Multimap(chains_of)
+        self._links = Memo[Chain, LinkedCases]()
 
     @property
     def orphans(self) -> Iterator[Entry]:
         """Answers to nothing that is known."""
-        yield from self._pairings.orphans
-        yield from self._judgements.orphans
+        for pairing in self._pairings.values:
+            yield from pairing.orphans
+        for judgement in self._odd.values():
+            yield from judgement.orphans
 
     @property
     def twins(self) -> Mapping[Thread, tuple[Entry, ...]]:
         """Request id -> further questions under an id that another question has."""
-        return self._judgements.twins
+        return {thread: judgement.twins for thread, judgement in self._odd.items() if judgement.twins}
 
-    @property
-    def plan_states(self) -> Mapping[str, RequestState]:
-        """Author -> state of its latest plan that was not taken back."""
-        return self._chains.plan_states
+    def plan_state(self, author: str) -> RequestState | None:
+        """The state of the author's latest plan that was not taken back."""
+        plans = self._links.get(plan_chain(author)) or {}
+        states = (case.row.state for case, _ in reversed(plans.values()))
+        return next((state for state in states if state is not RequestState.WITHDRAWN), None)
 
-    def row(self, thread: Thread, kind: RequestKind) -> RequestRow | None:
-        """The first request of this kind with this id."""
-        return self._list.row(f"{kind}:{thread}")
-
-    def is_refused(self, request_id: str) -> bool:
-        """Whether this shutdown was asked for and refused."""
-        row = self.row(request_id, RequestKind.SHUTDOWN)
-        return row is not None and row.state is RequestState.REJECTED
+    def creation(self, message_id: str) -> Entry | None:
+        """The request that this announcement of a new agent answers."""
+        granted = self._creations.of(message_id)
+        return granted[0].question if granted else None
 
     def add(self, entry: Entry) -> None:
         """A message came: a question, an answer, or one that quotes a request."""
-        self._groups.put(entry)
-        self._dirty.update(groups_of(entry))
+        self._by_id.put(entry)
+        self._touch(self._groups.put(entry))
 
     def remove(self, entry: Entry) -> None:
         """A message was changed; its successor is added next."""
-        self._groups.drop(entry)
-        self._dirty.update(groups_of(entry))
+        self._by_id.drop(entry)
+        self._touch(self._groups.drop(entry))
 
     def heard(self, agent: str) -> None:
         """This agent wrote something, so what was said of its end is judged again."""
-        self._chains.touch(stop_chain(agent))
+        self._links.touch(stop_chain(agent))
 
-    def refresh(self, now: datetime, *, last_seen: LastSeen, team: Membership) -> None:
-        """Judge again what was touched, and let the clock tell what is overdue."""
-        self.touched.clear()
-        self._list.judge_at(now)
+    def refresh(self, now: datetime, *, last_seen: LastSeen, team: Membership) -> set[str]:
+        """Judge again what was touched, and let the clock tell what is overdue.
+
+        Returns:
+            The agents whose creation or stop was judged again.
+        """
+        self.listed.judge_at(now)
         self._learn()
-        threads = self._paired()
-        self._dirty.clear()
-        for thread in threads:  # forget all before judging any: an answer may have moved from one to another
-            self._forget(thread)
-        for thread in threads:
-            self._judge(thread)
-        for case, link in self._chains.renew(lambda agent: Heard(last_seen.spoke(agent), team.arrived.get(agent))):
-            self._list.put(case, linked(case, link))
+        self._pair_touched()
+        agents = self._judge_touched()
+        self._link_touched(lambda agent: Heard(last_seen.spoke(agent), team.arrived.get(agent)))
+        return agents
+
+    def _touch(self, groups: Iterable[Group]) -> None:
+        for group in groups:
+            if isinstance(group, str):
+                self._judgements.touch(group)
+            else:
+                self._pairings.touch(group)
 
     def _learn(self) -> None:
         """What the audit trail tells since the last refresh."""
-        if self._recorded is None:
+        recorded = self._evidence.recorded
+        if recorded is None:
             return
-        fresh = self._recorded.log[self._read :]
+        fresh = recorded.log[self._read :]
         self._read += len(fresh)
         for message_id in fresh:
-            for entry in self._groups.with_id(message_id):
-                self._dirty.update(groups_of(entry))
-            fact = self._recorded.get(message_id)
+            for entry in self._by_id.of(message_id):
+                self._touch(groups_of(entry))
+            fact = recorded.get(message_id)
             if fact is not None and fact.request_id is not None:
-                self._dirty.add(fact.request_id)
+                self._judgements.touch(fact.request_id)
 
-    def _paired(self) -> set[Thread]:
-        """Pair again every pool that was touched; the threads to judge: those touched, and those with other answers."""
-        threads = {group for group in self._dirty if isinstance(group, str)}
-        pools = {group for group in self._dirty if not isinstance(group, str)}
-        pools.update(*map(self._pairings.pools, threads))
-        return threads.union(*map(self._pairings.renew, pools))
+    def _pair_touched(self) -> None:
+        """Pair again the pools that were touched, or whose questions something quotes; other answers touch threads."""
+        for thread in self._judgements.touched:
+            self._pairings.touch(*self._pools(thread))
+        for pool, before, after in self._pairings.renew(self._pairing):
+            changed = {*(before or NO_PAIRING).answers, *(after or NO_PAIRING).answers}
+            questions = self._groups.questions(pool) if changed else ()
+            self._judgements.touch(*(thread_of(asked) for asked in questions if asked.message.message_id in changed))
 
-    def _forget(self, thread: Thread) -> None:
-        for case in self._judgements.forget(thread):
-            self._touch(case)
-            if _is_creation(case) and case.verdict is not None:
-                self.created.pop(case.verdict.message.message_id, None)
-            self._list.drop(case.row.key)
-            self._chains.drop(case)
+    def _judge_touched(self) -> set[str]:
+        renewed = self._judgements.renew(self._judgement)
+        for thread, _, after in renewed:
+            self._odd.pop(thread, None)
+            if after is not None and (after.twins or after.orphans):
+                self._odd[thread] = after
+        gone = [case for _, before, _ in renewed if before is not None for case in before.cases]
+        new = [case for _, _, after in renewed if after is not None for case in after.cases]
+        for case in gone:  # all before any new one, which may have the row key or the answer of an old one
+            self.listed.drop(case.row.key)
+            self._creations.drop(case)
+            self._links.touch(*self._chains.drop(case))
+        for case in new:
+            self._creations.put(case)
+            chains = self._chains.put(case)
+            self._links.touch(*chains)
+            if not chains:
+                self.listed.put(case, case.row)
+        return {agent for case in (*gone, *new) for agent in _lives_of(case)}
 
-    def _judge(self, thread: Thread) -> None:
-        for case in self._judgements.renew(thread, self._pairings.of(thread)):
-            self._touch(case)
-            if _is_creation(case) and case.verdict is not None:
-                self.created[case.verdict.message.message_id] = case.question
-            if not self._chains.put(case):
-                self._list.put(case, case.row)
+    def _link_touched(self, heard: Callable[[str], Heard]) -> None:
+        """Link again the chains that were touched; a request in a chain is shown only with its link."""
+        for _, before, after in self._links.renew(lambda key: links(key, self._chains.of(key), heard(key[1]))):
+            known = before or {}
+            for row_key, linked in (after or {}).items():
+                if known.get(row_key) != linked:
+                    self.listed.put(linked[0], linked_row(*linked))
 
-    def _touch(self, case: Case) -> None:
-        """Whose lifecycle rests on this request."""
-        if case.row.kind is RequestKind.SHUTDOWN:
-            self.touched.add(case.row.addressee)
-        if _is_creation(case) and case.verdict is not None:
-            self.touched.add(str(case.verdict.read.body.get("agent_name")))
+    def _pools(self, thread: Thread) -> set[Pool]:
+        """The pools of a thread's questions."""
+        return set(filter(None, map(pool_of_question, self._groups.questions(thread))))
+
+    def _pairing(self, pool: Pool) -> Pairing | None:
+        """Which answer belongs to which question of a pool."""
+        answers, evidence = self._groups.others(pool), self._evidence
+        if not answers:
+            return None
+        asked = sorted(self._groups.questions(pool), key=evidence.when, reverse=True)
+        questions = {question.message.message_id: question for question in asked}
+        quoted = {key: self._quoted(question) for key, question in questions.items()}
+        closed = {key: moment for key, moment in quoted.items() if moment is not None}
+        return pair(questions.values(), answers, closed=closed, fits=evidence.decides, when=evidence.when)
+
+    def _quoted(self, question: Entry) -> RecordOrder | None:
+        """When an answer that counts first quoted the question's own id."""
+        thread, evidence = thread_of(question), self._evidence
+        quotes = quoting(question, self._groups.questions(thread), self._groups.others(thread), evidence)
+        return min((evidence.when(entry) for entry in quotes if evidence.decides(entry, question)), default=None)
+
+    def _judgement(self, thread: Thread) -> Judgement | None:
+        """The requests of a thread, None when there are none and nothing is odd."""
+        pairings = [self._pairings.get(pool) or NO_PAIRING for pool in self._pools(thread)]
+        judged = judge_thread(self._evidence, self._groups.questions(thread), self._groups.others(thread), pairings)
+        return judged if judged.cases or judged.orphans else None
 
 
-def _is_creation(case: Case) -> bool:
-    return case.row.kind is RequestKind.CREATE
+def _id_of(entry: Entry) -> tuple[str]:
+    return (entry.message.message_id,)
+
+
+def _announced_by(case: Case) -> tuple[str, ...]:
+    return (case.announcement.message.message_id,) if case.announcement is not None else ()
+
+
+def _lives_of(case: Case) -> tuple[str, ...]:
+    """Whose lifecycle rests on this request."""
+    if case.row.kind is RequestKind.SHUTDOWN:
+        return (case.row.addressee,)
+    return (str(case.announcement.read.body.get("agent_name")),) if case.announcement is not None else ()

@@ -17,7 +17,7 @@ from team_console.store.protocol.verdicts.recognition import is_verdict
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
 from team_console.store.views.requests.grouping import thread_of
-from team_console.store.views.requests.pairing import NO_PAIRING, Pairing
+from team_console.store.views.requests.pairing import Pairing
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 from team_console.store.views.titles import reason_of, title_of
 
@@ -27,7 +27,7 @@ _WORK = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH}
 """Kinds whose answers are results of agents' work, not decisions that somebody could forge."""
 
 
-class Case(Struct, frozen=True):
+class Case(Struct, frozen=True, eq=False):
     """A question, judged by itself.
 
     Attributes:
@@ -45,6 +45,11 @@ class Case(Struct, frozen=True):
     verdict: Entry | None = None
     stops: str | None = None
 
+    @property
+    def announcement(self) -> Entry | None:
+        """The message that announced the agent, of a creation that was granted."""
+        return self.verdict if self.row.kind is RequestKind.CREATE else None
+
 
 class Judgement(Struct, frozen=True):
     """Everything under one request id.
@@ -61,7 +66,7 @@ class Judgement(Struct, frozen=True):
 
 
 def judge_thread(
-    evidence: Evidence, questions: Sequence[Entry], others: Sequence[Entry], pairings: Iterable[Pairing] = (NO_PAIRING,)
+    evidence: Evidence, questions: Sequence[Entry], others: Sequence[Entry], pairings: Sequence[Pairing]
 ) -> Judgement:
     """The requests of one thread.
 
@@ -72,10 +77,10 @@ def judge_thread(
     """
     asked = sorted(questions, key=evidence.when)
     opening, twins = _first_of_each(asked)
-    paired = {message_id: entries for pairing in pairings for message_id, entries in pairing.answers.items()}
     cases = []
     for key, question in opening:
-        claims = [*quoting(question, asked, others, evidence), *paired.get(question.message.message_id, ())]
+        paired = (answer for pairing in pairings for answer in pairing.answers.get(question.message.message_id, ()))
+        claims = [*quoting(question, asked, others, evidence), *paired]
         gone = evidence.withdrawals(question, others)
         cases.append(judge(evidence, question, claims, withdrawals=gone, key=key))
     return Judgement(tuple(cases), tuple(twins), tuple(_orphans(others, {case.row.kind for case in cases})))

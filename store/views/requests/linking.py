@@ -37,13 +37,22 @@ class Heard(Struct, frozen=True):
     arrived: Order | None = None
 
 
-def chain_of(case: Case) -> Chain | None:
-    """The chain a request belongs to, None when it stands alone."""
+LinkedCases = dict[str, tuple[Case, Link]]
+"""The requests of a chain by row key, in the order of events, each with its link."""
+
+
+def chains_of(case: Case) -> tuple[Chain, ...]:
+    """The chain a request belongs to, none when it stands alone."""
     if case.row.kind is RequestKind.SHUTDOWN:
-        return _STOP, case.row.addressee
+        return (stop_chain(case.row.addressee),)
     if case.row.kind in SUPERSEDING:
-        return str(case.row.kind), case.row.asker
-    return (_STOP, case.stops) if case.stops is not None and case.verdict is not None else None
+        return ((str(case.row.kind), case.row.asker),)
+    return (stop_chain(case.stops),) if case.stops is not None and case.verdict is not None else ()
+
+
+def plan_chain(author: str) -> Chain:
+    """The chain of the plans of this agent."""
+    return str(RequestKind.PLAN), author
 
 
 def stop_chain(agent: str) -> Chain:
@@ -51,12 +60,14 @@ def stop_chain(agent: str) -> Chain:
     return _STOP, agent
 
 
-def links(chain: Chain, cases: Sequence[Case], heard: Heard) -> list[Link]:
-    """The link of each of the `cases` of one chain, which are in the order of events."""
-    return _stops(cases, heard) if chain[0] == _STOP else _succession(cases)
+def links(chain: Chain, cases: Iterable[Case], heard: Heard) -> LinkedCases | None:
+    """The cases of one chain, each with its link; None when there are none."""
+    ordered = sorted(cases, key=lambda case: case.order)
+    made = _stops(ordered, heard) if chain[0] == _STOP else _succession(ordered)
+    return {case.row.key: (case, link) for case, link in zip(ordered, made, strict=True)} or None
 
 
-def linked(case: Case, link: Link) -> RequestRow:
+def linked_row(case: Case, link: Link) -> RequestRow:
     """The row with its link; an open request that was superseded is open no more."""
     row = replace(case.row, supersedes=link.supersedes, superseded_by=link.superseded_by)
     if case.stops is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import TIMED_OUT
 from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.ordered import Joined, Ordered
 from team_console.store.views.requests.judging import Case
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -19,33 +20,37 @@ _LAST = (datetime.max.replace(tzinfo=UTC),)
 """Sorts behind the place of every question."""
 
 
-class _Place(Struct, frozen=True):
-    """Where a row is.
+class _Shown(Struct, frozen=True):
+    """A request as it is listed.
 
     Attributes:
         row: As it is shown now.
         timeless: As it is before any clock is looked at.
-        key: Its key in the open or the closed list.
-        moments: Its keys among the moments at which the clock changes it.
     """
 
     row: RequestRow
     timeless: RequestRow
     case: Case
-    key: Any
-    moments: Sequence[Any] = ()
+
+    @property
+    def key(self) -> Any:
+        """Its key in the open or the closed list."""
+        order = self.case.order
+        return order if self.row.is_open else (_newest_first(_decided(self.row, self.case)), _newest_first(order))
+
+    @property
+    def moments(self) -> list[Any]:
+        """Its keys among the moments at which the clock changes it."""
+        times = {self.timeless.due_at, self.timeless.expires_at} if self.timeless.is_open else set()
+        return [(moment, self.case.order) for moment in times if moment is not None]
 
 
 class RequestList:
-    """Rows by key.
-
-    Attributes:
-        flagged: Row key -> row with something odd.
-    """
+    """Rows by key."""
 
     def __init__(self) -> None:
-        self.flagged: dict[str, RequestRow] = {}
-        self._places: dict[str, _Place] = {}
+        self._flagged: dict[str, RequestRow] = {}
+        self._shown: dict[str, _Shown] = {}
         self._open: Ordered[RequestRow] = Ordered()
         self._closed: Ordered[RequestRow] = Ordered()
         self._moments: Ordered[str] = Ordered()
@@ -62,25 +67,32 @@ class RequestList:
         """Requests that wait for an answer, oldest first."""
         return self._open.rows
 
-    def row(self, key: str) -> RequestRow | None:
-        """The row with this key."""
-        place = self._places.get(key)
-        return place.row if place else None
+    @property
+    def flagged(self) -> Iterable[RequestRow]:
+        """Requests with something odd."""
+        return self._flagged.values()
+
+    def request(self, request_id: str, kind: RequestKind) -> RequestRow | None:
+        """The first request of this kind with this id."""
+        shown = self._shown.get(f"{kind}:{request_id}")
+        return shown.row if shown else None
+
+    def is_refused(self, request_id: str) -> bool:
+        """Whether this shutdown was asked for and refused."""
+        row = self.request(request_id, RequestKind.SHUTDOWN)
+        return row is not None and row.state is RequestState.REJECTED
 
     def put(self, case: Case, row: RequestRow) -> None:
         """Show a request, in place of what was shown of it before."""
         self.drop(row.key)
-        times = {row.due_at, row.expires_at} - {None} if row.is_open else set()
-        moments = [(moment, case.order) for moment in times]
-        for key in moments:
-            self._moments.put(key, row.key)
-        self._show(row, case, moments)
+        for moment in self._show(row, case).moments:
+            self._moments.put(moment, row.key)
 
     def drop(self, key: str) -> None:
         """Show it no more."""
-        place = self._hide(key)
-        for moment in place.moments if place is not None else ():
-            self._moments.drop(moment)
+        if key in self._shown:
+            for moment in self._hide(key).moments:
+                self._moments.drop(moment)
 
     def judge_at(self, now: datetime) -> None:
         """Say what time it is."""
@@ -90,29 +102,24 @@ class RequestList:
             self._judge_again(self._moments.row_at(index))
 
     def _judge_again(self, key: str) -> None:
-        place = self._places[key]
-        if _judged(place.timeless, self._now).state is not place.row.state:
+        shown = self._shown[key]
+        if _judged(shown.timeless, self._now).state is not shown.row.state:
             self._hide(key)
-            self._show(place.timeless, place.case, place.moments)
+            self._show(shown.timeless, shown.case)
 
-    def _show(self, timeless: RequestRow, case: Case, moments: Sequence[Any]) -> None:
+    def _show(self, timeless: RequestRow, case: Case) -> _Shown:
         row = _judged(timeless, self._now)
-        if row.is_open:
-            key: Any = case.order
-            self._open.put(key, row)
-        else:
-            key = _newest_first(_decided(row, case)), _newest_first(case.order)
-            self._closed.put(key, row)
-        self._places[row.key] = _Place(row, timeless, case, key, moments)
+        shown = self._shown[row.key] = _Shown(row, timeless, case)
+        (self._open if row.is_open else self._closed).put(shown.key, row)
         if row.flags:
-            self.flagged[row.key] = row
+            self._flagged[row.key] = row
+        return shown
 
-    def _hide(self, key: str) -> _Place | None:
-        place = self._places.pop(key, None)
-        self.flagged.pop(key, None)
-        if place is not None:
-            (self._open if place.row.is_open else self._closed).drop(place.key)
-        return place
+    def _hide(self, key: str) -> _Shown:
+        shown = self._shown.pop(key)
+        self._flagged.pop(key, None)
+        (self._open if shown.row.is_open else self._closed).drop(shown.key)
+        return shown
 
 
 def _judged(row: RequestRow, now: datetime) -> RequestRow:

@@ -32,12 +32,14 @@ class Outcome(Struct, frozen=True):
         state: `approved`, `rejected`, `answered`, `withdrawn`, `superseded` or `open`.
         message: The answer that stands; None without one.
         reason: The words of the answer, or why it was withdrawn; None when nothing was said.
+        row: All that is known of the request.
     """
 
     request_id: str
     state: str
-    message: Message | None = None
-    reason: str | None = None
+    message: Message | None
+    reason: str | None
+    row: RequestRow
 
     @property
     def is_open(self) -> bool:
@@ -84,19 +86,6 @@ def await_verdict(
         TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; `STORE_UNREADABLE`, `USAGE`
             in a thread whose event loop runs.
     """
-    return outcome_of(await_row(team, request_id, timeout=timeout, stop=stop, me=me, asked=asked))
-
-
-def await_row(
-    team: Team,
-    request_id: str,
-    *,
-    timeout: float | None,
-    stop: Callable[[], bool] | None = None,
-    me: str = "",
-    asked: Message | None = None,
-) -> RequestRow:
-    """The same with all that is known of the request; open when it was not decided in time."""
     follower = RequestFollower(team, request_id, me=me)
     row = follower.look()
 
@@ -111,7 +100,7 @@ def await_row(
 
     settled_row = (until(team, settled, timeout=timeout, tick=tick) if row.is_open else row) or follower.look()
     _refuse_other(settled_row, asked)
-    return settled_row
+    return outcome_of(settled_row)
 
 
 def _refuse_other(row: RequestRow, asked: Message | None) -> None:
@@ -129,7 +118,7 @@ def _refuse_other(row: RequestRow, asked: Message | None) -> None:
 def outcome_of(row: RequestRow) -> Outcome:
     """How a request stands, from its row; overdue is open."""
     state = RequestState.OPEN if row.is_open else row.state
-    return Outcome(row.request_id, str(state), row.verdict, row.reason or None)
+    return Outcome(row.request_id, str(state), row.verdict, row.reason or None, row)
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
