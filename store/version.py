@@ -1,3 +1,3 @@
 """The version of team-console: the only place it is written, for the package, `--version` and the release."""
 
-VERSION = "0.4.0"
+VERSION = "0.5.0"

@@ -245,14 +245,14 @@ class Request:
             TeamError: `INVALID_REQUEST_ID`, also when the request was rewritten behind its asker and decided as what
                 it was not; `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
         """
-        from team_console.store.views.requests.verdicts import await_row, mark_verdict_read
+        from team_console.store.views.requests.verdicts import await_verdict, mark_verdict_read
 
         asked = self.receipt.messages[0] if self.receipt is not None else None
-        row = await_row(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
-        if row.is_open:
+        outcome = await_verdict(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
+        if outcome.is_open:
             return None
-        mark_verdict_read(self._caller, row.verdict)
-        return row
+        mark_verdict_read(self._caller, outcome.message)
+        return outcome.row
 
 
 def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:

@@ -186,10 +186,7 @@ def put_request(
         messages, _ = write(tx, Draft(type, caller.actor, (to,), body), [to])
         return messages[0], older
 
-    signed = None
-    if type == ORDER:
-        with signer(caller, action=action) as sign:
-            signed = sign(lambda tx: Made(put(tx)[0]))
+    signed = _signed(caller, action, put) if type == ORDER else None
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}).check(config)
@@ -202,6 +199,14 @@ def put_request(
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
     return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
+
+
+def _signed(
+    caller: Caller, action: str, put: Callable[[Transaction], tuple[Message, Message | None]]
+) -> Message | None:
+    """An order as its signature makes it, where verdicts are signed."""
+    with signer(caller, action=action) as sign:
+        return sign(lambda tx: Made(put(tx)[0]))
 
 
 def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:

@@ -39,6 +39,7 @@ class Received(Struct, frozen=True):
         damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
         may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
             what is not known because it took a lock to look.
+        is_complete: Whether that look showed, too, that no message is missing or damaged.
     """
 
     agent: str
@@ -48,6 +49,7 @@ class Received(Struct, frozen=True):
     delivered: tuple[Message, ...] = ()
     damaged: int = 0
     may_change_by_itself: bool = True
+    is_complete: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Exactly the three keys of seed 000 (requirement 40)."""
@@ -131,7 +133,8 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
     if not named:
         refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
     result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
-    return replace(result, may_change_by_itself=any(message.status == Status.CLAIMED for message in look.messages))
+    changing = any(message.status == Status.CLAIMED for message in look.messages)
+    return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
 
 
 def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:

@@ -19,7 +19,6 @@ def location(request: pytest.FixtureRequest, team: CommandLine) -> str:
     """Where a new team is, one of each kind."""
     if request.param == "folder":
         return str(team.folder)
-    pytest.importorskip("sqlalchemy")
     from team_console.store.backends.sql.open_database import create_database
 
     create_database(str(team.folder / "team.db"), SETTINGS)

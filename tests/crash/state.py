@@ -70,7 +70,7 @@ def check_history(disk: Disk, root: Path) -> None:
         Broken: Naming what is told.
     """
     queue = root / _QUEUE
-    told = past_problems(disk, Layout(queue, root / "archive", root / "messenger-config.yaml"))
+    told = past_problems(disk, Layout.of(queue, root / "archive", root / "messenger-config.yaml"))
     if told:
         raise Broken(f"history is told to be lost: {told}")
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.recovery.ledger import Ledger
+from team_console.store.backends.yaml.files import OutcomeUnknown
+from team_console.store.backends.yaml.recovery.ledger import Ledger, Tip
 from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.model.errors import Code, TeamError
 
 from tests.crash.models import images
 from tests.crash.simdisk import ROOT, PowerCut, SimDisk
@@ -58,6 +61,22 @@ def test_undoing_is_on_record_and_told() -> None:
     assert (last.action, last.void) == ("undo", 2)
     assert open_team(disk).history().messages == ()
     assert {message.status for message in open_team(disk).snapshot().messages} == {"pending"}
+
+
+def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk = _killed_before_the_swap(receive)
+
+    def breaks(*_: object, **__: object) -> Tip:
+        raise OutcomeUnknown(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "append", breaks)
+        with pytest.raises(TeamError, match="the outcome is unknown") as told:
+            receive(open_team(disk))
+    assert told.value.code is Code.STORE_FAILED
+    assert receive(open_team(disk)) == [ONE, TWO]
 
 
 def test_an_answer_on_record_is_finished_whole() -> None:

@@ -74,9 +74,16 @@ HOOK_LINES = (
     Line(
         "read only what was said",
         "console/clients/hook/mail.py",
-        'known.get("said") is not True:\n        return\n    _acknowledge',
-        "False:\n        return\n    _acknowledge",
+        'known.get("thread", "") == session.event.thread and known.get("said") is True:',
+        'known.get("thread", "") == session.event.thread:',
         (f"{_MAIL}::test_what_a_killed_hook_took_and_never_said_comes_again",),
+    ),
+    Line(
+        "what another process is saying is not said twice",
+        "console/clients/hook/mail.py",
+        "for name, known in left if not _is_at_work(known)}",
+        "for name, known in left}",
+        (f"{_MAIL}::test_mail_that_a_process_is_about_to_say_is_not_said_by_another",),
     ),
     Line(
         "no mail for a client that is gone",
@@ -200,7 +207,7 @@ HOOK_LINES = (
     ),
     Line(
         "tools of MCP act for the name of the environment",
-        "console/mcp/seat.py",
+        "console/mcp/acting_agent.py",
         "return act(Caller(team, self.name, LOCK_WAIT))",
         "return act(Caller(team, team.config().lead, LOCK_WAIT))",
         (f"{_TOOLS}::test_what_is_sent_bears_the_name_of_the_environment",),
@@ -215,7 +222,7 @@ HOOK_LINES = (
     Line(
         "a client's own dialog only while nobody is at a console",
         "console/mcp/tools.py",
-        "or await self._seat.run(_is_human_awaited):",
+        "or await self._agent.run(_is_human_awaited):",
         "or False:",
         (f"{_DIALOGS}::test_the_team_says_who_is_asked",),
     ),

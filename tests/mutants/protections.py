@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.databases import DATABASE_LINES
 from tests.mutants.hooks import HOOK_LINES
 from tests.mutants.line import Line
 from tests.mutants.quick_paths import QUICK_LINES
@@ -37,8 +38,8 @@ LINES = (
     Line(
         "what superseded another is put back",
         "store/backends/yaml/recovery/healing.py",
-        "may_go = archived(message) and message not in needed",
-        "may_go = archived(message)",
+        "elif archived(message) and message not in needed:",
+        "elif archived(message):",
         ("tests/trust/test_history_decides.py::test_a_plan_stays_superseded_when_another_program_drops_the_later_one",),
     ),
     Line(
@@ -51,7 +52,7 @@ LINES = (
     Line(
         "the question a verdict rests on, against writers without the lock",
         "store/backends/yaml/writing/turn.py",
-        "        _refuse_changed(queue, rests_on)\n",
+        "            _refuse_changed(self.generation.text, rests_on)\n",
         "",
         ("tests/store/test_expected.py",),
     ),
@@ -187,14 +188,14 @@ LINES = (
     Line(
         "settings put back when the commit fails",
         "store/backends/yaml/writing/settings_writer.py",
-        "            if before is not None:\n                _write(disk, layout, before)",
+        "            if before is not None:\n                _write(team, before)",
         "            if before is not None:\n                pass",
         ("tests/settings/test_members.py::test_a_failed_commit_puts_the_settings_back",),
     ),
     Line(
         "changed settings on record with the change",
         "store/backends/yaml/writing/turn.py",
-        "queue.in_force = changes.settings.encode()",
+        "in_force = changes.settings.encode()",
         "pass",
         ("tests/settings/test_lost_members.py::test_removed_members_are_no_lost_settings",),
     ),
@@ -214,5 +215,6 @@ LINES = (
     ),
     *HOOK_LINES,
     *QUICK_LINES,
+    *DATABASE_LINES,
     *VERDICT_LINES,
 )

@@ -8,6 +8,9 @@ _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
+_WRITTEN = "tests/store/test_addressed_however_written.py"
+_DOUBT = "tests/cli/test_receive_in_doubt.py"
+_SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
     Line(
@@ -72,5 +75,68 @@ QUICK_LINES = (
         "if len(index) == len(messages) == len(entries):",
         "if len(messages) == len(entries):",
         (f"{_KEPT}::test_after_any_changes_the_same_is_known_as_of_a_fresh_reading",),
+    ),
+    Line(
+        "an alias may stand for an agent's name",
+        _SEARCH,
+        "if _has_alias(data) or ",
+        "if ",
+        (f"{_WRITTEN}::test_a_message_is_found_however_its_address_is_written",),
+    ),
+    Line(
+        "a line may end in other ways than with a newline",
+        _SEARCH,
+        "has_other_breaks(data) or ",
+        "",
+        (f"{_WRITTEN}::test_a_message_is_found_however_its_address_is_written",),
+    ),
+    Line(
+        "a name may stand behind a mark that no editor shows",
+        _SEARCH,
+        " or (not data.isascii() and data.find(BOM, len(BOM)) >= 0)",
+        "",
+        (f"{_WRITTEN}::test_a_message_is_found_however_its_address_is_written",),
+    ),
+    Line(
+        "an escape may be part of a name",
+        _SEARCH,
+        ", *_escapes(data)",
+        "",
+        (f"{_WRITTEN}::test_no_spelling_of_an_address_is_left_out",),
+    ),
+    Line(
+        "a tag may hide a name",
+        _SEARCH,
+        ", *_tags(data)",
+        "",
+        (f"{_WRITTEN}::test_no_spelling_of_an_address_is_left_out",),
+    ),
+    Line(
+        "a name may have an anchor before it",
+        _SEARCH,
+        'return b"&" in words[-1] or ',
+        "return ",
+        (f"{_WRITTEN}::test_a_message_is_found_however_its_address_is_written",),
+    ),
+    Line(
+        "an anchor may begin further ahead than anybody looks",
+        _SEARCH,
+        ' or (len(words) == 1 and b"\\n" not in before)',
+        "",
+        (f"{_WRITTEN}::test_a_message_is_found_however_its_address_is_written",),
+    ),
+    Line(
+        "who receives nothing is warned of what nobody can read",
+        "store/backends/yaml/reading/addressed.py",
+        "is_complete=released.damaged == 0",
+        "is_complete=True",
+        (f"{_DOUBT}::test_a_damaged_entry_is_warned_of_every_time",),
+    ),
+    Line(
+        "who receives nothing is warned of settings that are lost",
+        "console/cli/verbs/receive.py",
+        "(received.is_complete and _settings_hold(call))",
+        "received.is_complete",
+        (f"{_DOUBT}::test_settings_that_are_lost_or_not_understood_are_warned_of",),
     ),
 )

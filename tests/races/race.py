@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.backends.yaml.writing.commit import Write
 from team_console.store.contract.changed import ChangedError
 from team_console.store.contract.team import Team
 from team_console.store.desk import requests
@@ -199,17 +199,17 @@ class Races:
     @contextmanager
     def _within(self, step: str, mark: str, *, times: int) -> Iterator[None]:
         """A rewriting at one step of our own write, so often; then the plan rests and may be approved."""
-        real, left = getattr(LockedQueue, step), times
+        real, left = getattr(Write, step), times
 
-        def beaten(queue: LockedQueue, *arguments: Any) -> Any:
+        def beaten(write: Write, *arguments: Any) -> Any:
             nonlocal left
             if left:
                 left -= 1
                 self._rewriter.change(mark)
-            return real(queue, *arguments)
+            return real(write, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(LockedQueue, step, beaten)
+            patch.setattr(Write, step, beaten)
             yield
 
 

@@ -88,7 +88,6 @@ def yaml_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 @contextmanager
 def sqlite_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     """Each call opens the same database file anew."""
-    pytest.importorskip("sqlalchemy")
     with _database(str(folder / "team.db"), clock) as factory:
         yield factory
 
@@ -96,7 +95,6 @@ def sqlite_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 @contextmanager
 def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     """Each call opens the same new database of a real server anew."""
-    pytest.importorskip("sqlalchemy")
     pytest.importorskip("psycopg")
     from tests.sql.server import fresh_database, shared_server
 

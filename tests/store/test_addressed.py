@@ -113,7 +113,8 @@ def test_an_alias_is_followed_by_reading_everything(monkeypatch: pytest.MonkeyPa
     read: list[int] = []
     genuine = looking._read_all
     monkeypatch.setattr(looking, "_read_all", counting(read, genuine))
-    search(("messages:\n" + entry(1, "to_agents: *id001")).encode(), ME)
+    shared = entry(1, "to: &id001 [file-manager]") + entry(2, "to_agents: *id001")
+    search(f"messages:\n{shared}".encode(), ME)
     assert read == [1]
 
 

@@ -75,7 +75,6 @@ def location(request: pytest.FixtureRequest, team: CommandLine, tmp_path: Path) 
     """A team on disk, one of each kind."""
     if request.param == "folder":
         return str(team.folder)
-    pytest.importorskip("sqlalchemy")
     team.ok("init", str(tmp_path / "team.db"), "--lead", "ceo")
     return str(tmp_path / "team.db")
 

@@ -47,7 +47,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
 
 def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Team:
-    pytest.importorskip("sqlalchemy")
     import json
 
     from team_console.store.backends.open import open_team

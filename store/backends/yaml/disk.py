@@ -7,7 +7,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -75,47 +75,34 @@ class Disk:
         Raises:
             OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
         """
-        fd = _open_quietly(path)
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file", str(path))
+        with _reading(path) as fd:
             data = _read_all(fd, path, start, length)
             return data, _stat(os.fstat(fd))
-        finally:
-            os.close(fd)
 
     def read_change(self, path: Path, known: Sequence[memoryview]) -> tuple[Change, Stat] | None:
         """What a regular file is beside the text in the buffers `known`, read without a copy of all of it.
 
         None while somebody writes to it in place, and for one of more than `LARGEST_FILE` bytes.
         """
-        fd = _regular(_open_quietly(path), path)
-        try:
+        with _reading(path) as fd:
             before = _stat(os.fstat(fd))
             if before.size > LARGEST_FILE:
                 return None
-            change = change_in_file(lambda room, place: os.preadv(fd, [room], place), before.size, known)
+            try:
+                change = change_in_file(lambda room, place: os.preadv(fd, [room], place), before.size, known)
+            except TornError:
+                return None
             return (change, before) if _stat(os.fstat(fd)) == before else None
-        except TornError:
-            return None
-        finally:
-            os.close(fd)
 
     def data_end(self, path: Path) -> int:
         """Bytes up to the last that was ever written; what a sparse file claims to hold behind it is nothing."""
-        fd = _regular(_open_quietly(path), path)
-        try:
+        with _reading(path) as fd:
             return _data_end(fd)
-        finally:
-            os.close(fd)
 
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
-        fd = _regular(_open_quietly(path), path)
-        try:
+        with _reading(path) as fd:
             return _find(fd, needle)
-        finally:
-            os.close(fd)
 
     def names(self, folder: Path) -> list[str]:
         """Names in `folder`, sorted; none when it does not exist."""
@@ -231,6 +218,16 @@ def _open_quietly(path: Path, more: int = 0) -> int:
         return os.open(path, flags | _QUIET)
     except PermissionError:
         return os.open(path, flags)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[int]:
+    """A descriptor of a regular file. Raises `OSError` (`EINVAL`) for anything else."""
+    fd = _regular(_open_quietly(path), path)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def _create(path: Path, mode: int, group: int, flags: int) -> int:

@@ -14,6 +14,8 @@ PRIVATE = 0o600
 
 NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 """What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
+FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""Why we may not write: permissions, or a mount for reading only."""
 
 
 def shared_mode(queue: Stat | None) -> int:
@@ -45,8 +47,8 @@ def write_new(
     return written
 
 
-def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int = PRIVATE) -> int:
-    """Append `data`, durable, and return the size before. On an error the file is as long as before.
+def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int) -> None:
+    """Append `data`, durable, with the name of a file that was empty. On an error the file is as long as before.
 
     Raises:
         OutcomeUnknown: The file could not be cut back after an error.
@@ -58,12 +60,13 @@ def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int = PRIVA
         try:
             _write(disk, fd, data)
             disk.sync(fd)
+            if before == 0:
+                disk.sync_folder(path.parent)
         except BaseException as error:
             _take_back(disk, fd, before, error)
             raise
     finally:
         disk.close(fd)
-    return before
 
 
 def cut(disk: Disk, path: Path, size: int) -> None:
@@ -74,6 +77,16 @@ def cut(disk: Disk, path: Path, size: int) -> None:
         disk.sync(fd)
     finally:
         disk.close(fd)
+
+
+def set_aside(disk: Disk, path: Path, torn: bytes, size: int, *, stamp: str) -> Path:
+    """Move what is `torn` at the end of `path` to a file beside it, named in the result, then cut `path` to `size`."""
+    aside = path.with_name(f"{path.name}.torn-{stamp}")
+    if disk.stat(aside) is None:
+        write_new(disk, aside, torn)
+        disk.sync_folder(aside.parent)
+    cut(disk, path, size)
+    return aside
 
 
 class OutcomeUnknown(OSError):

@@ -23,11 +23,31 @@ class Layout(Struct, frozen=True):
 
     Attributes:
         queue: The queue file, links to a plain file resolved, so that two ways to the same queue share one lock.
+        folder: The folder of the queue.
+        lock: The lock file, never deleted.
+        prev: The generation before the present one.
+        staging: How the names of staging files begin.
+        audit: The audit trail and recovery ledger.
+        drop: Where scripts that cannot lock put messages.
+        rejected: Where drop files go that are not messages.
+        inboxes: Files the router pushes to.
+        attachments: Large contents.
+        presence: Who is there now, a locked file each.
     """
 
     queue: Path
     archives: Path
     config: Path
+    folder: Path
+    lock: Path
+    prev: Path
+    staging: str
+    audit: Path
+    drop: Path
+    rejected: Path
+    inboxes: Path
+    attachments: Path
+    presence: Path
 
     @classmethod
     def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
@@ -35,57 +55,19 @@ class Layout(Struct, frozen=True):
         real = Path(os.path.realpath(queue))
         if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
             real = Path(os.path.realpath(queue.parent)) / queue.name
-        return cls(real, archives, config)
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the queue."""
-        return self.queue.parent
-
-    @property
-    def lock(self) -> Path:
-        """The lock file, never deleted."""
-        return self._beside(".lock")
-
-    @property
-    def prev(self) -> Path:
-        """The generation before the present one."""
-        return self._beside(".prev")
-
-    @property
-    def staging(self) -> str:
-        """How the names of staging files begin."""
-        return self.queue.name + ".tmp."
-
-    @property
-    def audit(self) -> Path:
-        """The audit trail and recovery ledger."""
-        return self.folder / "audit.jsonl"
-
-    @property
-    def drop(self) -> Path:
-        """Where scripts that cannot lock put messages."""
-        return self.folder / "drop"
-
-    @property
-    def rejected(self) -> Path:
-        """Where drop files go that are not messages."""
-        return self.drop / "rejected"
-
-    @property
-    def inboxes(self) -> Path:
-        """Files the router pushes to."""
-        return self.folder / "inbox"
-
-    @property
-    def attachments(self) -> Path:
-        """Large contents."""
-        return self.folder / "attachments"
-
-    @property
-    def presence(self) -> Path:
-        """Who is there now, a locked file each."""
-        return self.folder / "presence"
+        folder, name = real.parent, real.name
+        return cls(
+            *(real, archives, config, folder),
+            lock=folder / f"{name}.lock",
+            prev=folder / f"{name}.prev",
+            staging=f"{name}.tmp.",
+            audit=folder / "audit.jsonl",
+            drop=folder / "drop",
+            rejected=folder / "drop" / "rejected",
+            inboxes=folder / "inbox",
+            attachments=folder / "attachments",
+            presence=folder / "presence",
+        )
 
     def archive(self, agent: str, part: int | None = None) -> Path:
         """The archive `agent` is appended to, or its rotated part `part`.
@@ -108,9 +90,6 @@ class Layout(Struct, frozen=True):
     def stage(self) -> Path:
         """A fresh name for a staging file."""
         return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
-
-    def _beside(self, suffix: str) -> Path:
-        return self.queue.with_name(self.queue.name + suffix)
 
 
 def forbidden(layout: Layout) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.addressed import Addressees
     from team_console.store.backends.yaml.reading.archives import Archives
     from team_console.store.backends.yaml.reading.audit_reader import Trail
-    from team_console.store.backends.yaml.writing.commit import LockedQueue
+    from team_console.store.backends.yaml.writing.turn import Turn
 
 _REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 
@@ -103,19 +103,17 @@ class YamlTeam(Team):
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
-        from team_console.store.backends.yaml.writing.turn import transaction
-
-        with self._turn(action, wait) as queue, transaction(queue, actor=actor) as tx:
+        with self._turn(action, wait) as turn, turn.transaction(actor=actor) as tx:
             yield tx
 
     @contextmanager
-    def _turn(self, action: str, wait: float) -> Iterator[LockedQueue]:
+    def _turn(self, action: str, wait: float) -> Iterator[Turn]:
         """Hold the lock over a recovered queue, and remember what it ended with."""
-        from team_console.store.backends.yaml.writing.turn import turn
+        from team_console.store.backends.yaml.writing.turn import take_turn
 
         self._check_writable()
         reader, clock, disk = self._reader, self.clock, self._disk
-        held = turn(
+        held = take_turn(
             disk,
             self.layout,
             clock=clock,
@@ -195,48 +193,44 @@ class YamlTeam(Team):
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         from team_console.store.backends.yaml.reading.integrity import DELETED
         from team_console.store.backends.yaml.writing.retention import carry_out, plan
-        from team_console.store.backends.yaml.writing.turn import transaction
 
-        with self._turn(DELETED, wait) as queue:
-            live = {message.message_id for message in queue.generation.text.messages()}
-            shortenings = plan(queue, before=before, keep=live)
+        with self._turn(DELETED, wait) as turn:
+            live = {message.message_id for message in turn.generation.text.messages()}
+            shortenings = plan(turn.team, before=before, keep=live)
             ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
             if ids:
-                with transaction(queue, actor=actor) as tx:
+                with turn.transaction(actor=actor) as tx:
                     left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
-                carry_out(queue, shortenings)
+                carry_out(turn.team, shortenings, mode=turn.generation.mode_beside)
         return len(ids)
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
         from team_console.store.backends.yaml.writing.settings_writer import put_back
-        from team_console.store.backends.yaml.writing.turn import transaction
 
         if not self._reader.settings().config.lost:
             return None
-        with self._turn("restore_settings", wait) as queue:
-            lost = queue.settings
+        with self._turn("restore_settings", wait) as turn:
+            lost = turn.team.settings
             if not lost.config.lost or lost.in_force is None:
                 return None
-            kept = put_back(queue, lost.in_force)
-            queue.settings, queue.in_force = self._reader.settings(), lost.in_force
-            with transaction(queue, actor=actor) as tx:
+            kept = put_back(turn.team, lost.in_force, mode=turn.generation.mode)
+            with turn.transaction(actor=actor, in_force=lost.in_force) as tx:
                 tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
 
     def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.accept_settings`."""
-        from team_console.store.backends.yaml.writing.turn import transaction
-
-        with self._turn("accept_settings", wait) as queue:
-            if not queue.settings.config.lost and queue.settings.error is None:
+        with self._turn("accept_settings", wait) as turn:
+            found = turn.team.settings
+            if not found.config.lost and found.error is None:
                 return None
-            refuse_unreadable(self.layout, queue.settings)
-            queue.in_force = queue.settings.text or b""
-            with transaction(queue, actor=actor) as tx:
-                tx.record("accept_settings", sha256=digest(queue.in_force))
+            refuse_unreadable(self.layout, found)
+            in_force = found.text or b""
+            with turn.transaction(actor=actor, in_force=in_force) as tx:
+                tx.record("accept_settings", sha256=digest(in_force))
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.attachments import attachment_of
-from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, needing_packages, open_team
+from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.redact import redact
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
@@ -60,8 +60,7 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
     from team_console.store.settings.rendering import settings_text
 
     if "://" in location or location.endswith(DATABASE_SUFFIXES):
-        with needing_packages(location):
-            from team_console.store.backends.sql.open_database import create_database
+        from team_console.store.backends.sql.open_database import create_database
 
         create_database(location, settings_text(config))
         return open_team(location, clock=clock)

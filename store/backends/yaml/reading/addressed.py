@@ -7,6 +7,7 @@ ledger line; any other change costs a search over the queue's bytes.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
 from team_console.store.backends.yaml.disk import Disk, Mark
@@ -66,7 +67,7 @@ class Addressees:
             data, found = self._disk.read(self._layout.queue)
             if found.mark != released.queue:
                 return None
-            answer = search(data, agent, damaged=released.damaged)
+            answer = replace(search(data, agent, damaged=released.damaged), is_complete=released.damaged == 0)
         except (OSError, CodecError):
             return None
         self._known[agent] = _Known(found.mark, answer, ledger.size if ledger is not None else 0)

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.archive_text import (
     is_understood,
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
-from team_console.store.backends.yaml.files import cut, write_new
+from team_console.store.backends.yaml.files import cut, set_aside
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
 from team_console.store.backends.yaml.recovery.recorded_part import RecordedPart
 from team_console.store.model.errors import Code, TeamError
@@ -262,7 +262,7 @@ class Archives:
             self._rotate(agent, path)
             return HEADER, [_foreign_problem(path)]
         kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
-        aside = set_aside(self._disk, path, kept, stamp=stamp)
+        aside = set_aside(self._disk, path, data[kept:], kept, stamp=stamp)
         self._parts.pop(path, None)
         return b"" if kept else HEADER, [torn_problem(path, kept, aside)]
 
@@ -283,16 +283,6 @@ def _unreadable(path: Path, error: OSError) -> TeamError:
         "Check what is at that path and its permissions.",
         path=str(path),
     )
-
-
-def set_aside(disk: Disk, path: Path, size: int, *, stamp: str) -> Path:
-    """Move what `path` holds after `size` bytes to a file beside it, then cut it off."""
-    aside = path.with_name(f"{path.name}.torn-{stamp}")
-    if disk.stat(aside) is None:
-        write_new(disk, aside, disk.read(path, size)[0])
-        disk.sync_folder(aside.parent)
-    cut(disk, path, size)
-    return aside
 
 
 def refuse_unusable(disk: Disk, path: Path) -> None:

@@ -18,8 +18,10 @@ POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
 _GATHER = 0.02
 """Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
-_GATHERINGS = 5
-"""For so many of those a write that only touched lock and ledger is waited for, so that it wakes us once."""
+_BEGUN = 0.1
+"""Seconds for which a write that only touched lock and ledger is waited for, so that it wakes us once."""
+_GOES_ON = 0.004
+"""Seconds after a further event of such a write: its steps come one by one, and what ends it should be seen at once."""
 _STEP = 15
 """Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
@@ -143,16 +145,22 @@ class _News:
 
     async def _gathered(self, changes: inotify.FolderChanges) -> list[inotify.FolderChange]:
         """What changed in a short while, in a longer one while a write has only begun beside the queue."""
-        seen: list[inotify.FolderChange] = []
-        for _ in range(_GATHERINGS):
-            await asyncio.sleep(_GATHER)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _BEGUN
+        await asyncio.sleep(_GATHER)
+        seen = changes.read()
+        while self._has_only_begun(seen) and (left := end - loop.time()) > 0:
+            await _wait_to_read(changes.fd, left)
+            await asyncio.sleep(min(_GOES_ON, max(0.0, end - loop.time())))
             seen += changes.read()
-            names = {change.name for change in seen}
-            if self._layout.lock.name not in names or any(change.is_end for change in seen):
-                break
-            if any(name not in self._beside and not name.startswith(self._layout.staging) for name in names):
-                break
         return seen
+
+    def _has_only_begun(self, seen: list[inotify.FolderChange]) -> bool:
+        """Whether a write took the lock, or gave it back, and nothing else shows what it wrote."""
+        names = {change.name for change in seen}
+        if self._layout.lock.name not in names or any(change.is_end for change in seen):
+            return False
+        return all(name in self._beside or name.startswith(self._layout.staging) for name in names)
 
     async def _set_on_restart(self, woken: asyncio.Event) -> None:
         await self._restart.wait()
@@ -194,6 +202,24 @@ class _News:
         if (state, reason) != (self._state, self._reason):
             self._state, self._reason = state, reason
             self._hints.put_nowait(self.hint())
+
+
+async def _wait_to_read(fd: int, seconds: float) -> None:
+    """Sleep until there is something to read, or so many seconds have passed."""
+    loop = asyncio.get_running_loop()
+    woken = loop.create_future()
+    late = loop.call_later(seconds, _set, woken)
+    loop.add_reader(fd, _set, woken)
+    try:
+        await woken
+    finally:
+        loop.remove_reader(fd)
+        late.cancel()
+
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def look(layout: Layout) -> _Look:

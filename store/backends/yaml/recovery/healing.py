@@ -33,18 +33,19 @@ _HINT = "Let programs write through 'team-console', or lock the .lock file; see 
 
 
 class Healing(Struct):
-    """What to do to the queue, what was new in it, and what to tell.
+    """What to do to the queue `text`, what was new in it, and what to tell.
 
     Attributes:
         adds, changes, removed: As in `Line`.
-        noted: Records that others added or moved forward; all of an id where several share it.
+        noted: Messages that others added or moved forward; all of an id where several share it.
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
+    text: QueueText
     adds: list[Message] = field(default_factory=list)
     changes: list[RecordPatch] = field(default_factory=list)
     removed: list[Handle] = field(default_factory=list)
-    noted: list[Record] = field(default_factory=list)
+    noted: list[Message] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -52,19 +53,31 @@ class Healing(Struct):
         """The transaction that does it, None when there is nothing to do."""
         if not (self.adds or self.changes or self.removed or self.noted or self.torn):
             return None
-        restored = [message.message_id for message in self.adds]
-        changed = [patch.handle[0] for patch in self.changes]
-        removed = [message_id for message_id, _ in self.removed]
+        ids = {
+            "restored": [message.message_id for message in self.adds],
+            "changed": [patch.handle[0] for patch in self.changes],
+            "removed": [message_id for message_id, _ in self.removed],
+        }
         return Line(
             actor=SYSTEM,
             action="heal",
-            facts={**facts, "restored": restored, "changed": changed, "removed": removed},
+            facts={**facts, **ids},
             writes=tuple(dict(message.record) for message in self.adds),
             changes=tuple(self.changes),
             removed=tuple(self.removed),
-            noted=tuple(self.noted),
+            noted=tuple(dict(message.record) for message in self.noted),
             torn=tuple(self.torn),
         )
+
+    def change(self, here: Message, keys: Record) -> RecordPatch:
+        """Set keys of a message of the queue."""
+        self.changes.append(RecordPatch(handle_of(here, self.text), keys, here))
+        return self.changes[-1]
+
+    def tell(self, code: str, message: Message, what: str) -> None:
+        """Say what a program that does not lock did to a message, and what became of it."""
+        text = f"message {message.message_id} {what}"
+        self.problems.append(Problem(code, "warning", message.message_id, text, _HINT))
 
 
 def reconcile(
@@ -81,50 +94,50 @@ def reconcile(
         archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
-    healing = Healing()
+    healing = Healing(current)
     found = by_id(current.distinct())
     damaged = [entry.raw for entry in current.entries if entry.message is None]
     last = current.entries[-1].message if current.entries else None
     needed = _Needed(expected, found)
+
+    def is_out(message: Message) -> bool:
+        return archived(message) and taken_out(message.message_id)
+
     for message_id, wanted in expected.items():
         here = list(found.get(message_id, ()))
         if len(wanted) == len(here) == 1:
-            _heal(wanted[0], here[0], last, healing, current)
+            _heal(wanted[0], here[0], last, healing)
             continue
         for message in wanted:
             twin = counterpart(message, here)
-            if twin is None:
-                may_go = archived(message) and message not in needed
-                _restore(message, damaged, healing, may_go=may_go, shared=bool(here) or len(wanted) > 1)
-            else:
+            if twin is not None:
                 here.remove(twin)
-                _heal(message, twin, last, healing, current)
+                _heal(message, twin, last, healing)
+            elif archived(message) and message not in needed:
+                is_shared = bool(here) or len(wanted) > 1
+                healing.removed.append((message_id, digest(message) if is_shared else ""))
+            else:
+                _restore(message, damaged, healing)
         if here:
-            healing.noted += [dict(message.record) for message in found[message_id]]
-    for message_id, messages in found.items():
-        if message_id not in expected:
-            for message in messages:
-                _admit(message, healing, archived, taken_out, current)
+            healing.noted += found[message_id]
+    _admit([message for key, messages in found.items() if key not in expected for message in messages], healing, is_out)
     _clear_torn(damaged, expected, healing)
-    if healing.noted:
-        many = counted(len(healing.noted), "message")
-        text = f"a program that does not lock wrote the queue: {many} added or changed"
-        healing.problems.append(Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", text, _HINT))
+    healing.problems += [_others_notice(len(healing.noted))] if healing.noted else []
     return healing
 
 
 def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
-    healing = Healing()
+    healing = Healing(ours)
     found = by_id(ours.distinct())
     for message in theirs.distinct():
         among = found.get(message.message_id, ())
         here = among[0] if len(among) == 1 else counterpart(message, among)
         if here is None and not archived(message):
             healing.adds.append(message)
-            _tell(healing, "MERGED", message.message_id, "was added by a program that does not lock; it was taken over")
+            healing.tell("MERGED", message, "was added by a program that does not lock; it was taken over")
         elif here is not None and here is not message and is_ahead(message, here):
-            healing.changes.append(_patch(here, _state_of(message, here), ours))
+            healing.change(here, _state_of(message, here))
     return healing
 
 
@@ -176,15 +189,16 @@ def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = Non
 def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch) -> None:
     message_id, letter = patch.handle
     among = held.get(message_id, [])
-    for place, message in enumerate(among):
-        if not letter or digest(message) == letter:
-            changed = patch.on(message)
-            if changed.message_id == message_id:
-                among[place] = changed
-            else:
-                del among[place]
-                held.setdefault(changed.message_id, []).append(changed)
-            return
+    place = next((place for place, message in enumerate(among) if not letter or digest(message) == letter), None)
+    if place is None:
+        return
+    with contextlib.suppress(ValueError):
+        changed = patch.on(among[place])
+        if changed.message_id == message_id:
+            among[place] = changed
+        else:
+            del among[place]
+            held.setdefault(changed.message_id, []).append(changed)
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:
@@ -211,16 +225,22 @@ class _Needed:
         return relied_on(everything, present=self._here.keys())
 
 
-def _restore(wanted: Message, damaged: list[bytes], healing: Healing, *, may_go: bool, shared: bool) -> None:
-    message_id = wanted.message_id
-    if may_go:
-        healing.removed.append((message_id, digest(wanted) if shared else ""))
-        return
+def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
     healing.adds.append(wanted)
     what = "was dropped by a program that does not lock; it was put back"
-    if any(message_id.encode("utf-8", "replace") in raw for raw in damaged):
+    if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
         what = "was torn by a program that does not lock; it was put back whole"
-    _tell(healing, HEALED_LOST, message_id, what)
+    healing.tell(HEALED_LOST, wanted, what)
+
+
+def _admit(added: Iterable[Message], healing: Healing, is_out: Callable[[Message], bool]) -> None:
+    """What others added stays, but for what had left the queue for good."""
+    for message in added:
+        if is_out(message):
+            healing.removed.append(handle_of(message, healing.text))
+            healing.tell("HEALED_RETURNED", message, "had left the queue for the archive; it was taken out again")
+        else:
+            healing.noted.append(message)
 
 
 def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
@@ -229,44 +249,43 @@ def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
     healing.problems += [torn_notice(len(pieces))] if pieces else []
 
 
+def _others_notice(number: int) -> Problem:
+    """The notice that somebody else wrote so many messages."""
+    text = f"a program that does not lock wrote the queue: {counted(number, 'message')} added or changed"
+    return Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", text, _HINT)
+
+
 def torn_notice(number: int) -> Problem:
     """The notice that so many torn pieces went out of the queue."""
     what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
     return Problem("HEALED_TORN", "warning", "message-queue.yaml", what, _HINT)
 
 
-def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing, text: QueueText) -> None:
+def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:
     if here is wanted or wanted.record == here.record:
         return
     if here is last and is_cut(here.record, wanted.record):
-        healing.changes.append(_patch(here, changed_keys(here.record, wanted.record), text))
-        _tell(healing, HEALED_CUT, here.message_id, "was cut short by a program that does not lock; it is whole again")
+        healing.change(here, changed_keys(here.record, wanted.record))
+        healing.tell(HEALED_CUT, here, "was cut short by a program that does not lock; it is whole again")
     elif is_answer(wanted) and not is_same(here, wanted):
-        _reword(wanted, here, healing, text)
+        _reword(wanted, here, healing)
     elif not is_ahead(wanted, here):
-        healing.noted.append(dict(here.record))
+        healing.noted.append(here)
     else:
-        healing.changes.append(_patch(here, _state_of(wanted, here), text))
+        healing.change(here, _state_of(wanted, here))
         back = f"was put back from {wanted.status} to {here.status}"
-        what = f"{back} by a program that does not lock; it is {wanted.status}"
-        _tell(healing, HEALED_STATE, here.message_id, what)
+        healing.tell(HEALED_STATE, here, f"{back} by a program that does not lock; it is {wanted.status}")
 
 
-def _patch(here: Message, keys: Record, text: QueueText) -> RecordPatch:
-    return RecordPatch(handle_of(here, text), keys, here)
-
-
-def _reword(wanted: Message, here: Message, healing: Healing, text: QueueText) -> None:
+def _reword(wanted: Message, here: Message, healing: Healing) -> None:
     """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
     names = {*here.record, *wanted.record}.difference(STATE_KEYS)
     keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
     if is_ahead(wanted, here):
         keys.update(_state_of(wanted, here))
-    patch = _patch(here, keys, text)
-    healing.changes.append(patch)
-    healing.noted.append(dict(patch.on(here).record))
+    healing.noted.append(healing.change(here, keys).on(here))
     what = "answers a request and was changed by a program that does not lock; it says again what is on record"
-    _tell(healing, HEALED_ANSWER, here.message_id, what)
+    healing.tell(HEALED_ANSWER, here, what)
 
 
 def _state_of(wanted: Message, here: Message) -> Record:
@@ -276,22 +295,3 @@ def _state_of(wanted: Message, here: Message) -> Record:
     if rank(here.status) > rank(wanted.status):
         keys["status"] = here.status
     return {key: value for key, value in keys.items() if here.record.get(key) != value}
-
-
-def _admit(
-    message: Message,
-    healing: Healing,
-    archived: Callable[[Message], bool],
-    taken_out: Callable[[str], bool],
-    text: QueueText,
-) -> None:
-    message_id = message.message_id
-    if archived(message) and taken_out(message_id):
-        healing.removed.append(handle_of(message, text))
-        _tell(healing, "HEALED_RETURNED", message_id, "had left the queue for the archive; it was taken out again")
-    else:
-        healing.noted.append(dict(message.record))
-
-
-def _tell(healing: Healing, code: str, message_id: str, what: str) -> None:
-    healing.problems.append(Problem(code, "warning", message_id, f"message {message_id} {what}", _HINT))

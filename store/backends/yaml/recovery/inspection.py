@@ -15,91 +15,88 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Stat
+from team_console.store.backends.yaml.files import set_aside
 from team_console.store.backends.yaml.reading.archives import torn_problem
-from team_console.store.backends.yaml.recovery.ledger import Line
+from team_console.store.backends.yaml.recovery.ledger import Line, Tip
 from team_console.store.backends.yaml.recovery.plan import Found
-from team_console.store.backends.yaml.writing.commit import KEPT, LockedQueue, keep_as_previous
+from team_console.store.backends.yaml.writing.commit import KEPT, keep_as_previous
 from team_console.store.backends.yaml.writing.generation import Generation, load
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_hollow, move_aside
+from team_console.store.backends.yaml.writing.standing import Standing
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 
 
-def inspect(queue: LockedQueue) -> Found | None:
-    """Load the queue and tell what was found; None where there is no ledger that it could differ from.
+def inspect(team: LockedTeam, before: Standing) -> tuple[Standing, Found | None]:
+    """Load the queue and tell how things stand and what was found; None where no ledger is that it could differ from.
 
     Raises:
         TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
     """
-    _clear_the_way(queue)
-    left = queue.left
-    if left is not None and queue.tip.seq < left.seq:
-        queue.notices.append(_lost_ledger(queue, left.seq))
-    is_ours = left is not None and left.seq == queue.tip.seq and not queue.tip.torn
-    if queue.tip.torn:
-        _set_aside_torn_line(queue)
-    swapped = _clear(queue, _strays(queue))
-    queue.generation = load(queue.disk, queue.layout.queue, queue.known)
-    _refuse_hard_link(queue)
-    _refuse_without_account(queue)
-    line = queue.tip.line
-    if line is None:
-        return None
-    return Found(
-        line,
-        queue.generation,
-        queue.disk.stat(queue.layout.prev),
-        left if is_ours and not swapped else None,
-        has_arrived=swapped or queue.reached == line.seq,
-    )
+    left, tip = before.left, _clear_the_way(team)
+    if left is not None and tip.seq < left.seq:
+        team.notices.append(_lost_ledger(team, tip.seq, left.seq))
+    is_ours = left is not None and left.seq == tip.seq and not tip.torn
+    if tip.torn:
+        tip = _set_aside_torn_line(team, tip)
+    swapped = _clear(team, tip.line, _strays(team))
+    generation = _with_one_name(team, load(team.disk, team.layout.queue, before.known))
+    _refuse_without_account(team, generation, tip)
+    now = before.found(tip, generation)
+    if tip.line is None:
+        return now, None
+    prev, is_reached = team.disk.stat(team.layout.prev), before.reached == tip.seq
+    left = left if is_ours and not swapped else None
+    return now, Found(tip.line, generation, prev, left, has_arrived=swapped or is_reached)
 
 
-def _clear_the_way(queue: LockedQueue) -> None:
-    """Find the end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
+def _clear_the_way(team: LockedTeam) -> Tip:
+    """The end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
 
     So does what stands in the queue's place, where the ledger can rebuild the queue.
     """
-    layout, stamp = queue.layout, queue.stamp()
-    queue.notices += clear_file(queue.disk, layout.audit, stamp=stamp)
+    clear_file(team, team.layout.audit)
     try:
-        queue.tip = queue.ledger.tip()
+        tip = team.ledger.tip()
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        queue.notices.append(move_aside(queue.disk, layout.audit, "no ledger", stamp=stamp))
-        queue.tip = queue.ledger.tip()
-    if queue.tip.line is not None:
-        queue.notices += clear_file(queue.disk, layout.queue, stamp=stamp)
-        queue.notices += clear_hollow(queue.disk, layout.queue, stamp=stamp)
+        move_aside(team, team.layout.audit, "no ledger")
+        tip = team.ledger.tip()
+    if tip.line is not None:
+        clear_file(team, team.layout.queue)
+        clear_hollow(team, team.layout.queue)
+    return tip
 
 
-def _set_aside_torn_line(queue: LockedQueue) -> None:
-    aside = queue.ledger.set_aside(queue.tip, stamp=queue.stamp())
-    queue.notices.append(torn_problem(queue.layout.audit, queue.tip.size, aside))
-    queue.tip = queue.ledger.tip()
+def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
+    path = team.layout.audit
+    aside = set_aside(team.disk, path, tip.torn, tip.size, stamp=team.stamp())
+    team.notices.append(torn_problem(path, tip.size, aside))
+    return team.ledger.tip()
 
 
-def _clear(queue: LockedQueue, strays: Sequence[Path]) -> bool:
+def _clear(team: LockedTeam, line: Line | None, strays: Sequence[Path]) -> bool:
     """Remove staging files of dead processes; whether one of them had been exchanged with the queue: it is `.prev`."""
-    line, swapped = queue.tip.line, False
-    now = queue.disk.stat(queue.layout.queue)
+    swapped, now = False, team.disk.stat(team.layout.queue)
     for path in strays:
-        stat = queue.disk.stat(path)
+        stat = team.disk.stat(path)
         if stat is None or stat.kind == "folder":
             continue
         if line is not None and now is not None and _is_displaced(path.name, stat, now, line):
-            keep_as_previous(queue, path, ours=stat.mark == line.base)
+            keep_as_previous(team, path, ours=stat.mark == line.base)
             swapped = True
         else:
-            queue.disk.unlink(path)
+            team.disk.unlink(path)
     return swapped
 
 
-def _strays(queue: LockedQueue) -> list[Path]:
+def _strays(team: LockedTeam) -> list[Path]:
     """Staging files; nobody alive owns them while we hold the lock."""
-    names = queue.disk.names(queue.layout.folder)
-    return [queue.layout.folder / name for name in names if name.startswith(queue.layout.staging)]
+    names = team.disk.names(team.layout.folder)
+    return [team.layout.folder / name for name in names if name.startswith(team.layout.staging)]
 
 
 def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
@@ -109,33 +106,35 @@ def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
     return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
 
 
-def _refuse_hard_link(queue: LockedQueue) -> None:
-    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name."""
-    stat = queue.generation.stat
-    prev = queue.disk.stat(queue.layout.prev) if stat is not None and stat.links > 1 else None
-    if stat is not None and prev is not None and prev.ino == stat.ino:
-        queue.disk.unlink(queue.layout.prev)
-        stat = queue.disk.stat(queue.layout.queue)
-        queue.generation = Generation(queue.generation.text, stat)
+def _with_one_name(team: LockedTeam, queue: Generation) -> Generation:
+    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and goes."""
+    stat, layout = queue.stat, team.layout
+    if stat is None or stat.links < 2:
+        return queue
+    prev = team.disk.stat(layout.prev)
+    if prev is not None and prev.ino == stat.ino:
+        team.disk.unlink(layout.prev)
+        stat = team.disk.stat(layout.queue)
     if stat is not None and stat.links > 1:
         raise TeamError(
             Code.STORE_FAILED,
-            f"{queue.layout.queue} has {stat.links} names (hard links), and replacing it would leave the others behind",
+            f"{layout.queue} has {stat.links} names (hard links), and replacing it would leave the others behind",
             "Make it a file of its own: cp it to a new file and mv that over it. Nothing was written.",
         )
+    return Generation(queue.text, stat)
 
 
-def _refuse_without_account(queue: LockedQueue) -> None:
+def _refuse_without_account(team: LockedTeam, queue: Generation, tip: Tip) -> None:
     """A missing queue is rebuilt from the ledger; where there is none, nothing is written over its remains."""
-    if queue.generation.stat is None and queue.tip.line is None and queue.disk.stat(queue.layout.prev) is not None:
+    if queue.stat is None and tip.line is None and team.disk.stat(team.layout.prev) is not None:
         raise TeamError(
             Code.STORE_UNREADABLE,
-            f"{queue.layout.queue} is gone and there is no ledger to rebuild it from",
-            f"Restore it: cp {queue.layout.prev.name} {queue.layout.queue.name}",
+            f"{team.layout.queue} is gone and there is no ledger to rebuild it from",
+            f"Restore it: cp {team.layout.prev.name} {team.layout.queue.name}",
         )
 
 
-def _lost_ledger(queue: LockedQueue, seq: int) -> Problem:
-    name = queue.layout.audit.name
-    text = f"{name} ended at line {queue.tip.seq}, and line {seq} was written: what it said is lost, and it begins anew"
+def _lost_ledger(team: LockedTeam, end: int, seq: int) -> Problem:
+    name = team.layout.audit.name
+    text = f"{name} ended at line {end}, and line {seq} was written: what it said is lost, and it begins anew"
     return Problem(AUDIT_LOST, "warning", name, text, "Keep a copy of it; archives were not checked against it.")

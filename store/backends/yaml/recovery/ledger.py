@@ -9,7 +9,7 @@ import errno
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark
-from team_console.store.backends.yaml.files import OutcomeUnknown, append, cut, write_new
+from team_console.store.backends.yaml.files import append, cut
 from team_console.store.contract.audit_seal import LineSeal, judged, seal
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings import loss
@@ -26,7 +26,10 @@ _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 Record = dict[str, Any]
-_PARTS = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+_AS_THEY_ARE = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+"""Parts of a line that are stored as JSON shows them."""
+DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
+"""Parts of a line that are done one after another."""
 Handle = tuple[str, str]
 """Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
 
@@ -104,11 +107,16 @@ class Line(Struct, frozen=True):
         """Every action of the transaction."""
         return {self.action, *(action for action, _ in self.also)}
 
+    @property
+    def is_note(self) -> bool:
+        """Whether it changes no file but the ledger."""
+        return not any(getattr(self, name) for name in DONE_IN_ORDER)
+
     def encode(self, prev: str, key: bytes = b"") -> bytes:
         """The line as stored, with its newline, sealed where there is a key; empty parts are left out."""
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
-        parts = {name: getattr(self, name) for name in _PARTS}
+        parts = {name: getattr(self, name) for name in _AS_THEY_ARE}
         parts["changes"] = [(patch.handle[0], patch.keys, *filter(None, patch.handle[1:])) for patch in self.changes]
         parts["removed"] = [handle if handle[1] else handle[0] for handle in self.removed]
         parts["merged"] = self.merged
@@ -194,19 +202,7 @@ class Ledger:
         """
         data = line.encode(tip.digest, self._key)
         append(self._disk, self._path, data, mode=mode)
-        if tip.size == 0:
-            self._sync_name(tip)
         return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
-
-    def _sync_name(self, tip: Tip) -> None:
-        try:
-            self._disk.sync_folder(self._path.parent)
-        except OSError as error:
-            try:
-                self.take_back(tip)
-            except OSError:
-                raise OutcomeUnknown(error.errno, error.strerror, error.filename) from error
-            raise
 
     def settings(self) -> bytes | None:
         """The text of the settings that were in force at the last line; None when nothing is on record."""
@@ -231,15 +227,6 @@ class Ledger:
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""
         cut(self._disk, self._path, tip.size)
-
-    def set_aside(self, tip: Tip, *, stamp: str) -> Path:
-        """Move the torn end into a file of its own, named in the result, and cut it off."""
-        aside = self._path.with_name(f"{self._path.name}.torn-{stamp}")
-        if self._disk.stat(aside) is None:
-            write_new(self._disk, aside, tip.torn)
-            self._disk.sync_folder(aside.parent)
-        self.take_back(tip)
-        return aside
 
     def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
         """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
@@ -334,46 +321,38 @@ def _decode(raw: bytes) -> Record | None:
 
 def _line(facts: Record) -> Line:
     """Understand a stored line; parts of another shape than ours count as absent."""
-    return Line(
-        seq=facts["seq"],
-        at=str(facts.get("at", "")),
-        actor=str(facts.get("actor", "")),
-        action=str(facts.get("action", "")),
-        facts=_mapping(facts.get("facts")),
-        also=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "also", 2)),
-        writes=_records(facts, "writes"),
-        changes=_patches(facts),
-        removed=tuple(_handle(item) for item in _list(facts, "removed")),
-        merged=tuple(_handle(item) for item in _list(facts, "merged")),
-        archived=_archived(facts),
-        pushed=tuple((str(item[0]), _mapping(item[1])) for item in _tuples(facts, "pushed", 2)),
-        noted=_records(facts, "noted"),
-        torn=tuple(str(item) for item in _list(facts, "torn")),
-        void=facts["void"] if isinstance(facts.get("void"), int) else 0,
-        sizes={name: size for name, size in _mapping(facts.get("sizes")).items() if isinstance(size, int)},
-        base=_mark(facts.get("base")),
-        queue=_mark(facts.get("queue")),
-        staged=str(facts.get("staged", "")),
-        settings=_mapping(facts.get("settings")),
-    )
+    parts: Record = {name: understand(facts[name]) for name, understand in _PARTS.items() if name in facts}
+    return Line(**{"actor": "", "action": "", **parts}, seq=facts["seq"])
 
 
 def _mapping(value: object) -> Record:
     return value if isinstance(value, dict) else {}
 
 
-def _list(facts: Record, name: str) -> list[Any]:
-    value = facts.get(name)
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _tuples(facts: Record, name: str, length: int) -> list[list[Any]]:
-    return [item for item in _list(facts, name) if isinstance(item, list) and len(item) == length]
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, _list(value)))
 
 
-def _patches(facts: Record) -> tuple[RecordPatch, ...]:
-    items = [item for item in _list(facts, "changes") if isinstance(item, list) and len(item) in (2, 3)]
+def _records(value: object) -> tuple[Record, ...]:
+    return tuple(item for item in _list(value) if isinstance(item, dict))
+
+
+def _pairs(value: object) -> tuple[tuple[str, Record], ...]:
+    pairs = [item for item in _list(value) if isinstance(item, list) and len(item) == 2]
+    return tuple((str(name), _mapping(record)) for name, record in pairs)
+
+
+def _patches(value: object) -> tuple[RecordPatch, ...]:
+    items = [item for item in _list(value) if isinstance(item, list) and len(item) in (2, 3)]
     return tuple(RecordPatch(_handle([item[0], *item[2:]]), _mapping(item[1])) for item in items)
+
+
+def _handles(value: object) -> tuple[Handle, ...]:
+    return tuple(map(_handle, _list(value)))
 
 
 def _handle(item: object) -> Handle:
@@ -382,17 +361,32 @@ def _handle(item: object) -> Handle:
     return str(parts[0]) if parts else "", str(parts[1]) if len(parts) > 1 else ""
 
 
-def _archived(facts: Record) -> tuple[tuple[str, str, Record | None], ...]:
-    whole = [(item[0], item[1], item[2]) for item in _tuples(facts, "archived", 3) if isinstance(item[2], dict)]
-    short = [(item[0], item[1], None) for item in _tuples(facts, "archived", 2)]
+def _archived(value: object) -> tuple[tuple[str, str, Record | None], ...]:
+    items = [item for item in _list(value) if isinstance(item, list)]
+    whole = [(item[0], item[1], item[2]) for item in items if len(item) == 3 and isinstance(item[2], dict)]
+    short = [(item[0], item[1], None) for item in items if len(item) == 2]
     return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
 
 
-def _records(facts: Record, name: str) -> tuple[Record, ...]:
-    return tuple(item for item in _list(facts, name) if isinstance(item, dict))
+def _sizes(value: object) -> dict[str, int]:
+    return {name: size for name, size in _mapping(value).items() if isinstance(size, int)}
 
 
-def _mark(value: object) -> Mark | None:
+def mark_of(value: object) -> Mark | None:
+    """The mark of a file as it stands in JSON; None for anything else."""
     if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
         return value[0], value[1], value[2]
     return None
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("at", "actor", "action", "staged"), str),
+    **dict.fromkeys(("facts", "settings"), _mapping),
+    **dict.fromkeys(("also", "pushed"), _pairs),
+    **dict.fromkeys(("writes", "noted"), _records),
+    **dict.fromkeys(("removed", "merged"), _handles),
+    **dict.fromkeys(("base", "queue"), mark_of),
+    **{"changes": _patches, "archived": _archived, "torn": _texts, "sizes": _sizes},
+    "void": lambda value: value if isinstance(value, int) else 0,
+}
+"""How each part of a stored line is understood."""

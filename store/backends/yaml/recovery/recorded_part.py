@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.recovery.healing import understood
+from team_console.store.backends.yaml.recovery.healing import replay
 from team_console.store.backends.yaml.recovery.ledger import Line, line_of_bytes, whole_lines
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
@@ -41,7 +41,7 @@ class RecordedPart:
 
     def message(self, message_id: str) -> Message | None:
         """The message with this id, as it was at last."""
-        return next((message for message in self.holding(message_id) if message.message_id == message_id), None)
+        return next((message for message in self.holding(message_id)[::-1] if message.message_id == message_id), None)
 
     def thread(self, request_id: str) -> list[Message]:
         """Messages that carry `request_id`."""
@@ -50,16 +50,11 @@ class RecordedPart:
     def holding(self, word: str) -> list[Message]:
         """Messages of lines that have `word` in their text, as they were at last; others may be among them."""
         needle = json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
-        known: dict[str, Message] = {}
         try:
-            lines = list(self._lines(needle))
+            held, _ = replay(map(_with_archived, self._lines(needle)))
         except OSError:
             raise self._trouble from None
-        undone = {line.void for line in lines}
-        for line in lines:
-            if line.seq not in undone:
-                _fold(known, line)
-        return list(known.values())
+        return [message for messages in held.values() for message in messages]
 
     def _lines(self, needle: bytes) -> Iterator[Line]:
         for block in whole_lines(self._disk, self._path, 0):
@@ -70,11 +65,7 @@ class RecordedPart:
                         yield line
 
 
-def _fold(known: dict[str, Message], line: Line) -> None:
-    archived = (record for _, _, record in line.archived if record is not None)
-    known.update((message.message_id, message) for message in understood((*line.noted, *line.writes, *archived)))
-    for patch in line.changes:
-        message_id = patch.handle[0]
-        if message_id in known:
-            with suppress(ValueError):
-                known[message_id] = patch.on(known[message_id])
+def _with_archived(line: Line) -> Line:
+    """As if what it archived and took out were in the queue yet."""
+    archived = tuple(record for _, _, record in line.archived if record is not None)
+    return replace(line, writes=(*line.writes, *archived), removed=())

@@ -10,23 +10,21 @@ import contextlib
 import errno
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.disk import Disk, Held, Stat
-from team_console.store.backends.yaml.files import NOT_PLAIN, OutcomeUnknown, append, cut, shared_mode, write_new
-from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.reading.archives import Archives
-from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
-from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
+from team_console.store.backends.yaml.disk import Stat
+from team_console.store.backends.yaml.files import FORBIDDEN, NOT_PLAIN, OutcomeUnknown, append, cut, write_new
+from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.appends import Append, make_room, plan_appends
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock import not_writable
-from team_console.store.backends.yaml.writing.lock_owner import Released
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.obstacles import move_aside
 from team_console.store.backends.yaml.writing.queue_edit import apply
-from team_console.store.model.clock import Clock, to_text
+from team_console.store.backends.yaml.writing.standing import Standing
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 from team_console.store.settings.loss import digest, on_record
@@ -47,280 +45,224 @@ class Uncertain(Exception):
     """Writing failed at a point where the outcome cannot be told; the next lock holder finishes it."""
 
 
-class LockedQueue(Struct):
-    """The files of one team while the lock is held.
+class Write:
+    """One line on its way into ledger, archives and queue.
 
     Attributes:
-        left: The state in which everything last agreed, by the lock file or by our own last write; None after a
-            holder that died. It never says anything of what another program wrote and nobody has compared yet.
-        known: The queue's text in that state, as far as this process has seen it.
-        generation: The queue as last read or written.
-        tip: The end of the ledger.
-        reached: Number of the last line that this process itself brought into the queue, 0 for none.
-        agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
-        notices: What was repaired.
-        patience: How often we begin anew when somebody writes meanwhile. After that we swap all the same and
-            merge what the swap displaced, so that a busy writer cannot keep us from ever finishing.
-        settings: The settings as this turn found them.
-        in_force: Text of the settings in force, None while that is not known: what the ledger says of them goes on.
+        stands: How things stand as far as it came; as before where nothing is left of a write that failed.
     """
 
-    disk: Disk
-    layout: Layout
-    lock: Held
-    clock: Clock
-    ledger: Ledger
-    archives: Archives
-    generation: Generation
-    known: Generation
-    settings: ReadSettings
-    left: Released | None = None
-    tip: Tip = field(default_factory=Tip)
-    reached: int = 0
-    agrees: bool = False
-    notices: list[Problem] = field(default_factory=list)
-    patience: int = 3
-    in_force: bytes | None = None
+    def __init__(self, team: LockedTeam, stands: Standing, *, patient: bool, settings: bytes | None = None) -> None:
+        """Begin where things stand.
 
-    @property
-    def mode(self) -> int:
-        """Permission bits of new files other than the queue."""
-        return shared_mode(self.generation.stat)
+        Args:
+            patient: Whether to give way to somebody who wrote since the queue was read. Else we swap all the same,
+                and what the swap displaced is merged.
+            settings: Text of the settings in force, None while that is not known: what the ledger says goes on.
+        """
+        self._team, self._disk, self._layout = team, team.disk, team.layout
+        self._before = self.stands = stands
+        self._patient = patient
+        self._settings = settings
+        self._staged = team.layout.stage()
 
-    def stamp(self) -> str:
-        """The time as part of a file name."""
-        return to_text(self.clock()).replace(":", "").replace("-", "")
-
-    def finish_recovery(self) -> None:
-        """Everything agrees at this moment: what comes later is compared with it."""
-        self.left = Released(self.tip.seq, self.generation.mark)
-        self.known = self.generation
-        self.agrees = True
-
-    def commit(self, line: Line, attachments: Mapping[str, bytes] | None = None) -> None:
-        """Make `line` durable. Everything `agrees` afterwards, unless somebody else wrote at the same moment.
+    def commit(self, line: Line, attachments: Mapping[str, bytes]) -> None:
+        """Make `line` durable. Everything agrees afterwards, unless somebody else wrote at the same moment.
 
         Raises:
             Slipped: The queue is no longer what it was when it was read; recover and try again.
-            TeamError: `STORE_FAILED`: nothing was changed, or, when the text says so, the outcome is unknown;
-                `INVALID_FIELD` for text that YAML cannot hold; `READ_ONLY` when permissions forbid it.
+            Uncertain: The outcome is unknown.
+            TeamError: Nothing was changed: `INVALID_FIELD` for text that YAML cannot hold, `READ_ONLY` when permissions
+                forbid it, else `STORE_FAILED`.
         """
+        before = self._before.generation
         try:
-            text = apply(self.generation.text, line)
-            appends, problems = plan_appends(
-                self.disk, self.layout, self.archives, line, text, stamp=self.stamp(), mode=self.mode
-            )
-            self.notices += problems
-            self._stage_and_swap(line, text, appends, attachments or {})
+            text = apply(before.text, line)
+            appends = plan_appends(self._team, line, text, mode=before.mode_beside)
+            self._stage_and_swap(line, text, appends, attachments)
         except CodecError as error:
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
         except OSError as error:
-            needed = sum(len(str(record)) for record in line.writes) + len(self.generation.text.data())
-            raise failure(self.layout.queue, error, needed=needed) from error
-        except Uncertain as error:
-            raise TeamError(
-                Code.STORE_FAILED,
-                f"{self.layout.queue}: {error}; the outcome is unknown",
-                "Repeat it with the same id: what was done is not done twice.",
-            ) from error
+            needed = sum(len(str(record)) for record in line.writes) + len(before.text.data())
+            raise failure(self._layout.queue, error, needed=needed) from error
 
-    def write_line(self, line: Line) -> None:
+    def record(self, line: Line) -> None:
         """Put a line on record that changes no file but the ledger."""
-        mark, settings = self.generation.mark, self._recorded_settings()
-        at = to_text(self.clock())
-        self._append_line(replace(line, seq=self.tip.seq + 1, at=at, base=mark, queue=mark, settings=settings))
+        mark = self.stands.generation.mark
+        self._append_line(self._numbered(line, base=mark, queue=mark))
 
     def _stage_and_swap(
         self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
     ) -> None:
-        path = self.layout.stage()
         made: list[Path] = []
-        before, agreed = self.tip, self.agrees
+        before = self._before
         try:
             self._attach(attachments, made)
-            staged = self._stage(path, text)
+            staged = self._stage(text)
             self._check_unchanged()
-            self.agrees = False
-            displaced = self._record_and_swap(self._numbered(line, appends, staged, path), appends, path, staged)
+            self.stands = before.doubted()
+            sizes = {str(item.path).removeprefix(f"{self._layout.folder}/"): item.size for item in appends}
+            marks = {"base": before.generation.mark, "queue": staged.mark}
+            line = self._numbered(line, sizes=sizes, staged=self._staged.name, **marks)
+            displaced = self._record_and_swap(line, appends, staged)
         except (OSError, TeamError, Slipped):
-            if self.tip is before:
-                self._remove(path, *made)
-                self.agrees = agreed
+            if self.stands.tip is before.tip:
+                self._remove(self._staged, *made)
+                self.stands = before
             raise
         except BaseException:
-            if self.tip is before:
-                self._remove(path)
+            if self.stands.tip is before.tip:
+                self._remove(self._staged)
             raise
-        if self._finish(text, staged, displaced):
-            self.finish_recovery()
-            for item in appends:
-                if item.ids:
-                    self.archives.appended(item.path, item.size, item.size + len(item.data), item.ids)
+        self._finish(Generation(text, staged), appends, displaced)
 
-    def _stage(self, path: Path, text: QueueText) -> Stat:
-        old = self.generation.stat
-        if old is None:
-            return write_new(self.disk, path, text.blocks())
-        return write_new(self.disk, path, text.blocks(), mode=old.mode, group=old.group)
+    def _attach(self, attachments: Mapping[str, bytes], made: list[Path]) -> None:
+        """Attachments are there before the line that refers to them; their names say their content."""
+        mode = self._before.generation.mode_beside
+        for reference, data in attachments.items():
+            path = self._layout.folder / reference
+            make_room(self._team, path, mode=mode)
+            if self._is_attached(path, data):
+                continue
+            if self._disk.stat(path) is not None:
+                move_aside(self._team, path, "not what it is named after")
+            staged = self._layout.stage()
+            write_new(self._disk, staged, data, mode=mode)
+            self._disk.rename(staged, path)
+            made.append(path)
+            self._disk.sync_folder(path.parent)
 
-    def _numbered(self, line: Line, appends: list[Append], staged: Stat, path: Path) -> Line:
-        """The line with its place in the chain and what recovery needs to tell how far it came."""
-        return replace(
-            line,
-            seq=self.tip.seq + 1,
-            at=to_text(self.clock()),
-            sizes={self._relative(item.path): item.size for item in appends},
-            base=self.generation.mark,
-            queue=staged.mark,
-            staged=path.name,
-            settings=self._recorded_settings(),
+    def _is_attached(self, path: Path, data: bytes) -> bool:
+        """Whether the file is there already; the name says its content, and others may have changed that."""
+        found = self._disk.stat(path)
+        return found is not None and found.size == len(data) and self._disk.read(path)[0] == data
+
+    def _stage(self, text: QueueText) -> Stat:
+        old = self._before.generation
+        return write_new(
+            self._disk, self._staged, text.blocks(), mode=old.mode, group=old.stat.group if old.stat else -1
         )
-
-    def _record_and_swap(self, line: Line, appends: list[Append], path: Path, staged: Stat) -> Path | None:
-        """From the ledger line to the swap; an error takes back what was done of it."""
-        before = self.tip
-        self._append_line(line)
-        try:
-            for item in appends:
-                self._append(item)
-            return self._swap(path)
-        except BaseException as error:
-            found = self.disk.stat(self.layout.queue)
-            if found is not None and found.ino == staged.ino:
-                if isinstance(error, OSError):
-                    raise Uncertain("writing failed after the queue was replaced") from error
-                raise
-            self._take_back(before, line, appends)
-            raise
 
     def _check_unchanged(self) -> None:
         """Refuse to go on under a lock that was taken away, or on a queue that somebody else wrote."""
-        lock = self.disk.stat(self.layout.lock)
-        if lock is None or lock.ino != self.lock.ino:
+        lock = self._disk.stat(self._layout.lock)
+        if lock is None or lock.ino != self._team.lock.ino:
             raise TeamError(
                 Code.STORE_FAILED,
-                f"the lock file {self.layout.lock} was removed or the folder was moved while it was held",
+                f"the lock file {self._layout.lock} was removed or the folder was moved while it was held",
                 "Nothing was changed. Try again, and never delete the lock file.",
             )
-        found = self.disk.stat(self.layout.queue)
-        if (found.mark if found else None) != self.generation.mark and self.patience > 0:
-            self.patience -= 1
+        found = self._disk.stat(self._layout.queue)
+        if (found.mark if found else None) != self._before.generation.mark and self._patient:
             raise Slipped
+
+    def _numbered(self, line: Line, **facts: Any) -> Line:
+        """The line with its place in the chain and what recovery needs to tell how far it came."""
+        seq, at = self.stands.tip.seq + 1, to_text(self._team.clock())
+        return replace(line, seq=seq, at=at, settings=self._recorded_settings(), **facts)
 
     def _recorded_settings(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""
-        known = self.tip.settings
-        if self.in_force is None or known.get("sha256") == digest(self.in_force):
+        known = self.stands.tip.settings
+        if self._settings is None or known.get("sha256") == digest(self._settings):
             return known
-        return on_record(self.in_force)
+        return on_record(self._settings)
+
+    def _record_and_swap(self, line: Line, appends: list[Append], staged: Stat) -> Path | None:
+        """From the ledger line to the swap; an error takes back what was done of it."""
+        self._append_line(line)
+        try:
+            for item in appends:
+                append(self._disk, item.path, item.data, mode=self._before.generation.mode_beside)
+            return self._swap()
+        except BaseException as error:
+            found = self._disk.stat(self._layout.queue)
+            if found is None or found.ino != staged.ino:
+                self._take_back(line, appends)
+            elif isinstance(error, OSError):
+                raise Uncertain("writing failed after the queue was replaced") from error
+            raise
 
     def _append_line(self, line: Line) -> None:
+        mode = self._before.generation.mode_beside
         try:
-            self.tip = self.ledger.append(line, self.tip, mode=self.mode)
+            self.stands = self.stands.recorded(self._team.ledger.append(line, self.stands.tip, mode=mode))
         except OutcomeUnknown as error:
             raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
 
-    def _append(self, item: Append) -> None:
-        append(self.disk, item.path, item.data, mode=self.mode)
-        if item.fresh:
-            self.disk.sync_folder(item.path.parent)
-
-    def _swap(self, staged: Path) -> Path | None:
+    def _swap(self) -> Path | None:
         """Put the staged file in the queue's place; what it displaced keeps a name of its own, given back."""
-        queue = self.layout.queue
-        if self.generation.stat is None:
-            linked = self._link(staged, queue)
-            if linked:
-                self.disk.unlink(staged)
-                return None
-        if self.disk.stat(queue) is not None and self.disk.exchange(staged, queue):
+        staged, queue = self._staged, self._layout.queue
+        if self._before.generation.stat is None and self._link(staged, queue):
+            self._disk.unlink(staged)
+            return None
+        if self._disk.stat(queue) is not None and self._disk.exchange(staged, queue):
             return staged
         kept = staged.with_name(staged.name + KEPT)
-        linked = self.disk.stat(queue) is not None and self._link(queue, kept)
-        self.disk.rename(staged, queue)
-        return kept if linked else None
+        is_kept = self._disk.stat(queue) is not None and self._link(queue, kept)
+        self._disk.rename(staged, queue)
+        return kept if is_kept else None
 
     def _link(self, source: Path, target: Path) -> bool:
         """Give a second name; False when the target exists or the file system knows no links."""
         try:
-            self.disk.link(source, target)
+            self._disk.link(source, target)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             return False
         return True
 
-    def _take_back(self, before: Tip, line: Line, appends: list[Append]) -> None:
+    def _take_back(self, line: Line, appends: list[Append]) -> None:
         """Undo the appends and the ledger line after an error that came before the swap."""
         try:
             for item in appends:
-                now = self.disk.stat(item.path)
+                now = self._disk.stat(item.path)
                 if now is not None and now.size > item.size:
-                    cut(self.disk, item.path, item.size)
+                    cut(self._disk, item.path, item.size)
         except OSError as error:
             raise Uncertain(f"writing failed and could not be taken back: {error.strerror}") from error
         try:
-            self.ledger.take_back(before)
-            self.tip = before
+            self._team.ledger.take_back(self._before.tip)
+            self.stands = self._before.doubted()
         except OSError as error:
             self._void(line, error)
 
     def _void(self, line: Line, cause: OSError) -> None:
         """The ledger cannot be cut: declare its last line undone by another."""
-        abort = Line("system", "abort", {"aborted": line.seq, "error": cause.strerror}, void=line.seq)
         try:
-            self.write_line(abort)
+            self.record(Line("system", "abort", {"aborted": line.seq, "error": cause.strerror}, void=line.seq))
         except (OSError, Uncertain):
             raise Uncertain(f"writing failed and could not be taken back: {cause.strerror}") from cause
 
     def _remove(self, *paths: Path) -> None:
         for path in paths:
             with contextlib.suppress(OSError):
-                if self.disk.stat(path) is not None:
-                    self.disk.unlink(path)
+                if self._disk.stat(path) is not None:
+                    self._disk.unlink(path)
 
-    def _finish(self, text: QueueText, staged: Stat, displaced: Path | None) -> bool:
-        """After the swap: keep the old generation as `.prev`, make names durable; whether it was the one we read."""
-        old = self.generation
-        self.generation = Generation(text, staged)
-        self.reached = self.tip.seq
-        self.archives.forget()
+    def _finish(self, written: Generation, appends: list[Append], displaced: Path | None) -> None:
+        """After the swap: keep the old generation as `.prev`, make names durable; agree if it was the one we read."""
+        self.stands = self.stands.swapped(written)
+        archives = self._team.archives
+        archives.forget()
         try:
-            found = self.disk.stat(displaced) if displaced is not None else None
-            alone = found is None or found.mark == old.mark
+            found = self._disk.stat(displaced) if displaced is not None else None
+            alone = found is None or found.mark == self._before.generation.mark
             if displaced is not None and found is not None:
-                keep_as_previous(self, displaced, ours=alone)
-            self.disk.sync_folder(self.layout.folder)
+                keep_as_previous(self._team, displaced, ours=alone)
+            self._disk.sync_folder(self._layout.folder)
         except OSError as error:
             raise Uncertain(f"the new queue may not be durable: {error.strerror}") from error
-        return alone
-
-    def _attach(self, attachments: Mapping[str, bytes], made: list[Path]) -> None:
-        """Attachments are there before the line that refers to them; their names say their content."""
-        for reference, data in attachments.items():
-            path = self.layout.folder / reference
-            self.notices += make_room(self.disk, self.layout, path, stamp=self.stamp(), mode=self.mode)
-            if self._is_attached(path, data):
-                continue
-            if self.disk.stat(path) is not None:
-                self.notices.append(move_aside(self.disk, path, "not what it is named after", stamp=self.stamp()))
-            staged = self.layout.stage()
-            write_new(self.disk, staged, data, mode=self.mode)
-            self.disk.rename(staged, path)
-            made.append(path)
-            self.disk.sync_folder(path.parent)
-
-    def _is_attached(self, path: Path, data: bytes) -> bool:
-        """Whether the file is there already; the name says its content, and others may have changed that."""
-        found = self.disk.stat(path)
-        return found is not None and found.size == len(data) and self.disk.read(path)[0] == data
-
-    def _relative(self, path: Path) -> str:
-        return str(path.relative_to(self.layout.folder)) if path.is_relative_to(self.layout.folder) else str(path)
+        if alone:
+            self.stands = self.stands.agreed()
+            for item in appends:
+                if item.ids:
+                    archives.appended(item.path, item.size, item.size + len(item.data), item.ids)
 
 
-def keep_as_previous(queue: LockedQueue, displaced: Path, *, ours: bool) -> None:
+def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
     """Give a displaced generation the name `.prev`.
 
     Where something is in the way that cannot be replaced (a folder, a file that may not be touched), a generation
@@ -329,24 +271,30 @@ def keep_as_previous(queue: LockedQueue, displaced: Path, *, ours: bool) -> None
     Raises:
         OSError: It could not be renamed.
     """
-    layout = queue.layout
+    layout = team.layout
     try:
-        queue.disk.rename(displaced, layout.prev)
+        team.disk.rename(displaced, layout.prev)
         return
     except OSError as error:
         if not ours or error.errno not in _BLOCKED:
             raise
         why = error.strerror or str(error)
-    aside = layout.queue.with_name(f"{layout.queue.name}.torn-{queue.stamp()}")
-    queue.disk.rename(displaced, aside)
+    aside = layout.queue.with_name(f"{layout.queue.name}.torn-{team.stamp()}")
+    team.disk.rename(displaced, aside)
     text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
-    queue.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
+    team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
+
+
+def outcome_unknown(queue: Path, error: Uncertain) -> TeamError:
+    """The error for a write of which nobody can tell yet whether it is done."""
+    text = f"{queue}: {error}; the outcome is unknown"
+    return TeamError(Code.STORE_FAILED, text, "Repeat it with the same id: what was done is not done twice.")
 
 
 def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
     """The error for what the system refused before anything was changed; `needed` bytes would have been written."""
     path = error.filename or queue
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+    if error.errno in FORBIDDEN:
         return not_writable(Path(str(path)), error)
     full = error.errno in _FULL and needed > 0
     hint = (

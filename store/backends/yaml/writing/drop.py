@@ -16,7 +16,9 @@ from team_console.store.backends.yaml.files import NOT_PLAIN
 from team_console.store.backends.yaml.layout import leads_out
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.appends import make_folder
-from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.backends.yaml.writing.generation import Generation
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
+from team_console.store.backends.yaml.writing.queue_edit import messages_named
 from team_console.store.model.clock import to_text
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
@@ -44,66 +46,127 @@ class Offer(Struct, frozen=True):
     clashes: tuple[str, ...] = ()
 
 
-def take_in(queue: LockedQueue, write: Callable[[Line], None]) -> None:
-    """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
+class DropFolder:
+    """The drop folder of a team whose lock is held.
 
-    A crash in between leaves the file; its messages are known then, so the next turn only removes it.
-
-    Args:
-        write: Makes a line durable, recovering where somebody wrote the queue meanwhile.
+    `write` makes a line durable, recovering where somebody wrote the queue meanwhile; what is dropped is compared with
+    the queue of `generation` and with the archives.
     """
-    if leads_out(queue.disk, queue.layout, queue.layout.drop):
-        return _tell_way_out(queue)
-    names = [name for name in queue.disk.names(queue.layout.drop) if is_offered(name)][:_AT_ONCE]
-    offers = [offer for name in names if (offer := _look(queue, queue.layout.drop / name)) is not None]
-    if not offers:
+
+    def __init__(self, team: LockedTeam, generation: Generation, write: Callable[[Line], None]) -> None:
+        self._team, self._disk, self._layout = team, team.disk, team.layout
+        self._generation = generation
+        self._write = write
+
+    def take_in(self) -> None:
+        """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
+
+        A crash in between leaves the file; its messages are known then, so the next turn only removes it.
+        """
+        folder = self._layout.drop
+        if leads_out(self._disk, self._layout, folder):
+            text = "drop/ is a link that leads out of the team: nothing is taken from there"
+            return self._tell("DROP_UNREADABLE", "drop", text, "Make it a folder of the team, or remove the link.")
+        names = [name for name in self._disk.names(folder) if is_offered(name)][:_AT_ONCE]
+        offers = [offer for name in names if (offer := self._look(folder / name)) is not None]
+        for offer in self._write_all(self._against_known(offers)):
+            if offer.clashes:
+                ids = ", ".join(offer.clashes)
+                self._reject(offer.path, f"another message has the id {ids} already", "Give it an id of its own and")
+            else:
+                self._clear_away(offer.path)
         return None
-    for offer in _write_all(queue, _against_known(queue, offers), write):
-        if offer.clashes:
-            ids = ", ".join(offer.clashes)
-            _reject(queue, offer.path, f"another message has the id {ids} already", "Give it an id of its own and")
-        else:
-            _clear_away(queue, offer.path)
-    return None
 
+    def _look(self, path: Path) -> Offer | None:
+        """What the file offers; None for one that was rejected, or has to stay."""
+        try:
+            offered = read_offered(self._disk, path)
+            _refuse_verdicts(self._team.settings.config, offered)
+            return Offer(path, tuple(offered))
+        except (CodecError, TeamError, ValueError) as error:
+            self._reject(path, getattr(error, "message", None) or str(error))
+        except OSError as error:
+            if error.errno in NOT_PLAIN:
+                self._reject(path, error.strerror or str(error))
+            else:
+                self._leave(path, f"cannot be read: {error.strerror or error}")
+        return None
 
-def _write_all(queue: LockedQueue, offers: list[Offer], write: Callable[[Line], None]) -> list[Offer]:
-    """Write all offers at once; where one of them cannot be written at all, each by itself, that one rejected."""
-    messages = [message for offer in offers for message in offer.messages]
-    if not messages:
+    def _against_known(self, offers: Iterable[Offer]) -> list[Offer]:
+        """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
+        taken: dict[str, Message] = {}
+        judged: list[Offer] = []
+        for offer in offers:
+            fresh: list[Message] = []
+            clashes: list[str] = []
+            for message in offer.messages:
+                known = self._known(message.message_id)
+                if message.message_id in taken:
+                    known.append(taken[message.message_id])
+                if not known:
+                    fresh.append(message)
+                    taken[message.message_id] = message
+                elif not any(_is_same(message, other) for other in known):
+                    clashes.append(message.message_id)
+            judged.append(replace(offer, messages=tuple(fresh), clashes=tuple(clashes)))
+        return judged
+
+    def _known(self, message_id: str) -> list[Message]:
+        live = messages_named(self._generation.text, message_id)
+        archived = self._team.archives.find(message_id) if not live else None
+        return live if archived is None else [archived]
+
+    def _write_all(self, offers: list[Offer]) -> list[Offer]:
+        """Write all offers at once; where one of them cannot be written at all, each by itself, that one rejected."""
+        messages = [message for offer in offers for message in offer.messages]
+        if not messages:
+            return offers
+        try:
+            ids = [message.message_id for message in messages]
+            self._write(Line("drop", "drop", {"ids": ids}, writes=tuple(dict(message.record) for message in messages)))
+        except TeamError as error:
+            if error.code is not Code.INVALID_FIELD:
+                raise
+            if len(offers) > 1:
+                return [written for offer in offers for written in self._write_all([offer])]
+            self._reject(offers[0].path, error.message)
+            return []
         return offers
-    try:
-        ids = [message.message_id for message in messages]
-        write(Line("drop", "drop", {"ids": ids}, writes=tuple(dict(message.record) for message in messages)))
-    except TeamError as error:
-        if error.code is not Code.INVALID_FIELD:
-            raise
-        if len(offers) > 1:
-            return [written for offer in offers for written in _write_all(queue, [offer], write)]
-        _reject(queue, offers[0].path, error.message)
-        return []
-    return offers
+
+    def _clear_away(self, path: Path) -> None:
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.unlink(path)
+        except OSError as error:
+            self._leave(path, f"was taken in and cannot be removed: {error.strerror or error}")
+
+    def _reject(self, path: Path, why: str, first: str = "Correct it and") -> None:
+        target = self._layout.rejected / path.name
+        try:
+            make_folder(self._team, self._layout.rejected, mode=self._generation.mode_beside)
+            if self._disk.stat(target) is not None:
+                target = target.with_name(f"{path.stem}-{self._team.stamp()}{path.suffix}")
+            self._disk.rename(path, target)
+        except OSError as error:
+            return self._leave(
+                path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}"
+            )
+        text, hint = f"drop/{path.name} went to drop/rejected/: {why}", f"{first} move it into drop/ again."
+        return self._tell("DROP_REJECTED", f"drop/rejected/{target.name}", text, hint)
+
+    def _leave(self, path: Path, why: str) -> None:
+        """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
+        may = f"team-console may need permission on {path.parent}."
+        hint = f"It stays in drop/ and is tried again with each write; {may}"
+        self._tell("DROP_UNREADABLE", f"drop/{path.name}", f"drop/{path.name} {why}", hint)
+
+    def _tell(self, code: str, place: str, text: str, hint: str) -> None:
+        self._team.notices.append(Problem(code, "warning", place, text, hint))
 
 
 def is_offered(name: str) -> bool:
     """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
-
-
-def _look(queue: LockedQueue, path: Path) -> Offer | None:
-    """What the file offers; None for one that was rejected, or has to stay."""
-    try:
-        offered = read_offered(queue.disk, path)
-        _refuse_verdicts(queue.settings.config, offered)
-        return Offer(path, tuple(offered))
-    except (CodecError, TeamError, ValueError) as error:
-        _reject(queue, path, getattr(error, "message", None) or str(error))
-    except OSError as error:
-        if error.errno in NOT_PLAIN:
-            _reject(queue, path, error.strerror or str(error))
-        else:
-            _stays(queue, path, f"cannot be read: {error.strerror or error}")
-    return None
 
 
 def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
@@ -117,33 +180,6 @@ def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
         if config.verdicts == "signed" and is_human(config, message.sender):
             text = f"{message.type} bears the name of {message.sender}, for whom nobody else speaks in this team"
             raise ValueError(f"{text}; write it with team-console send")
-
-
-def _against_known(queue: LockedQueue, offers: Iterable[Offer]) -> list[Offer]:
-    """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
-    taken: dict[str, Message] = {}
-    judged: list[Offer] = []
-    for offer in offers:
-        fresh: list[Message] = []
-        clashes: list[str] = []
-        for message in offer.messages:
-            known = _known(queue, message.message_id)
-            if message.message_id in taken:
-                known.append(taken[message.message_id])
-            if not known:
-                fresh.append(message)
-                taken[message.message_id] = message
-            elif not any(_is_same(message, other) for other in known):
-                clashes.append(message.message_id)
-        judged.append(replace(offer, messages=tuple(fresh), clashes=tuple(clashes)))
-    return judged
-
-
-def _known(queue: LockedQueue, message_id: str) -> list[Message]:
-    text = queue.generation.text
-    live = [text.entries[place].message for place in text.places(message_id)]
-    archived = queue.archives.find(message_id) if not live else None
-    return [message for message in (*live, archived) if message is not None]
 
 
 def _is_same(message: Message, known: Message) -> bool:
@@ -190,37 +226,3 @@ def _completed(message: Message, arrived: str) -> Message:
     record.setdefault("created", arrived)
     record.setdefault("status", "pending")
     return from_record(record)
-
-
-def _clear_away(queue: LockedQueue, path: Path) -> None:
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            queue.disk.unlink(path)
-    except OSError as error:
-        _stays(queue, path, f"was taken in and cannot be removed: {error.strerror or error}")
-
-
-def _stays(queue: LockedQueue, path: Path, why: str) -> None:
-    """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
-    hint = f"It stays in drop/ and is tried again with each write; team-console may need permission on {path.parent}."
-    queue.notices.append(Problem("DROP_UNREADABLE", "warning", f"drop/{path.name}", f"drop/{path.name} {why}", hint))
-
-
-def _tell_way_out(queue: LockedQueue) -> None:
-    text = "drop/ is a link that leads out of the team: nothing is taken from there"
-    hint = "Make it a folder of the team, or remove the link."
-    queue.notices.append(Problem("DROP_UNREADABLE", "warning", "drop", text, hint))
-
-
-def _reject(queue: LockedQueue, path: Path, why: str, first: str = "Correct it and") -> None:
-    target = queue.layout.rejected / path.name
-    try:
-        make_folder(queue.disk, queue.layout, queue.layout.rejected, mode=queue.mode)
-        if queue.disk.stat(target) is not None:
-            target = target.with_name(f"{path.stem}-{queue.stamp()}{path.suffix}")
-        queue.disk.rename(path, target)
-    except OSError as error:
-        _stays(queue, path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}")
-        return
-    hint, text = f"{first} move it into drop/ again.", f"drop/{path.name} went to drop/rejected/: {why}"
-    queue.notices.append(Problem("DROP_REJECTED", "warning", f"drop/rejected/{target.name}", text, hint))

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
-from team_console.store.backends.yaml.files import PRIVATE
+from team_console.store.backends.yaml.files import PRIVATE, shared_mode
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.model.errors import Code, TeamError
 
@@ -42,6 +42,11 @@ class Generation(Struct, frozen=True):
     def mode(self) -> int:
         """Permission bits for the next generation."""
         return self.stat.mode if self.stat else PRIVATE
+
+    @property
+    def mode_beside(self) -> int:
+        """Permission bits of new files other than the queue."""
+        return shared_mode(self.stat)
 
 
 def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = PATIENCE) -> Generation:

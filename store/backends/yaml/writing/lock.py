@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Held
+from team_console.store.backends.yaml.files import FORBIDDEN
 from team_console.store.backends.yaml.writing.lock_owner import find_holder
 from team_console.store.contract.locked import locked_error
 from team_console.store.model.errors import Code, TeamError
@@ -48,10 +48,8 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
         holder = find_holder(disk, path, sure=True)
         hint = "Try again. The lock ends with its process; do not delete the lock file."
         raise locked_error(path, holder, wait, hint) from None
-    except PermissionError as error:
-        raise not_writable(path, error) from error
     except OSError as error:
-        if error.errno == errno.EROFS:
+        if error.errno in FORBIDDEN:
             raise not_writable(path, error) from error
         hint = "The team must be on a file system that supports flock; locks of another kind do not exclude each other."
         raise _unusable(path, error.strerror or str(error), hint) from error

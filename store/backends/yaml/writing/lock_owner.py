@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
+from team_console.store.backends.yaml.recovery.ledger import mark_of
 from team_console.store.contract.team import LockHolder
 from team_console.store.model.clock import seconds_since, utc_now
 
@@ -58,13 +59,10 @@ def released_text(released: Released) -> bytes:
 def parse_released(text: bytes) -> Released | None:
     """How the lock was left, or None when its last holder did not get to say."""
     facts = _parse(text)
-    seq, queue, damaged = facts.get("released"), facts.get("queue"), facts.get("damaged")
+    seq, damaged = facts.get("released"), facts.get("damaged")
     if not isinstance(seq, int):
         return None
-    known = damaged if isinstance(damaged, int) else None
-    if isinstance(queue, list) and len(queue) == 3 and all(isinstance(item, int) for item in queue):
-        return Released(seq, (queue[0], queue[1], queue[2]), known)
-    return Released(seq, None, known)
+    return Released(seq, mark_of(facts.get("queue")), damaged if isinstance(damaged, int) else None)
 
 
 def find_holder(disk: Disk, path: Path, *, sure: bool = False) -> LockHolder | None:

@@ -4,40 +4,41 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat
 from team_console.store.model.problem import Problem
+
+if TYPE_CHECKING:
+    from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 
 ASIDE = ".aside-"
 """Between a file's name and the moment, in the name of what was moved aside."""
 
 
-def clear_file(disk: Disk, path: Path, *, stamp: str) -> list[Problem]:
-    """Move aside what is at `path` and is no plain file; what was moved. Raises `OSError` when it cannot be."""
-    found = disk.stat(path)
-    if found is None or found.kind == "file":
-        return []
-    return [move_aside(disk, path, _named(found), stamp=stamp)]
+def clear_file(team: LockedTeam, path: Path) -> None:
+    """Move aside what is at `path` and is no plain file. Raises `OSError` when it cannot be."""
+    found = team.disk.stat(path)
+    if found is not None and found.kind != "file":
+        move_aside(team, path, _named(found))
 
 
-def clear_hollow(disk: Disk, path: Path, *, stamp: str) -> list[Problem]:
-    """Move aside a file that claims to be longer than is ever read, and is not; what was moved.
+def clear_hollow(team: LockedTeam, path: Path) -> None:
+    """Move aside a file that claims to be longer than is ever read, and is not.
 
     Raises:
         OSError: It cannot be moved.
     """
-    found = disk.stat(path)
-    if found is None or found.size <= LARGEST_FILE or disk.data_end(path) > LARGEST_FILE:
-        return []
-    return [move_aside(disk, path, f"a file of {found.size:,} bytes that nobody wrote", stamp=stamp)]
+    found = team.disk.stat(path)
+    if found is not None and found.size > LARGEST_FILE and team.disk.data_end(path) <= LARGEST_FILE:
+        move_aside(team, path, f"a file of {found.size:,} bytes that nobody wrote")
 
 
-def clear_folder(disk: Disk, path: Path, *, stamp: str) -> list[Problem]:
-    """Move aside what is at `path` and leads to no folder; what was moved. Raises `OSError` when it cannot be."""
-    found = disk.stat(path)
-    return (
-        [move_aside(disk, path, _named(found), stamp=stamp)] if found is not None and is_no_folder(disk, path) else []
-    )
+def clear_folder(team: LockedTeam, path: Path) -> None:
+    """Move aside what is at `path` and leads to no folder. Raises `OSError` when it cannot be."""
+    found = team.disk.stat(path)
+    if found is not None and is_no_folder(team.disk, path):
+        move_aside(team, path, _named(found))
 
 
 def is_no_folder(disk: Disk, path: Path) -> bool:
@@ -46,20 +47,21 @@ def is_no_folder(disk: Disk, path: Path) -> bool:
     return found is not None and found.kind != "folder" and not (found.kind == "link" and os.path.isdir(path))
 
 
-def move_aside(disk: Disk, path: Path, what: str, *, stamp: str) -> Problem:
+def move_aside(team: LockedTeam, path: Path, what: str) -> None:
     """Give what is at `path` another name, for a human to look at; it is not opened and no link is followed.
 
     Raises:
         OSError: It cannot be moved.
     """
+    stamp = team.stamp()
     aside, number = path.with_name(f"{path.name}{ASIDE}{stamp}"), 1
-    while disk.stat(aside) is not None:
+    while team.disk.stat(aside) is not None:
         number += 1
         aside = path.with_name(f"{path.name}{ASIDE}{stamp}-{number}")
-    disk.rename(path, aside)
-    disk.sync_folder(path.parent)
+    team.disk.rename(path, aside)
+    team.disk.sync_folder(path.parent)
     text = f"{path.name} was {what} and was moved to {aside.name}"
-    return Problem("SET_ASIDE", "warning", path.name, text, "Find out who put it there, and delete it.")
+    team.notices.append(Problem("SET_ASIDE", "warning", path.name, text, "Find out who put it there, and delete it."))
 
 
 def _named(found: Stat) -> str:

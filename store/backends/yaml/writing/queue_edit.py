@@ -8,13 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import QueueText
-from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
+from team_console.store.backends.yaml.recovery.ledger import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import digest, is_ahead, is_copy
 from team_console.store.model.message import Message, from_record
-
-_PARTS = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
-"""Parts of a line that are done one after another."""
 
 
 def line_of(changes: Changes, text: QueueText, *, actor: str) -> Line:
@@ -48,7 +45,7 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     """`first` and then `second` as one transaction, with the name and facts of `second`."""
     if first is None or second is None:
         return first or second
-    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in _PARTS}
+    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in DONE_IN_ORDER}
     return replace(second, facts={**first.facts, **second.facts}, void=second.void or first.void, **both)
 
 
@@ -90,8 +87,8 @@ class _Edit:
         return self._text.edit(append=list(self._append.values()), replace=self._changed, remove=self._remove)
 
     def _add(self, message: Message) -> None:
-        here = [self._text.entries[place].message for place in self._text.places(message.message_id)]
-        if not any(other is not None and is_copy(message, other) for other in here):
+        here = messages_named(self._text, message.message_id)
+        if not any(is_copy(message, other) for other in here):
             letter = digest(message) if here or (message.message_id, "") in self._append else ""
             self._append.setdefault((message.message_id, letter), message)
 
@@ -115,7 +112,7 @@ def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> li
     Where the handle leaves open which of several is meant, it is `old`, else the first.
     """
     message_id, letter = handle
-    messages = _messages(text, text.places(message_id))
+    messages = dict(zip(text.places(message_id), messages_named(text, message_id), strict=True))
     if not messages or (len(messages) == 1 and not letter):
         return list(messages)
     wanted = letter or digest(old or next(iter(messages.values())))
@@ -124,6 +121,12 @@ def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> li
     for number, place in enumerate(copies):
         best = number if is_ahead(messages[place], messages[copies[best]]) else best
     return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
+
+
+def messages_named(text: QueueText, message_id: str) -> list[Message]:
+    """All messages of `text` with this id, in order."""
+    found = (text.entries[place].message for place in text.places(message_id))
+    return [message for message in found if message is not None]
 
 
 def piece_name(raw: bytes) -> str:
@@ -144,11 +147,6 @@ def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tu
         return from_record(record), b""
     entries = (text.entries[place] for place in text.places(message_id))
     return next(((entry.message, entry.raw) for entry in entries if entry.message is not None), None)
-
-
-def _messages(text: QueueText, places: Sequence[int]) -> dict[int, Message]:
-    found = ((place, text.entries[place].message) for place in places)
-    return {place: message for place, message in found if message is not None}
 
 
 def _archived(agent: str, message: Message, live: Iterable[Message], text: QueueText) -> tuple[str, str, Record | None]:

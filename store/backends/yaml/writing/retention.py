@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.archive_text import HEADER
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import archive_part
-from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.model.errors import Code, TeamError
 
 
@@ -28,44 +28,47 @@ class Shortening(Struct, frozen=True):
     ids: frozenset[str]
 
 
-def plan(queue: LockedQueue, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
+def plan(team: LockedTeam, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
     """Archives that hold messages created before `before`, those in `keep` left out of account.
 
     Damaged entries, and files that are not a plain list of entries, stay as they are.
     """
-    found = (_shortening(queue, path, before, frozenset(keep)) for path in queue.archives.files())
+    found = (_shortening(team, path, before, frozenset(keep)) for path in team.archives.files())
     return [shortening for shortening in found if shortening is not None]
 
 
-def carry_out(queue: LockedQueue, shortenings: Collection[Shortening]) -> None:
+def carry_out(team: LockedTeam, shortenings: Collection[Shortening], *, mode: int) -> None:
     """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
+
+    Args:
+        mode: Permission bits of a file that is gone by now.
 
     Raises:
         TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
     """
     try:
         for shortening in shortenings:
-            _replace(queue, shortening)
-        queue.archives.forget()
-        queue.disk.sync_folder(queue.layout.archives)
+            _replace(team, shortening, mode)
+        team.archives.forget()
+        team.disk.sync_folder(team.layout.archives)
     except OSError as error:
-        text = f"{error.filename or queue.layout.archives}: {error.strerror or error}; some archives were not shortened"
+        text = f"{error.filename or team.layout.archives}: {error.strerror or error}; some archives were not shortened"
         raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error
 
 
-def _replace(queue: LockedQueue, shortening: Shortening) -> None:
+def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
     if shortening.data is None:
-        queue.disk.unlink(shortening.path)
+        team.disk.unlink(shortening.path)
         return
-    stat = queue.disk.stat(shortening.path)
-    staged = queue.layout.stage()
-    write_new(queue.disk, staged, shortening.data, mode=stat.mode if stat else queue.mode)
-    queue.disk.rename(staged, shortening.path)
+    stat = team.disk.stat(shortening.path)
+    staged = team.layout.stage()
+    write_new(team.disk, staged, shortening.data, mode=stat.mode if stat else mode)
+    team.disk.rename(staged, shortening.path)
 
 
-def _shortening(queue: LockedQueue, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
+def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
     try:
-        text = QueueText.parse(queue.disk.read(path)[0])
+        text = QueueText.parse(team.disk.read(path)[0])
     except CodecError:
         return None
     messages = [(entry, entry.message) for entry in text.entries]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec.word_search import is_written_plainly
 from team_console.store.backends.yaml.layout import refuse_clash
-from team_console.store.backends.yaml.writing.commit import LockedQueue
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
+from team_console.store.backends.yaml.writing.queue_edit import messages_named
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, check_name, is_name
 from team_console.store.settings.settings_file import read_settings
-from team_console.store.settings.team_config import TeamConfig
 
 _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
@@ -22,19 +23,18 @@ _FEW = 4
 class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
-    def __init__(self, queue: LockedQueue, config: TeamConfig) -> None:
-        super().__init__(now=queue.clock(), config=config)
-        self._queue = queue
-        self._text = queue.generation.text
-        self._archives = queue.archives
-        self._pushed: set[str] = set()
+    def __init__(self, team: LockedTeam, text: QueueText) -> None:
+        super().__init__(now=team.clock(), config=team.settings.config)
+        self._team = team
+        self._text = text
+        self._archives = team.archives
         self._named: dict[str, list[Message]] = {}
         self._looks = 0
-        self.notices = queue.notices
+        self.notices = team.notices
 
     @property
     def damaged(self) -> int:
-        return self._queue.generation.text.damaged_count or 0
+        return self._text.damaged_count or 0
 
     def stored(self) -> Sequence[Message]:
         return self._text.distinct()
@@ -50,11 +50,9 @@ class YamlTransaction(Transaction):
         return len(records) if len(records) < 2 else sum(is_copy(message, record) for record in records)
 
     def _records(self, message_id: str) -> list[Message]:
-        known = self._named.get(message_id)
-        if known is None:
-            found = (self._text.entries[place].message for place in self._text.places(message_id))
-            known = self._named[message_id] = [message for message in found if message is not None]
-        return known
+        if message_id not in self._named:
+            self._named[message_id] = messages_named(self._text, message_id)
+        return self._named[message_id]
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
@@ -96,21 +94,26 @@ class YamlTransaction(Transaction):
             self._archives.expect([message.message_id for message in self.stored()])
 
     def stored_settings(self) -> str:
-        return read_settings(self._queue.layout.config)
+        return read_settings(self._team.layout.config)
 
     def archive(self, agent: str, message: Message) -> None:
-        check_name(agent, field="agent")
-        if agent not in self._archive_owners:
-            refuse_clash(agent, self._archive_owners)
-        before = len(self.changes.archived)
+        _claim(agent, self._archive_owners)
         super().archive(agent, message)
-        if len(self.changes.archived) > before:
-            self._archive_owners.add(agent)
+
+    def push(self, agent: str, message: Message) -> None:
+        _claim(agent, self._inbox_owners)
+        super().push(agent, message)
 
     @cached_property
     def _archive_owners(self) -> set[str]:
         """Agents that have an archive, or will have one after this transaction."""
         return set(self._archives.agents())
+
+    @cached_property
+    def _inbox_owners(self) -> set[str]:
+        """Agents that have an inbox file, or will have one after this transaction."""
+        names = self._team.disk.names(self._team.layout.inboxes)
+        return {name.removesuffix(".jsonl") for name in names}
 
     def remove(self, message: Message) -> None:
         """See `Transaction.remove`.
@@ -122,10 +125,10 @@ class YamlTransaction(Transaction):
             raise ValueError(f"{message.message_id} is in no archive; archive it before it leaves the queue")
         super().remove(message)
 
-    def push(self, agent: str, message: Message) -> None:
-        check_name(agent, field="agent")
-        if agent not in self._pushed:
-            names = self._queue.disk.names(self._queue.layout.inboxes)
-            refuse_clash(agent, {*self._pushed, *(name.removesuffix(".jsonl") for name in names)})
-            self._pushed.add(agent)
-        super().push(agent, message)
+
+def _claim(agent: str, owners: set[str]) -> None:
+    """Count `agent` among those that have a file of its kind; refused where it could not be told from another's."""
+    check_name(agent, field="agent")
+    if agent not in owners:
+        refuse_clash(agent, owners)
+        owners.add(agent)

@@ -16,8 +16,8 @@ from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.reading.settings_in_force import ReadSettings
 from team_console.store.backends.yaml.recovery.ledger import Ledger, Line
 from team_console.store.backends.yaml.recovery.recovery import recover
-from team_console.store.backends.yaml.writing import drop
-from team_console.store.backends.yaml.writing.commit import LockedQueue, Slipped, failure
+from team_console.store.backends.yaml.writing.commit import Slipped, Uncertain, Write, failure, outcome_unknown
+from team_console.store.backends.yaml.writing.drop import DropFolder
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock import held
 from team_console.store.backends.yaml.writing.lock_owner import (
@@ -28,8 +28,10 @@ from team_console.store.backends.yaml.writing.lock_owner import (
     read_text,
     released_text,
 )
-from team_console.store.backends.yaml.writing.queue_edit import line_of
+from team_console.store.backends.yaml.writing.locked_team import LockedTeam
+from team_console.store.backends.yaml.writing.queue_edit import line_of, messages_named
 from team_console.store.backends.yaml.writing.settings_writer import replaced_settings
+from team_console.store.backends.yaml.writing.standing import Standing
 from team_console.store.backends.yaml.writing.transaction import YamlTransaction
 from team_console.store.contract.changed import ChangedError
 from team_console.store.model.clock import Clock, to_text
@@ -41,11 +43,127 @@ from team_console.store.protocol.seen import digest_of
 HEAL = "heal"
 """The action of whoever asks for repair."""
 _TRIES = 100
-"""Each try meets another write of somebody who does not lock; `LockedQueue.patience` ends most of them sooner."""
+"""Each try meets another write of somebody who does not lock; `_PATIENCE` ends most of them sooner."""
+_PATIENCE = 3
+"""Tries that begin anew when somebody writes meanwhile. After that we swap all the same and merge what the swap
+displaced, so that a busy writer cannot keep us from ever finishing."""
+
+
+class Turn:
+    """What a holder of the lock does. `standing` changes here alone, to what a step gave back."""
+
+    def __init__(self, team: LockedTeam, standing: Standing) -> None:
+        self.team = team
+        self.standing = standing
+
+    @property
+    def generation(self) -> Generation:
+        """The queue as last read or written."""
+        return self.standing.generation
+
+    def enter(self, *, thorough: bool) -> None:
+        """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+        self._agree_and(None, thorough=thorough)
+        try:
+            DropFolder(self.team, self.generation, self.write).take_in()
+        except OSError as error:
+            raise failure(self.team.layout.queue, error) from error
+
+    @contextmanager
+    def transaction(self, *, actor: str, in_force: bytes | None = None) -> Iterator[YamlTransaction]:
+        """A transaction on the queue as it is now; committed when the block ends without an exception.
+
+        Args:
+            in_force: Text of the settings that are put on record as those in force; else it is what the turn found.
+        """
+        team, owner = self.team, os.getpid()
+        if team.settings.error is not None:
+            raise team.settings.error
+        tx = YamlTransaction(team, self.generation.text)
+        yield tx
+        changes = tx.finish()
+        if changes is None:
+            return
+        if os.getpid() != owner:
+            raise RuntimeError("a transaction must end in the process that began it")
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            in_force = changes.settings.encode()
+        elif in_force is None:
+            in_force = team.settings.to_record
+        with replaced_settings(team, changes.settings):
+            line = line_of(changes, self.generation.text, actor=actor)
+            self.write(line, changes.attachments, settings=in_force, rests_on=tx.expected)
+
+    def write(
+        self,
+        line: Line,
+        attachments: Mapping[str, bytes] | None = None,
+        *,
+        settings: bytes | None = None,
+        rests_on: Sequence[Message] = (),
+    ) -> None:
+        """Write `line`, and have everything agree again if somebody wrote at that very moment.
+
+        Args:
+            settings: Text of those in force, None while that is not known.
+
+        Raises:
+            ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was
+                read.
+        """
+
+        def commit(patient: bool) -> None:
+            _refuse_changed(self.generation.text, rests_on)
+            self._commit(line, attachments or {}, patient=patient, settings=settings)
+
+        self._agree_and(commit)
+        with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
+            self._agree_and(None)
+
+    def _agree_and(self, step: Callable[[bool], None] | None, *, thorough: bool = False) -> None:
+        """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
+
+        Raises:
+            TeamError: As `recover` and `Write.commit` do; `STORE_FAILED` when it never ends.
+        """
+        for number in range(_TRIES):
+            patient = number < _PATIENCE
+            try:
+                if not self.standing.agrees:
+                    self._recover(patient, thorough=thorough)
+                if self.standing.agrees:
+                    return step(patient) if step is not None else None
+            except Slipped:
+                self.standing = self.standing.doubted()
+            except Uncertain as error:
+                raise outcome_unknown(self.team.layout.queue, error) from error
+            except OSError as error:
+                raise failure(self.team.layout.queue, error) from error
+        raise _too_busy(self.team.layout)
+
+    def _recover(self, patient: bool, *, thorough: bool) -> None:
+        self.standing, remedy = recover(self.team, self.standing, thorough=thorough)
+        if remedy is None:
+            self.standing = self.standing.agreed()
+        elif remedy.is_note:
+            write = Write(self.team, self.standing, patient=patient)
+            write.record(remedy)
+            self.standing = write.stands.agreed()
+        else:
+            self._commit(remedy, {}, patient=patient)
+
+    def _commit(
+        self, line: Line, attachments: Mapping[str, bytes], *, patient: bool, settings: bytes | None = None
+    ) -> None:
+        write = Write(self.team, self.standing, patient=patient, settings=settings)
+        try:
+            write.commit(line, attachments)
+        finally:
+            self.standing = write.stands
 
 
 @contextmanager
-def turn(
+def take_turn(
     disk: Disk,
     layout: Layout,
     *,
@@ -55,7 +173,7 @@ def turn(
     known: Generation | None,
     archives: Archives,
     settings: Callable[[], ReadSettings],
-) -> Iterator[LockedQueue]:
+) -> Iterator[Turn]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
@@ -73,121 +191,43 @@ def turn(
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or Generation(QueueText.empty(), None)
         read = settings()
-        ledger = Ledger(disk, layout.audit, read.config.key)
         archives.forget()
-        queue = LockedQueue(disk, layout, lock, clock, ledger, archives, seen, seen, read, left=left)
+        team = LockedTeam(disk, layout, lock, clock, Ledger(disk, layout.audit, read.config.key), archives, read, [])
+        turn = Turn(team, Standing(seen, seen, left))
         begun: Mark | None = None
         try:
-            _enter(queue, thorough=action == HEAL)
-            begun, queue.in_force = queue.generation.mark, read.to_record
-            yield queue
+            turn.enter(thorough=action == HEAL)
+            begun = turn.generation.mark
+            yield turn
         finally:
             # Whoever comes after a turn that was given up must not take us for a holder that died in it.
             text = left_text(before)
-            if queue.agrees and queue.left is not None:
-                text = released_text(replace(queue.left, damaged=_count_damaged(queue, left, begun)))
+            stands = turn.standing
+            if stands.agrees and stands.left is not None:
+                text = released_text(replace(stands.left, damaged=_count_damaged(stands.generation, left, begun)))
             with contextlib.suppress(OSError):
                 lock.write(text)
 
 
-def _count_damaged(queue: LockedQueue, left: Released | None, begun: Mark | None) -> int | None:
+def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None) -> int | None:
     """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
     any; else as many as this turn found out.
     """
     if left is not None and left.damaged is not None and left.queue == begun is not None:
         return left.damaged
-    return queue.generation.text.damaged_count
+    return queue.text.damaged_count
 
 
-@contextmanager
-def transaction(queue: LockedQueue, *, actor: str) -> Iterator[YamlTransaction]:
-    """A transaction on a queue whose lock is held; committed when the block ends without an exception."""
-    if queue.settings.error is not None:
-        raise queue.settings.error
-    owner = os.getpid()
-    tx = YamlTransaction(queue, queue.settings.config)
-    yield tx
-    changes = tx.finish()
-    if changes is None:
-        return
-    if os.getpid() != owner:
-        raise RuntimeError("a transaction must end in the process that began it")
-    with replaced_settings(queue.disk, queue.layout, changes.settings):
-        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            queue.in_force = changes.settings.encode()
-        line = line_of(changes, queue.generation.text, actor=actor)
-        _write(queue, line, changes.attachments, rests_on=tx.expected)
-
-
-def _write(
-    queue: LockedQueue,
-    line: Line,
-    attachments: Mapping[str, bytes] | None = None,
-    *,
-    rests_on: Sequence[Message] = (),
-) -> None:
-    """Write `line`, and have everything agree again if somebody wrote at that very moment.
-
-    Raises:
-        ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was read.
-    """
-
-    def commit() -> None:
-        _refuse_changed(queue, rests_on)
-        queue.commit(line, attachments)
-
-    _attempt(queue, commit)
-    with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
-        _attempt(queue)
-
-
-def _attempt(queue: LockedQueue, step: Callable[[], None] | None = None, *, thorough: bool = False) -> None:
-    """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
-
-    Raises:
-        TeamError: As `recover` and `LockedQueue.commit` do; `STORE_FAILED` when it never ends.
-    """
-    for _ in range(_TRIES):
-        try:
-            if not queue.agrees:
-                _agree(queue, recover(queue, thorough=thorough))
-            if queue.agrees:
-                return step() if step is not None else None
-        except Slipped:
-            queue.agrees = False
-        except OSError as error:
-            raise failure(queue.layout.queue, error) from error
-    raise _too_busy(queue)
-
-
-def _agree(queue: LockedQueue, remedy: Line | None) -> None:
-    if remedy is None:
-        queue.finish_recovery()
-    else:
-        queue.commit(remedy)
-
-
-def _refuse_changed(queue: LockedQueue, rests_on: Sequence[Message]) -> None:
-    text = queue.generation.text
+def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
-        now = [text.entries[place].message for place in text.places(message.message_id)]
-        digest = digest_of(message)
-        if not any(other is not None and digest_of(other) == digest for other in now):
+        now, digest = messages_named(text, message.message_id), digest_of(message)
+        if not any(digest_of(other) == digest for other in now):
             raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
 
 
-def _enter(queue: LockedQueue, *, thorough: bool) -> None:
-    """Before anything is asked: everything agrees, and what was dropped is in the queue."""
-    _attempt(queue, thorough=thorough)
-    try:
-        drop.take_in(queue, lambda line: _write(queue, line))
-    except OSError as error:
-        raise failure(queue.layout.queue, error) from error
-
-
-def _too_busy(queue: LockedQueue) -> TeamError:
+def _too_busy(layout: Layout) -> TeamError:
     return TeamError(
         Code.STORE_FAILED,
-        f"{queue.layout.queue} was rewritten {_TRIES} times by a program that does not lock",
+        f"{layout.queue} was rewritten {_TRIES} times by a program that does not lock",
         "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'.",
     )

@@ -9,45 +9,67 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from team_console.store.backends.yaml.codec.cutting.checks import BOM
+from team_console.store.backends.yaml.codec.cutting.frame import has_other_breaks
+from team_console.store.model.message import ADDRESS_KEYS
 from team_console.store.model.names import ALL
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
-_ADDRESS_KEYS = frozenset({b"to", b"to_agents", b"to_agent", b"recipient"})
-# "to:", and in JSON or quoted YAML '"to" :'.
-_ADDRESS = re.compile(rb"""(?:to|to_agents|to_agent|recipient)["']?[ \t]*:""")
+_ADDRESS_KEYS = frozenset(key.encode() for key in ADDRESS_KEYS)
 _LAST_KEY = re.compile(rb"""(?P<key>[A-Za-z_]+)["']?[ \t]*:\Z""")
 """The key right before a value: `to:`, `"to" :`, of what stands before a name."""
 _LOOK_BACK = 64
 """Bytes before a name in which the key of its value is looked for; a key that is not seen counts as an address."""
 _BEFORE = frozenset(b" \t\r\n'\",[-:")
 _AFTER = b"\r\n'\",]}#"
+_ANCHOR, _ALIAS = LazyPattern(rb"&([0-9A-Za-z_-]+)"), LazyPattern(rb"\*([0-9A-Za-z_-]+)")
+_SPELLING = frozenset((b"x", b"u", b"U", b"\r", b"\n"))
+"""What follows the backslash of an escape that stands for a letter, or for nothing between two of them."""
+_BEFORE_TAG = frozenset(b" \t\r\n,[{:")
 
 
 def may_be_addressed(data: bytes, agent: str) -> list[int] | None:
     """Positions in `data` at which `agent` or everybody may be addressed; None when only reading all of it can tell."""
-    if _has_alias(data):
+    if _has_alias(data) or has_other_breaks(data) or (not data.isascii() and data.find(BOM, len(BOM)) >= 0):
         return None
     names = (agent.encode("utf-8", "replace"), ALL.encode())
-    return sorted({*(place for name in names for place in _named(data, name)), *_escaped(data)})
+    return sorted({*(place for name in names for place in _named(data, name)), *_escapes(data), *_tags(data)})
 
 
 def _has_alias(data: bytes) -> bool:
-    """Whether a value may be an alias, which repeats what stands elsewhere in the file."""
-    place = data.find(b" *")
+    """Whether a value may be an alias, which repeats what stands at the anchor of its name."""
+    if b"&" not in data or b"*" not in data:
+        return False
+    return not {*_ANCHOR.findall(data)}.isdisjoint(_ALIAS.findall(data))
+
+
+def _escapes(data: bytes) -> Iterator[int]:
+    """Where an escape may be part of a name, or of the key before it."""
+    return (place for place in _each(data, b"\\") if data[place + 1 : place + 2] in _SPELLING)
+
+
+def _tags(data: bytes) -> Iterator[int]:
+    """Where a tag may begin: what is `!!binary` does not show its text, a `!!set` has its items where keys stand.
+
+    No tag that may stand in a queue begins as `!=` does, which texts about programs are full of.
+    """
+    places = (place for place in _each(data, b"!") if data[place - 1] in _BEFORE_TAG)
+    return (place for place in places if data[place + 1 : place + 2] != b"=")
+
+
+def _each(data: bytes, word: bytes) -> Iterator[int]:
+    place = data.find(word)
     while place >= 0:
-        if data[place - 1 : place] in (b":", b"-", b",", b"[") and data[place + 2 : place + 3].isalnum():
-            return True
-        place = data.find(b" *", place + 1)
-    return False
+        yield place
+        place = data.find(word, place + len(word))
 
 
 def _named(data: bytes, name: bytes) -> Iterator[int]:
     size = len(name)
-    place = data.find(name)
-    while place >= 0:
+    for place in _each(data, name):
         # The cheap looks first: in a large queue the word is in the text of every message.
         if data[place - 1] in _BEFORE and _ends_value(data, place + size) and _may_be_value(data, place):
             yield place
-        place = data.find(name, place + size)
 
 
 def _ends_value(data: bytes, end: int) -> bool:
@@ -68,16 +90,5 @@ def _may_be_value(data: bytes, place: int) -> bool:
         return key is None or is_cut or key["key"] in _ADDRESS_KEYS
     if not line or line[-1:] in (b"-", b"[", b",", b"?"):
         return True
-    last_word = line[line.rfind(b" ") + 1 :]
-    return last_word[:1] in (b"!", b"&")
-
-
-def _escaped(data: bytes) -> Iterator[int]:
-    """Lines with an escape that could spell a name, where an address or an item of a list may stand."""
-    place = data.find(b"\\")
-    while place >= 0:
-        begin, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
-        line = data[begin : end if end >= 0 else len(data)]
-        if _ADDRESS.search(line) or line.lstrip(b" \t-").startswith(b'"'):
-            yield place
-        place = data.find(b"\\", end) if end >= 0 else -1
+    words = line.split()
+    return b"&" in words[-1] or (len(words) == 1 and b"\n" not in before)

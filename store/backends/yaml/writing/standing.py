@@ -1,0 +1,51 @@
+"""How things stand: what one turn knows of ledger and queue at one moment. Each step gives the next."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.backends.yaml.recovery.ledger import Tip
+from team_console.store.backends.yaml.writing.generation import Generation
+from team_console.store.backends.yaml.writing.lock_owner import Released
+
+
+class Standing(Struct, frozen=True):
+    """What is known of ledger and queue. Only after the step `agreed` do they agree; every other step ends that.
+
+    Attributes:
+        generation: The queue as last read or written.
+        known: The queue in the state in which everything last agreed, as far as this process has seen it.
+        left: That state by the lock file or by our own last write; None after a holder that died. It never says
+            anything of what another program wrote and nobody has compared yet.
+        tip: The end of the ledger.
+        reached: Number of the last line that this process itself brought into the queue, 0 for none.
+        agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
+    """
+
+    generation: Generation
+    known: Generation
+    left: Released | None
+    tip: Tip = Tip()
+    reached: int = 0
+    agrees: bool = False
+
+    def found(self, tip: Tip, generation: Generation) -> Standing:
+        """After a look at both files."""
+        return replace(self, tip=tip, generation=generation, agrees=False)
+
+    def agreed(self) -> Standing:
+        """Everything agrees at this moment: what comes later is compared with it."""
+        left = Released(self.tip.seq, self.generation.mark)
+        return replace(self, left=left, known=self.generation, agrees=True)
+
+    def doubted(self) -> Standing:
+        """Somebody else wrote, or we are about to."""
+        return replace(self, agrees=False)
+
+    def recorded(self, tip: Tip) -> Standing:
+        """After a line was added to the ledger."""
+        return replace(self, tip=tip, agrees=False)
+
+    def swapped(self, generation: Generation) -> Standing:
+        """After what the last line says was brought into the queue."""
+        return replace(self, generation=generation, reached=self.tip.seq, agrees=False)

@@ -1,0 +1,54 @@
+"""Protections of what is asked of databases, and of the connections that ask."""
+
+from __future__ import annotations
+
+from tests.mutants.line import Line
+
+_ENGINES = "store/backends/sql/engines"
+_POOL = "tests/sql/test_pool.py"
+_STATEMENT = "tests/sql/test_statement.py"
+
+DATABASE_LINES = (
+    Line(
+        "a name of others stays within its quotes",
+        f"{_ENGINES}/statement.py",
+        """name.replace('"', '""')""",
+        "name",
+        (f"{_STATEMENT}::test_a_name_of_others_cannot_end_its_quotes",),
+    ),
+    Line(
+        "what stands in quotes is no parameter",
+        f"{_ENGINES}/statement.py",
+        """'(?:[^']|'')*'|""",
+        "",
+        (f"{_STATEMENT}::test_parameters_are_spelt_as_psycopg_wants_them",),
+    ),
+    Line(
+        "a connection that does not answer is not used",
+        f"{_ENGINES}/pool.py",
+        "if connection.answers():",
+        "if True:",
+        (f"{_POOL}::test_one_that_does_not_answer_is_replaced",),
+    ),
+    Line(
+        "a connection in a transaction is not used by the next",
+        f"{_ENGINES}/pool.py",
+        " and connection.is_idle",
+        "",
+        (f"{_POOL}::test_one_in_a_transaction_is_not_given_to_the_next",),
+    ),
+    Line(
+        "a connection belongs to the process that opened it",
+        f"{_ENGINES}/pool.py",
+        "            self._begin(self._free)\n",
+        "            pass\n",
+        (f"{_POOL}::test_a_child_leaves_the_connections_of_its_parent_alone",),
+    ),
+    Line(
+        "a number of changes counts for its connection",
+        f"{_ENGINES}/sqlite.py",
+        "return self._identity, self._readers, ",
+        "return self._identity, ",
+        ("tests/sql/test_closing.py::test_what_was_written_since_a_team_was_closed_is_seen",),
+    ),
+)
